@@ -22,7 +22,7 @@ from playground.figures.maps import Domain
 from playground.figures.metadata import provenance
 from playground.figures.option_words import OptionError
 from playground.figures.prints import bar
-from playground.figures.spec import WITHOUT_HEADS, Spec
+from playground.figures.spec import Spec
 from playground.figures.themes import CONVOLUTION, THEMES
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def check(spec: Spec, kind: str) -> None:
 def moves(spec: Spec, kind: str) -> bool:
     """Whether anything changes along such a sweep."""
     layout = layouts.of(spec)
-    what = layout.prepared(spec).what
-    return not ((kind == "scale" and what in WITHOUT_HEADS) or (kind == "patches" and not layouts.marks(spec)))
+    way = layout.prepared(spec).way
+    return not ((kind == "scale" and not way.of_heads) or (kind == "patches" and not layouts.marks(spec)))
 
 
 def _fading(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from string import Formatter
 from typing import TYPE_CHECKING
 
 from playground.figures import naming
@@ -12,7 +14,7 @@ from playground.figures.light import share_within
 from playground.figures.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
 from playground.figures.one_map import Shown
 from playground.figures.prints import PART_COLOURS, has_outline, outline
-from playground.figures.spec import METHODS, OF_A_LABEL, POOLED, THROUGH_LAYERS, WITHOUT_HEADS, Spec
+from playground.figures.spec import METHODS, POOLED, Spec
 from playground.models.names import plain_name
 from playground.models.told_heads import told
 
@@ -39,9 +41,9 @@ def picture(name: str) -> str:
 
 def place(spec: Spec) -> str:
     """ "layer 4, head 0", "after layer 4" of what has no heads."""
-    if spec.what in THROUGH_LAYERS:
+    if spec.way.through_layers:
         return "through all layers"
-    if spec.what in WITHOUT_HEADS:
+    if not spec.way.of_heads:
         return f"after layer {spec.layer}"
     return f"layer {spec.layer}, {head(spec)}"
 
@@ -56,7 +58,7 @@ def places(shown: list[Shown]) -> str:
     if len(every) == 1:
         return every[0]
     layers = {one.spec.layer for one in shown}
-    if len(layers) == 1 and all(one.spec.what not in WITHOUT_HEADS for one in shown):
+    if len(layers) == 1 and all(one.spec.way.of_heads for one in shown):
         return f"layer {layers.pop()}: {_and([head(one.spec) for one in shown])}"
     return _and(every)
 
@@ -80,23 +82,8 @@ def headings(shown: list[Shown]) -> list[tuple[str, str]]:
 
 def method(spec: Spec) -> str:
     """The heading of a map."""
-    if spec.what in WITHOUT_HEADS:
-        return _NAMES[spec.what]
-    name = {"weight": "attention", "value": "weight × ‖W_O v‖", "score": "raw scores"}[spec.what]
-    return name if spec.direction == "row" else f"{name}, by column"
-
-
-_NAMES = {
-    "similarity": "feature similarity",
-    "rollout": "rollout",
-    "relevance": "relevance",
-    "occlusion": "occlusion",
-    "label": "logit lens",
-    "text": "likeness with a text",
-    "components": "colours of features",
-    "parts": "parts by features",
-    "norm": "length of features",
-}
+    name = spec.way.words("title")
+    return f"{name}, by column" if spec.way.of_heads and spec.direction == "column" else name
 
 
 def scale(seen: Trace, given: str | None) -> str:
@@ -145,11 +132,9 @@ def from_to(low: float, high: float) -> str:
 
 def outside(map_: Map, spec: Spec) -> str:
     """What goes to tokens that have no place in the picture, in a row of weights: "CLS 0.4%, registers 1.2%"."""
-    if spec.head == "max" and spec.what == "weight":
+    if spec.head == "max" and spec.way.rows:
         return ""
-    if not (
-        map_.prefix and spec.prefix and spec.what in ("weight", "rollout", "relevance") and spec.direction == "row"
-    ):
+    if not (map_.prefix and spec.prefix and spec.way.whole and spec.direction == "row"):
         return ""
     shares = {"CLS": 0.0, "DIST": 0.0, "registers": 0.0}
     for name, share in map_.prefix:
@@ -223,11 +208,11 @@ def for_and_against(spec: Spec, maps: list[Map]) -> str:
         if largest <= 0:
             said.append(f"nothing speaks {words}")
             continue
-        written = signed(sign * largest, spec.what == "relevance")
+        written = signed(sign * largest, spec.in_percent)
         if len(maps) > 1:
             said.append(f"{words} up to {written}")
             continue
-        share = float(maps[0].grid[sign * maps[0].grid > 0].sum()) if spec.what == "relevance" else 0.0
+        share = float(maps[0].grid[sign * maps[0].grid > 0].sum()) if spec.in_percent else 0.0
         at = "{}, {}".format(*divmod(int((sign * maps[0].grid).argmax()), maps[0].grid.shape[1]))
         said.append(f"{f'{percent(abs(share))} ' if share else ''}{words}, most patch {at} ({written})")
     return f"; {'; '.join(said)}"
@@ -263,7 +248,7 @@ def taught(shown: list[Shown]) -> list[str]:
     if len(shown) > 1:
         return []
     spec, seen = shown[0].spec, shown[0].seen
-    if seen.vit is None or not isinstance(spec.head, int) or spec.layer is None or spec.what in WITHOUT_HEADS:
+    if seen.vit is None or not isinstance(spec.head, int) or spec.layer is None or not spec.way.of_heads:
         return []
     what = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
     return [f"In training this head was told to {what}."] if what else []
@@ -284,8 +269,8 @@ def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, 
     first, maps = shown[0], [one.map for one in shown]
     fixed = [] if "models" in along.values() else [naming.model(first.seen)]
     layers = {one.spec.layer for one in shown}
-    fixed += [f"layer {first.spec.layer}"] if len(layers) == 1 and spec.what not in THROUGH_LAYERS else []
-    if "heads" not in along.values() and spec.what not in WITHOUT_HEADS:
+    fixed += [f"layer {first.spec.layer}"] if len(layers) == 1 and not spec.way.through_layers else []
+    if "heads" not in along.values() and spec.way.of_heads:
         fixed.append(head(first.spec))
     who = _counted(first.spec.query) if len({one.spec.query for one in shown}) == 1 else "the outlined patch"
     made, says = ", ".join(fixed), _says(spec, who, shown)
@@ -302,55 +287,57 @@ def _counted(query) -> str:
     return f"{asked(query)} (row, column, from 0)" if isinstance(query, tuple | list) else asked(query)
 
 
-def _says(spec: Spec, who: str, shown: list[Shown]) -> str:
-    said = {
-        "weight": f"whom {who} listens to" if spec.direction == "row" else f"who listens to {who}",
-        "value": f"what arrives at {who}" if spec.direction == "row" else f"what {who} gives to each patch",
-        "score": f"raw scores of {who}",
-        "similarity": f"patches with features like those of {who}",
-        "rollout": f"what weights alone bring to {who} through all layers",
-        "relevance": _of_relevance(spec, who, shown),
-        "occlusion": _of_occlusion(spec, who, shown),
-        "label": f"how likely {_label(spec, shown)} is, if the classifier read each patch after this layer",
-        "text": f"which patches are like “{spec.text}”, if the model read each after this layer",
-        "components": "the first three principal components of the patches’ features as red, green and blue",
-        "parts": f"the patches cut into {len(PART_COLOURS)} parts by their features, a colour for each",
-        "norm": "how long each patch’s features are",
-    }[spec.what]
-    return said.replace("listens to", "attends to") if spec.words == "paper" else said
+@dataclass(frozen=True)
+class About:
+    """What the words of a way to look are filled with."""
+
+    spec: Spec
+    seen: Trace
+    who: str = ""  # asks
+    several: bool = False  # pictures or passes, and each has a likeliest label of its own
 
 
 _BLANKED = {"mean": "the mean colour", "noise": "noise", "neighbours": "what is around"}
+FILLED: dict[str, Callable[[About], str]] = {  # what stands in curly brackets in way_words.py
+    "who": lambda a: a.who,
+    "text": lambda a: a.spec.text,
+    "parts": lambda a: str(len(PART_COLOURS)),
+    "blank": lambda a: _BLANKED[a.spec.blank],
+    "blanked": lambda a: a.spec.blank,
+    "method": lambda a: METHODS[a.spec.method].replace(
+        "speaks for it", "speaks for it" if a.spec.explains_label else "adds to it"
+    ),
+    "bare_method": lambda a: METHODS[a.spec.method].partition(",")[0],
+    "label": lambda a: _label(a),
+    "explained": lambda a: _label(a) if a.spec.label else f"the feature of {a.who}",
+    "margin": lambda a: margin(a.seen),
+}
+
+
+def _filled(template: str, about: About) -> str:
+    names = {name for _, name, _, _ in Formatter().parse(template) if name}
+    return template.format(**{name: FILLED[name](about) for name in names})
+
+
+def _says(spec: Spec, who: str, shown: list[Shown]) -> str:
+    cases = ["signed"] * spec.for_and_against + ["label"] * spec.explains_label
+    if spec.way.of_heads and spec.direction == "column":
+        cases += [f"column.{spec.words}", "column"]
+    several = len({id(one.subject) for one in shown}) > 1
+    return _filled(spec.way.words("caption", *cases, spec.words), About(spec, shown[0].seen, who, several))
 
 
 def explained(spec: Spec, seen: Trace) -> dict[str, str]:
     """What a file says of its numbers beside what they are called: whose they are, how made, and what a sign means."""
-    if spec.what not in OF_A_LABEL:
-        return {}
-    made = METHODS[spec.method].partition(",")[0] if spec.what == "relevance" else f"blanked by {spec.blank}"
-    said = {"made": made}
-    if spec.explains_label:
-        names = seen.vit.config.labels if seen.vit else ()
-        said = {"label": names[int(spec.label)] if names else spec.label} | said
-    if spec.for_and_against:
-        said["sign"] = "+ speaks for it, - against it"
-    if spec.what == "occlusion":
-        said["unit"] = f"logits, {margin(seen)}" if spec.explains_label else "parts of the feature's length"
-    return said
-
-
-def _of_relevance(spec: Spec, who: str, shown: list[Shown]) -> str:
-    kind = METHODS[spec.method].replace("speaks for it", "speaks for it" if spec.explains_label else "adds to it")
-    verb = "speaks for and against" if spec.for_and_against else "moves"
-    return f"what {verb} {_explained(spec, who, shown)}, through all layers ({kind})"
-
-
-def _of_occlusion(spec: Spec, who: str, shown: list[Shown]) -> str:
-    """What is measured, and in what."""
-    blanked = f"when patches become {_BLANKED[spec.blank]}"
-    if not spec.explains_label:
-        return f"how far {_explained(spec, who, shown)} moves {blanked}"
-    return f"what {_label(spec, shown)} loses in logits {blanked} ({margin(shown[0].seen)})"
+    about, cases = About(spec, seen), ["label"] * spec.explains_label
+    names = seen.vit.config.labels if seen.vit and spec.explains_label else ()
+    said = {
+        "label": (names[int(spec.label)] if names else spec.label) if spec.explains_label else "",
+        "made": _filled(spec.way.words("made", *cases), about),
+        "sign": "+ speaks for it, - against it" if spec.for_and_against else "",
+        "unit": _filled(spec.way.words("unit", *cases), about),
+    }
+    return {key: words for key, words in said.items() if words}
 
 
 def margin(seen: Trace) -> str:
@@ -358,19 +345,14 @@ def margin(seen: Trace) -> str:
     return "its own: this model says yes or no to each label" if yes_or_no else "how far it is above the largest other"
 
 
-def _explained(spec: Spec, who: str, shown: list[Shown]) -> str:
-    return _label(spec, shown) if spec.label else f"the feature of {who}"
-
-
-def _label(spec: Spec, shown: list[Shown]) -> str:
+def _label(about: About) -> str:
     """By its name, where it has one. The likeliest one is not named where each picture or pass has its own."""
-    seen = shown[0].seen
-    several = not spec.label and len({id(one.subject) for one in shown}) > 1
-    if several or seen.vit is None or seen.logits is None:
-        return f"label {spec.label}" if spec.label else "the likeliest label"
-    names, number = seen.vit.config.labels, int(spec.label or seen.logits.argmax())
+    given, seen = about.spec.label, about.seen
+    if (about.several and not given) or seen.vit is None or seen.logits is None:
+        return f"label {given}" if given else "the likeliest label"
+    names, number = seen.vit.config.labels, int(given or seen.logits.argmax())
     called = f"“{names[number]}”" if names else str(number)
-    return f"label {called}" if spec.label else f"the likeliest label, {called},"
+    return f"label {called}" if given else f"the likeliest label, {called},"
 
 
 def outlined(spec: Spec, maps: list[Map]) -> list[str]:
@@ -418,7 +400,7 @@ def _scaled(spec: Spec, shown: list[Shown]) -> list[str]:
     number = seen.scale_number(spec.scale)
     if number == seen.native_scale == seen.scale:
         return []
-    if spec.what in WITHOUT_HEADS and not spec.whole:  # made of the pass, whatever is asked of one layer
+    if not spec.way.of_heads and not spec.whole:  # made of the pass, whatever is asked of one layer
         return []
     where = "in the whole forward pass" if spec.whole else "in this layer alone"
     if len({one.spec.layer for one in shown}) > 1 and not spec.whole:

@@ -72,3 +72,6 @@ def maps(asked: list[tuple[Trace, int]]) -> list[Map]:
             grid = asked[place][0].grid
             found[place] = Map(np.zeros(grid, np.float32), (), None, one.reshape(*grid, 3), held)
     return [found[place] for place in range(len(asked))]
+
+
+TOGETHER = {"components": maps, "parts": parts}  # what each way to look makes of all panels at once

@@ -27,7 +27,7 @@ from playground.figures.files import pixels
 from playground.figures.naming import model, published, published_trace, weights
 from playground.figures.option_words import OptionError, word
 from playground.figures.sheet import Drawing
-from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec, query_words
+from playground.figures.spec import POOLED, Spec, query_words
 from playground.figures.view import DRAWN
 from playground.pictures import images
 from playground.tracing import Trace
@@ -107,7 +107,7 @@ def check(spec: Spec) -> None:
         raise OptionError("An interactive figure shows one head at a time: leave out {head:mean} and {head:max}.")
     if spec.sweep:
         raise OptionError("An interactive figure has no sweep: leave {sweep} out, or write a .gif, .webp or .png.")
-    if spec.what in WITHOUT_HEADS:
+    if not spec.way.of_heads:
         raise OptionError(
             "An interactive figure has no network to ask for {}: choose another {what}, or write a .png, .svg or .pdf.",
             spec.what,

@@ -9,12 +9,10 @@ import numpy as np
 
 from playground.analysis import outliers
 from playground.errors import PlaygroundError
-from playground.figures import light
-from playground.figures.spec import COLOURED, POOLED, SIGNED, THROUGH_LAYERS, WITHOUT_HEADS, Spec
+from playground.figures import computed, light
+from playground.figures.spec import POOLED, Spec
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from playground.analysis.occlusion import Step
     from playground.tracing import Trace
 
@@ -51,12 +49,13 @@ class Domain:
 def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
     """The numbers that `spec` asks of one head. A scale of None is that of the pass. `asker`: of similarity, the trace
     of another picture whose patch it is that asks."""
-    blanked = occluded(seen, spec) if spec.what == "occlusion" else None
-    numbers = of_all_tokens(seen, blanked) if blanked else answer(seen, spec, layer, head, scale, asker)
-    breadth = None
-    if (
-        spec.what == "weight" and spec.direction == "row" and head != "max"
-    ):  # the largest weights are no row: no sum of 1
+    if spec.way.of_heads and head in POOLED:
+        heads = [computed.Asked(seen, spec, layer, each, scale) for each in range(seen.heads)]
+        answer = computed.pooled(heads, head)
+    else:
+        answer = computed.answer(computed.Asked(seen, spec, layer, head, scale, asker))
+    numbers, breadth = answer.numbers, None
+    if spec.way.rows and spec.direction == "row" and head != "max":  # the largest weights are no row: no sum of 1
         from playground.tracing import entropy
 
         breadth = 2 ** float(entropy(numbers))
@@ -65,112 +64,31 @@ def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None
         tuple(zip(seen.prefix, numbers.tolist(), strict=False)),
         breadth,
         values=numbers.numpy(),
-        blanked=blanked,
+        blanked=answer.blanked,
     )
-
-
-def answer(
-    seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None
-) -> Tensor:
-    """(tokens,): what the trace says about the query of `spec`."""
-    if asker is not None:
-        import torch
-
-        asked = asker.features(layer)[asker.token(spec.query)]
-        return torch.cosine_similarity(seen.features(layer), asked[None], dim=-1)
-    if spec.what == "similarity":
-        return seen.similarity(spec.query, layer)
-    if spec.what == "rollout":
-        return seen.rollout(spec.query)
-    if spec.what == "relevance":
-        return seen.relevance(**_explained(spec), method=spec.method, signed=spec.for_and_against)
-    if spec.what == "occlusion":
-        return of_all_tokens(seen, occluded(seen, spec))
-    if spec.what == "label":
-        said = seen.answers(layer)
-        return said[:, seen.label(int(spec.label)) if spec.label else int(seen.logits.argmax())]
-    if spec.what == "text":
-        from playground.analysis.text import likeness
-        from playground.models import text_tower
-
-        return likeness(seen, text_tower.direction(seen.vit, spec.text), layer)
-    if spec.what == "norm":
-        return seen.features(layer).norm(dim=-1)
-    if head in POOLED:
-        import torch
-
-        heads = [answer(seen, spec, layer, each, scale) for each in range(seen.heads)]
-        every = torch.stack(heads)  # (heads, tokens)
-        return every.mean(0) if head == "mean" else every.amax(0)
-    row, token = spec.direction == "row", seen.token(spec.query)
-    if spec.what == "score":
-        return (seen.scores if row else seen.column_scores)(layer, head, spec.query, scale)
-    weights = (seen.row if row else seen.column)(layer, head, spec.query, scale)
-    if spec.what == "weight":
-        return weights
-    norms = seen.value_norms(layer)[head]
-    return weights * (norms if row else norms[token])
-
-
-def _explained(spec: Spec) -> dict:
-    return {"label": int(spec.label)} if spec.label else {"query": spec.query}
-
-
-def occluded(seen: Trace, spec: Spec) -> Step:
-    from playground.analysis import occlusion
-
-    *_, last = occlusion.occlusion(occlusion.Measured(seen, occlusion.Asked(**_explained(spec)), spec.blank))
-    return last
-
-
-def of_all_tokens(seen: Trace, blanked: Step) -> Tensor:
-    """(tokens,): no token of the prefix can be blanked."""
-    import torch
-
-    return torch.cat([torch.zeros(len(seen.prefix)), blanked.map.flatten()])
-
-
-WORDS = {
-    ("weight", "row"): "share of the query’s attention",
-    ("weight", "column"): "share that each patch takes from it",
-    "value": "weight × length of the value",
-    "score": "score before the softmax",
-    "similarity": "likeness of features (cosine)",
-    "text": "likeness with the text (cosine)",
-    "norm": "length of the features",
-    "rollout": "rollout: attention through all layers",
-    "relevance": "relevance: share of what moves it",
-    "occlusion": "what blanking moves, for a patch",
-    "label": "probability of the label, read after this layer",
-}
 
 
 def domain(spec: Spec, maps: list[Map]) -> Domain:
     """The range of brightness that these maps share: exposed like a photograph, by their own brightest patches, unless
     the exposure is held. The screen has the same rules (microscope/core/answers.js)."""
-    if spec.what in COLOURED:
+    way = spec.way
+    if way.coloured:
         return Domain(0, 1, "")  # colours have no bar
-    words = WORDS.get(spec.what) or WORDS[spec.what, spec.direction]
-    if spec.head in POOLED and spec.what not in WITHOUT_HEADS:
+    words = way.words("bar", "signed" if spec.for_and_against else spec.direction)
+    if spec.head in POOLED and way.of_heads:
         words = f"{words}, {POOLED[spec.head]}"
     values = np.concatenate([one.grid.ravel() for one in maps])
     if spec.for_and_against:
         high = max(float(np.abs(values).max()), floor(spec, maps)) or 1.0
-        return Domain(-high, high, AGAINST_AND_FOR[spec.what], percent=spec.what == "relevance", signed=True)
-    if spec.what in SIGNED:
-        shown = values[values <= outliers.bound(values)] if spec.what == "norm" and spec.typical else values
+        return Domain(-high, high, words, percent=spec.in_percent, signed=True)
+    if way.spread:
+        shown = values[values <= outliers.bound(values)] if "typical" in way.uses and spec.typical else values
         low, high = float(shown.min()), float(shown.max())
         return Domain(low, high if high > low else low + 1, words)
-    if spec.what in THROUGH_LAYERS or spec.what == "label":
-        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, words, percent=True)
+    if way.exposed == "largest":
+        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, words, percent=spec.in_percent)
     high = spec.ceiling or light.exposure(values)
-    return _rising(spec, high, words, percent=spec.what == "weight", open_end=high < 1)
-
-
-AGAINST_AND_FOR = {
-    "relevance": "against it (hatched), for it: shares of what moves it",
-    "occlusion": "against it (hatched), for it: what blanking moves, for a patch, in logits",
-}
+    return _rising(spec, high, words, percent=spec.in_percent, open_end=high < 1)
 
 
 def floor(spec: Spec, maps: list[Map]) -> float:

@@ -29,6 +29,7 @@ from playground.figures.option_words import OptionError, word
 from playground.figures.sheet import Drawing
 from playground.figures.spec import Spec
 from playground.figures.unused_options import unused
+from playground.figures.ways import FIRST
 from playground.models import known
 from playground.models.given import WORDS
 from playground.pictures.images import Source, open_image
@@ -115,7 +116,7 @@ def figure(
     image: Image.Image | None = None,
     other: Trace | Sequence[Trace] | None = None,
     other_image: Source | None = None,
-    what: str = "weight",
+    what: str = FIRST,
     label: str | int = "",
     text: str = "",
     method: str = "gradient",

@@ -61,7 +61,7 @@ class Shown:
 
 def maps_of(asks: list[OneMap]) -> list[Map]:
     """What each of them shows. Colours of features are made together: alike is what has the same colour."""
-    make = {"components": components.maps, "parts": components.parts}.get(asks[0].spec.what)
+    make = components.TOGETHER.get(asks[0].spec.what)
     if make:
         return make([(one.subject.seen, one.spec.layer) for one in asks])
     return [one.map() for one in asks]

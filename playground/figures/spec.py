@@ -11,6 +11,7 @@ from playground.errors import PlaygroundError
 from playground.figures.option_words import OptionError
 from playground.figures.packed import PACKS
 from playground.figures.view import DRAWN, VIEW, matching
+from playground.figures.ways import FIRST, WAYS, Way
 from playground.models.given import WORDS
 from playground.samples import Look, named, start_patch
 
@@ -63,13 +64,7 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "method": tuple(METHODS),
     "pack": PACKS,
 }
-SIGNED = ("score", "similarity", "text", "norm")  # no shares of a whole: exposed from their smallest to their largest
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}  # instead of a head's number
-OF_A_LABEL = ("relevance", "occlusion")  # where a label is given; else of the query
-WITHOUT_QUERY = ("components", "parts", "norm", "label", "text")  # all patches are shown alike, whoever asks
-COLOURED = ("components", "parts")  # a colour for each patch, and no number on a scale
-THROUGH_LAYERS = ("rollout", "relevance", "occlusion")  # of the whole network, not of one layer
-WITHOUT_HEADS = ("similarity", *THROUGH_LAYERS, *WITHOUT_QUERY)
 MOVING_DPI = 96
 ALONE = "What is it to be compared with? Add {other_image} or {other_model}."  # a comparison without another one
 
@@ -99,7 +94,7 @@ class Spec:
     signed: bool | None = None  # relevance with what speaks against it; None: where a label is explained
     blank: str = "mean"  # what blanked patches become
     typical: bool = False  # lengths that stand apart are left out of the exposure
-    what: str = "weight"
+    what: str = FIRST
     direction: str = "row"
     kernel: int = 3
     depth: str = "follow"  # of the convolutions that reach the lit field: a number, or as many as the layers so far
@@ -171,25 +166,34 @@ class Spec:
             )
 
     @property
+    def way(self) -> Way:
+        return WAYS[self.what]
+
+    @property
     def asks(self) -> bool:
         """Whether a token asks. What is the same whoever asks, and what explains a label, has no query."""
-        return self.what not in WITHOUT_QUERY and not self.explains_label
+        return self.way.asks_a_patch and not self.explains_label
 
     @property
     def explains_label(self) -> bool:
-        return bool(self.label) and self.what in OF_A_LABEL
+        """Where a label is chosen, a feature of a patch is not explained."""
+        return bool(self.label) and self.way.explains == "patch"
+
+    @property
+    def in_percent(self) -> bool:
+        return ((self.explains_label and self.way.unit_of_label) or self.way.unit) == "share"
 
     @property
     def for_and_against(self) -> bool:
         """Whether its numbers speak for something or against it: they have two colours around zero."""
-        if self.what == "relevance" and self.signed is not None:
+        if "signed" in self.way.uses and self.signed is not None:
             return self.signed
-        return self.explains_label and (self.what == "occlusion" or self.method == "gradient")
+        return self.explains_label and ("method" not in self.way.uses or self.method == "gradient")
 
     @property
     def shares_a_whole(self) -> bool:
         """Whether its numbers are parts of one whole, which can be lit and outlined."""
-        return self.what not in SIGNED and not self.for_and_against
+        return not self.way.spread and not self.for_and_against
 
     @property
     def trained(self) -> dict[str, str | None]:

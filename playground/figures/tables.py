@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.figures.captions import explained
 from playground.figures.one_map import Shown, Subject
-from playground.figures.spec import WITHOUT_HEADS, Spec, query_words
+from playground.figures.spec import Spec, query_words
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,7 @@ def of_maps(spec: Spec, shown: list[Shown]) -> list[Table]:
     by_subject: dict[int, list[Shown]] = {}
     for one in shown:
         by_subject.setdefault(id(one.subject), []).append(one)
-    make = {"components": _components, "parts": _parts}.get(spec.what, _values)
-    return [make(ones) for ones in by_subject.values()]
+    return [_values(ones) if ones[0].map.values is not None else _colours(ones) for ones in by_subject.values()]
 
 
 def _values(shown: list[Shown]) -> Table:
@@ -60,24 +59,23 @@ def _which(one: Shown) -> dict:
     spec = one.spec
     patch = query_words(spec.query) if spec.asks else None
     said = {"layer": spec.layer, "head": spec.head, "patch": patch, "what": spec.what}
-    if spec.what in WITHOUT_HEADS:
+    if not spec.way.of_heads:
         unsaid = ("head",) if spec.asks else ("head", "patch")
         blocks = {"blocks": ", ".join(f"{n}x{n}" for n in one.map.blanked.sides)} if one.map.blanked else {}
         return {key: value for key, value in said.items() if key not in unsaid} | explained(spec, one.seen) | blocks
     return said | {"direction": spec.direction, "scale": one.seen.scale_number(one.one.scale)}
 
 
-def _components(shown: list[Shown]) -> Table:
-    """The colours of features as they are drawn: three maps for each."""
-    subject, names = shown[0].subject, ("red", "green", "blue")
-    which = [{"layer": one.spec.layer, "what": "components", "colour": name} for one in shown for name in names]
-    values = np.concatenate([one.map.colours.reshape(-1, 3).T for one in shown]).astype(np.float32)
-    return Table(about(subject), subject.seen.grid, _patches(subject.seen.grid), which, values)
-
-
-def _parts(shown: list[Shown]) -> Table:
-    """The number of each patch's part, 0 for the largest."""
-    subject = shown[0].subject
-    which = [{"layer": one.spec.layer, "what": "parts"} for one in shown]
-    values = np.stack([one.map.grid.ravel() for one in shown]).astype(np.float32)
-    return Table(about(subject), subject.seen.grid, _patches(subject.seen.grid), which, values)
+def _colours(shown: list[Shown]) -> Table:
+    """Colours as they are drawn, three maps for each; of parts the number of each patch's, 0 for the largest."""
+    subject, which, values = shown[0].subject, [], []
+    for one in shown:
+        line = {"layer": one.spec.layer, "what": one.spec.what}
+        if one.map.colours is None:
+            which.append(line)
+            values.append(one.map.grid.ravel())
+        else:
+            which += [line | {"colour": name} for name in ("red", "green", "blue")]
+            values += list(one.map.colours.reshape(-1, 3).T)
+    numbers = np.stack(values).astype(np.float32)
+    return Table(about(subject), subject.seen.grid, _patches(subject.seen.grid), which, numbers)

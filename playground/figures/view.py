@@ -8,8 +8,10 @@ the two.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+
+from playground.figures.ways import FIRST, WAYS
 
 _NUMBER = r"-?\d{1,3}(\.\d{1,6})?"
 
@@ -18,7 +20,7 @@ _NUMBER = r"-?\d{1,3}(\.\d{1,6})?"
 class Choice:
     key: str  # in the browser's view and in an address
     default: object  # None: it depends on the picture and the model
-    options: tuple = ()  # the only values that there are; empty: see `pattern`
+    options: Collection = ()  # the only values that there are; empty: see `pattern`
     pattern: str = ""  # what it looks like in an address
     field: str = ""  # of a figure's Spec; "": a drawn figure has no such choice
     flag: str = ""  # on the command line
@@ -77,11 +79,7 @@ VIEW = (
         help="of {what:norm}: patches whose length stands apart are left out of the exposure",
     ),
     Choice(
-        "what", "weight",
-        (
-            "weight", "value", "score", "similarity", "rollout", "relevance", "occlusion", "label", "text",
-            "components", "parts", "norm",
-        ),
+        "what", FIRST, WAYS,
         field="what", flag="--what",
         help="what is drawn (default: weight)",
     ),

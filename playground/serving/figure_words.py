@@ -20,6 +20,7 @@ from playground.figures.option_words import Words
 from playground.figures.spec import ALONE, POOLED, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN, VIEW, as_in_address
+from playground.figures.ways import FIRST
 from playground.serving import chosen, models, opening, own_models, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
@@ -203,7 +204,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         text=view.get("text", ""),
         blank=view.get("blank", "mean"),
         typical=view.get("typical") == "true",
-        what=view.get("what", "weight"),
+        what=view.get("what", FIRST),
         direction=view.get("direction", "row"),
         kernel=int(view.get("k", 3)),
         depth=view.get("depth", "follow"),

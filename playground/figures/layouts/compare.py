@@ -17,7 +17,7 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     if other is None:
         raise OptionError(ALONE)
     scale = layer_scale(spec)
-    if spec.what == "similarity" and subject.seen.model == other.seen.model:  # of one patch, in both pictures
+    if spec.way.resembles and subject.seen.model == other.seen.model:  # of one patch, in both pictures
         return [OneMap(subject, spec, scale), OneMap(other, spec, scale, asker=subject.seen)]
     query = maps.same_place(spec.query, subject.seen, other.seen)
     layer = maps.same_layer(spec.layer, subject.seen, other.seen)

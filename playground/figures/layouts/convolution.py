@@ -6,7 +6,7 @@ from playground.figures import captions
 from playground.figures.layouts.layout import Drawn, Layout, one_head
 from playground.figures.maps import Domain
 from playground.figures.one_map import Shown
-from playground.figures.spec import WITHOUT_HEADS, Spec
+from playground.figures.spec import Spec
 
 
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
@@ -15,7 +15,7 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 
     (one,), (span,) = shown, spans
     sub = captions.place(spec)
-    if spec.direction == "row" and spec.what not in WITHOUT_HEADS:
+    if spec.direction == "row" and spec.way.of_heads:
         sub = f"reads all {one.map.grid.size}, {sub}"
     drawn = [map_panel(one, span, captions.method(spec), sub), kernel_panel(spec, one.subject)]
     if has_room(spec, len(drawn), drawn[0].aspect):

@@ -13,7 +13,7 @@ from playground.figures.maps import Domain
 from playground.figures.one_map import Many, OneMap, Other, Shown, Subject
 from playground.figures.option_words import OptionError
 from playground.figures.reading import read_numbers, read_query
-from playground.figures.spec import AXES, POOLED, THROUGH_LAYERS, WITHOUT_HEADS, Spec, query_words
+from playground.figures.spec import AXES, POOLED, Spec, query_words
 
 EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
 
@@ -49,13 +49,13 @@ def axes(spec: Spec, there: There = None) -> tuple[Axis, Axis]:
 def _changes_nothing(axis: str, spec: Spec) -> str:
     """Why, as a sentence of option_words.py; "" where it does."""
     shown = f"{{what:{spec.what}}}"
-    if axis == "heads" and spec.what in WITHOUT_HEADS:
+    if axis == "heads" and not spec.way.of_heads:
         return f"{shown} has no heads"
     if axis == "patches" and not spec.asks:
         return f"{shown} is the same whoever asks"
-    if axis == "layers" and spec.what in THROUGH_LAYERS:
+    if axis == "layers" and spec.way.through_layers:
         return f"{shown} goes through all layers"
-    if axis == "scales" and spec.what in WITHOUT_HEADS:
+    if axis == "scales" and not spec.way.of_heads:
         return f"{shown} comes out of the whole pass, and a grid's scales are those of one layer"
     if axis == "scales" and spec.whole:
         return "its scales are those of one layer, and the whole pass ran with one"
@@ -185,7 +185,7 @@ def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
 
 def outside(spec: Spec, shown: list[Shown]) -> str:
     """Of rows of weights: the largest of all heads are no row."""
-    return captions.prefix_line(spec, [s.map for s in shown if s.map.breadth is not None or spec.what != "weight"])
+    return captions.prefix_line(spec, [s.map for s in shown if s.map.breadth is not None or not spec.way.rows])
 
 
 def _titled(spec: Spec) -> str:

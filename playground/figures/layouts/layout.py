@@ -14,7 +14,7 @@ from playground.figures import captions, maps, tables
 from playground.figures.maps import Domain, Map
 from playground.figures.one_map import OneMap, Other, Shown, Subject, maps_of
 from playground.figures.option_words import OptionError
-from playground.figures.spec import COLOURED, WITHOUT_HEADS, Spec
+from playground.figures.spec import Spec
 
 if TYPE_CHECKING:
     from playground.figures.panels import Body
@@ -115,7 +115,7 @@ class Layout:
         span, spans = self.expose(spec, shown)
         drawn = self.draw(spec, shown, spans)
         # neither the photograph itself nor colours of three numbers have a bar
-        bar = drawn.bar and not spec.mask and spec.what not in COLOURED
+        bar = drawn.bar and not spec.mask and not spec.way.coloured
         subjects = {id(one.subject): one.subject for one in shown if one.subject}
         assumed = captions.assumed(one.seen for one in subjects.values())
         return Content(
@@ -134,12 +134,12 @@ class Layout:
 
     def check(self, spec: Spec) -> None:
         """Says why the layout has nothing to show of this."""
-        if self.of_heads and spec.what in WITHOUT_HEADS:
-            have = "have" if spec.what in COLOURED else "has"
+        if self.of_heads and not spec.way.of_heads:
+            have = "have" if spec.way.coloured else "has"
             raise PlaygroundError(
                 f"{spec.what.capitalize()} {have} no heads: take the layout head, grid or convolution for it."
             )
-        if self.alters_scale and spec.what in WITHOUT_HEADS and not spec.whole:
+        if self.alters_scale and not spec.way.of_heads and not spec.whole:
             raise OptionError("The scale of one layer changes nothing in {}: add {whole:True}.", spec.what)
 
 
@@ -156,7 +156,7 @@ MANY = 24  # maps on one sheet: each is small
 def small_maps(spec: Spec) -> Spec:
     """Bare, and by the logarithm where they share one exposure: a dim photograph beneath them would be all that is seen
     of most, in grey of each."""
-    legible = spec.colours == "shared" and spec.shares_a_whole and spec.what not in COLOURED
+    legible = spec.colours == "shared" and spec.shares_a_whole and not spec.way.coloured
     log = legible if spec.log is None else spec.log
     return replace(spec, over=spec.over or ("none" if spec.draw == "heat" else "photo"), log=log)
 

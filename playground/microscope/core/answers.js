@@ -13,10 +13,11 @@ import {
   rowInto,
   scoresInto,
   softmaxInPlace,
-  weighInto,
 } from "./core.js";
 import { silence } from "./cuts.js";
 import { exposure, exposureOfAll } from "./light.js";
+import { MADE_OF_WEIGHTS } from "./made.js";
+import { WAYS } from "./ways.js";
 
 export function createAnswers(pack) {
   const size = pack.heads * pack.tokens;
@@ -43,7 +44,9 @@ export function answerLayer(answers, layer, token, scale, what, direction) {
   const { pack, weights, weighted, scores } = answers;
   if (!holds(pack, layer)) return false;
   const { norms } = layerOf(pack, layer);
-  answers.drawn = what === "value" && norms ? weighted : what === "score" ? scores : weights;
+  const { raw } = WAYS[what];
+  const make = makerOf(what, norms);
+  answers.drawn = make ? weighted : raw ? scores : weights;
   for (let head = 0; head < pack.heads; head++) {
     const at = head * pack.tokens;
     if (!holdsHead(pack, layer, head)) {
@@ -53,29 +56,29 @@ export function answerLayer(answers, layer, token, scale, what, direction) {
     }
     if (direction === "row") {
       const largest = scoresInto(weights, at, pack, layer, head, token, scale);
-      if (what === "score") for (let j = at; j < at + pack.tokens; j++) scores[j] = weights[j];
+      if (raw) for (let j = at; j < at + pack.tokens; j++) scores[j] = weights[j];
       const left = silence(weights, at, pack, layer, head, token, largest);
       answers.entropies[head] = softmaxInPlace(weights, at, pack.tokens, left);
       answers.ready[head] = 1;
-      if (answers.drawn === weighted) weighInto(weighted, at, weights, norms, at, pack.tokens);
+      make?.(weighted, at, weights, pack.tokens, norms, at, 1);
     } else {
       const known = normalisersOf(answers, layer, scale);
       answers.ready[head] = known.done[head] === pack.tokens ? 1 : 0;
-      if (what === "score") columnScoresInto(scores, at, pack, layer, head, token, scale);
+      if (raw) columnScoresInto(scores, at, pack, layer, head, token, scale);
       if (!answers.ready[head]) {
         weights.fill(0, at, at + pack.tokens);
         weighted.fill(0, at, at + pack.tokens);
         continue;
       }
       answers.totals[head] = columnInto(weights, at, pack, layer, head, token, scale, known.values, at);
-      if (answers.drawn === weighted) {
-        const length = norms[at + token];
-        for (let i = at; i < at + pack.tokens; i++) weighted[i] = weights[i] * length;
-      }
+      make?.(weighted, at, weights, pack.tokens, norms, at + token, 0);
     }
   }
   return true;
 }
+
+// What is made of weights, unless the pack lacks what that needs.
+const makerOf = (what, norms) => (WAYS[what].pack && !norms ? null : MADE_OF_WEIGHTS[what]);
 
 // One head of any layer, for the wall. Gives the buffer that holds its values, or null while they are not there yet.
 export function answerCell(answers, layer, head, token, scale, what, direction) {
@@ -83,7 +86,7 @@ export function answerCell(answers, layer, head, token, scale, what, direction) 
   if (!holdsHead(pack, layer, head)) return null;
   const { norms } = layerOf(pack, layer);
   const at = head * pack.tokens;
-  if (what === "score") {
+  if (WAYS[what].raw) {
     if (direction === "row") scoresInto(cell, 0, pack, layer, head, token, scale);
     else columnScoresInto(cell, 0, pack, layer, head, token, scale);
     return cell;
@@ -94,9 +97,8 @@ export function answerCell(answers, layer, head, token, scale, what, direction) 
     if (known.done[head] < pack.tokens) return null;
     columnInto(cell, 0, pack, layer, head, token, scale, known.values, at);
   }
-  if (what === "value" && norms) {
-    for (let j = 0; j < pack.tokens; j++) cell[j] *= norms[at + (direction === "row" ? j : token)];
-  }
+  const row = direction === "row";
+  makerOf(what, norms)?.(cell, 0, cell, pack.tokens, norms, row ? at : at + token, row ? 1 : 0);
   return cell;
 }
 
@@ -165,7 +167,7 @@ function scoreRange(answers, layer) {
 
 // One exposure for what is compared: pictures [{values, from, to}], their patches.
 export function exposureOfBoth(pictures, what, ceiling, log) {
-  if (what === "score") return domainOfBoth(pictures);
+  if (WAYS[what].spread) return domainOfBoth(pictures);
   if (ceiling !== "auto") return domainTo(ceiling, log);
   const all = new Float32Array(pictures.reduce((count, { from, to }) => count + to - from, 0));
   let at = 0;
@@ -187,20 +189,20 @@ const domainTo = (high, log) => (log ? { low: high / 1000, high, log } : { low: 
 // The colours that all heads of a layer share, so that they can be compared: one exposure for all of them.
 export function sharedDomain(answers, layer, scale, what, ceiling, log) {
   const { pack, drawn } = answers;
-  if (what === "score" && holds(pack, layer)) {
+  if (WAYS[what].raw && holds(pack, layer)) {
     const range = scoreRange(answers, layer);
     // At scale 0 all scores are 0; the axis keeps a width, because values are divided by it.
     return { low: Math.min(range.low * scale, -1e-6), high: Math.max(range.high * scale, 1e-6), log: false };
   }
-  if (ceiling !== "auto") return domainTo(ceiling, log);
   const places = Array.from({ length: pack.heads }, (_, head) => head * pack.tokens + pack.prefixCount);
-  return domainTo(exposureOfAll(drawn, places, pack.patches), log);
+  if (WAYS[what].spread) return domainOfBoth(places.map((from) => ({ values: drawn, from, to: from + pack.patches })));
+  return domainTo(ceiling === "auto" ? exposureOfAll(drawn, places, pack.patches) : ceiling, log);
 }
 
 // The colours of one picture alone: its own exposure, or the one that is held.
 export function ownExposure(values, at, pack, what, ceiling, log) {
   const from = at + pack.prefixCount,
     to = at + pack.tokens;
-  if (what === "score") return ownDomain(values, from, to, false, true);
+  if (WAYS[what].spread) return ownDomain(values, from, to, false, true);
   return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling, log);
 }

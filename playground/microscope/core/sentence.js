@@ -5,6 +5,7 @@
 
 import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
+import { sizeWords, wayOf, wayWords } from "./ways.js";
 
 const WORTH_TELLING = 0.1; // what special tokens take is said from this share on
 
@@ -44,8 +45,7 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 }
 
 // facts: {
-//   what: "weight" | "value" | "score" | "similarity" | "components" | "parts" | "norm" | "rollout" | "relevance" |
-//     "occlusion" | "label" | "text",
+//   what: the name of a way to look,
 //   label: the name of the label that is explained, or the text; "" for a patch's feature,
 //   asks: whether a token asks,
 //   waits: what has to be done before there are numbers, or "",
@@ -60,13 +60,13 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 //   part: of parts: {here, there: its share of the picture and of the compared one, or null},
 //   heard: of a column, what this token receives, 1 on average }
 export function sentenceOf(facts) {
-  const { what, seen, scale, name } = facts;
-  const trained = !["weight", "value", "score"].includes(what) || !scale;
+  const { seen, scale, name } = facts;
+  const way = wayOf(facts);
+  const trained = !way.ofHeads || !scale;
   const opening = trained ? "" : `${scale}, `;
   const capital = (words) => (trained ? words[0].toUpperCase() + words.slice(1) : words);
   const subject = opening + capital(name ? name : "this patch");
-  if (what === "components") return inParts("Patches of one colour have features of one kind, in this layer.");
-  if (what === "parts") return aboutParts(facts, subject);
+  if (way.coloured) return FORMS[way.sentence](facts, subject);
   if (facts.unmoved)
     return inParts(
       `Nothing here moves ${facts.label ? `“${facts.label}”` : `the feature of ${name || "this patch"}`}: `,
@@ -75,32 +75,15 @@ export function sentenceOf(facts) {
       "",
       `blanking changes it by less than ${facts.unmoved}, whatever block it takes.`,
     );
-  if (facts.ends) return aboutBothSides(facts);
+  if (facts.ends) return aboutBothSides(facts, BOTH_SIDES[way.sentence]);
   if (!seen && facts.waits) return inParts(facts.waits);
   if (!seen) return inParts(facts.asks ? `${subject}: the numbers are on their way.` : "The numbers are on their way.");
-  if (what === "similarity") return aboutSimilarity(facts);
-  if (what === "norm")
-    return inParts(
-      "This layer's longest feature vector stands ",
-      "",
-      "",
-      placed(facts),
-      `: its length is ${seen.value.toFixed(1)}.`,
-    );
-  if (what === "rollout" || what === "relevance") return aboutAllLayers(facts);
-  if (what === "occlusion") return aboutBlanking(facts);
-  if (what === "label")
-    return inParts(
-      `After this layer “${facts.label}” is likeliest `,
-      "",
-      "",
-      placed(facts),
-      ` (${percent(seen.value)}).`,
-    );
-  if (what === "text") return inParts(`Most like “${facts.label}” is the patch `, "", "", placed(facts), aCosine(seen));
-  if (what === "score") return aboutScores(facts, subject);
-  if (facts.direction === "column") return aboutColumn(facts, subject);
-  if (what === "value") return aboutValues(facts, opening, capital);
+  if (way.ofHeads && !way.raw && facts.direction === "column") return aboutColumn(facts, subject, way);
+  return FORMS[way.sentence](facts, subject, opening, capital);
+}
+
+function aboutAttention(facts, subject) {
+  const { seen, name } = facts;
   if (facts.even) return aboutEven(facts, subject);
   const { between, place, after } = ofTheMost(facts, percent(seen.value));
   const to = name ? " to the picture's patches" : ` to places outside its ${facts.k}×${facts.k} neighbourhood`;
@@ -137,15 +120,14 @@ function ofTheMost({ seen, place, special }, amount) {
   return { between: beaten ? ", of the patches most to the one " : ", most of all ", place, after };
 }
 
-function aboutColumn({ what, seen, place, heard, name }, subject) {
+function aboutColumn({ seen, place, heard, name }, subject, { rows }) {
   const times = `${heard.toFixed(heard < 9.95 ? 1 : 0)} times`;
-  const most =
-    what === "weight" && seen.where !== "itself" ? `, which gives it ${percent(seen.value)} of its own.` : ".";
+  const most = rows && seen.where !== "itself" ? `, which gives it ${percent(seen.value)} of its own.` : ".";
   const where = seen.where === "itself" && !name ? "itself" : place;
   return inParts(`${subject} is heard `, times, " as much as the average token, the most from ", where, most);
 }
 
-function aboutValues({ seen, place, name, k }, opening, capital) {
+function aboutValues({ seen, place, name, k }, _subject, opening, capital) {
   const of = name ? `what ${name} mixes` : "what this patch mixes";
   const outside = name ? "the picture's patches" : `outside its ${k}×${k} neighbourhood`;
   return inParts(
@@ -189,40 +171,68 @@ function aboutBlanking({ seen, place, name }) {
 }
 
 // Of a label, whose map has two signs.
-function aboutBothSides({ ends: { most, least, written }, what, label }) {
+function aboutBothSides({ ends: { most, least, written }, label }, said) {
   const against = least.value < 0 ? ` (${written(least.value)}).` : "";
   if (!(most.value > 0))
     return inParts(`Nothing in the picture speaks for “${label}”, most against it `, "", "", least.place, against);
-  const size = `(${written(most.value)})`;
-  if (what === "relevance") {
-    const other = against ? `${least.place} most against it${against}` : "nothing against it.";
-    return inParts("Through all layers, ", "", "", most.place, ` speaks most for “${label}” ${size}, ${other}`);
-  }
-  const other = against
-    ? `blanking ${least.place} gives it most${against}`
-    : "and nothing that is blanked gives it more.";
-  return inParts("Blanking ", "", "", most.place, ` takes most from “${label}” ${size}, ${other}`);
+  return said(most, least, `“${label}” (${written(most.value)})`, against);
 }
 
-function aboutAllLayers({ what, seen, place, name, k }) {
-  const { far, total, where } = seen;
-  const asked = name || "this patch";
-  const most = where === "itself" ? "itself" : place;
-  const after = ` (${percent(seen.value / total)}).`;
-  const share = percent(far / total);
-  if (what === "relevance") {
-    const outside = name ? "in patches of the picture" : `outside its ${k}×${k} neighbourhood`;
-    const at = where === "itself" ? "in " : place === "here" ? "" : "at ";
-    const begins = "Through all layers together, ";
-    return inParts(
-      begins,
-      share,
-      ` of what moves the feature of ${asked} lies ${outside}, the most ${at}`,
-      most,
-      after,
-    );
-  }
-  const outside = name ? "patches of the picture" : `outside its ${k}×${k} neighbourhood`;
-  const from = ` of what reaches ${asked} from the picture comes from ${outside}, the most from `;
-  return inParts("By rollout, which counts weights alone, ", share, from, most, after);
+const BOTH_SIDES = {
+  moves(most, least, label, against) {
+    const other = against ? `${least.place} most against it${against}` : "nothing against it.";
+    return inParts("Through all layers, ", "", "", most.place, ` speaks most for ${label}, ${other}`);
+  },
+  blanked(most, least, label, against) {
+    const other = against
+      ? `blanking ${least.place} gives it most${against}`
+      : "and nothing that is blanked gives it more.";
+    return inParts("Blanking ", "", "", most.place, ` takes most from ${label}, ${other}`);
+  },
+};
+
+const amount = ({ value, total }) => ` (${percent(value / total)}).`;
+const placeOf = ({ seen, place }) => (seen.where === "itself" ? "itself" : place);
+
+function aboutMoving(facts) {
+  const { seen, place, name, k } = facts;
+  const outside = name ? "in patches of the picture" : `outside its ${k}×${k} neighbourhood`;
+  const at = seen.where === "itself" ? "in " : place === "here" ? "" : "at ";
+  const moves = ` of what moves the feature of ${name || "this patch"} lies ${outside}, the most ${at}`;
+  const begins = "Through all layers together, ";
+  return inParts(begins, percent(seen.far / seen.total), moves, placeOf(facts), amount(seen));
 }
+
+function aboutRollout(facts) {
+  const { seen, name, k } = facts;
+  const outside = name ? "patches of the picture" : `outside its ${k}×${k} neighbourhood`;
+  const from = ` of what reaches ${name || "this patch"} from the picture comes from ${outside}, the most from `;
+  const begins = "By rollout, which counts weights alone, ";
+  return inParts(begins, percent(seen.far / seen.total), from, placeOf(facts), amount(seen));
+}
+
+const DIGITS = { cosine: 2, length: 1 };
+
+// Where the patch with the most lies is all that is said: in words of the table.
+function aboutTheMost(facts, subject) {
+  const way = wayOf(facts);
+  const { value } = facts.seen;
+  const written = way.unit in DIGITS ? value.toFixed(DIGITS[way.unit]) : sizeWords(value, way.unit);
+  const filled = { label: facts.label, value: written, subject };
+  const [before, after] = wayWords(way, "sentence", [facts.direction], filled).split("{place}");
+  return inParts(before, "", "", placed(facts), after);
+}
+
+// A way to look names its form: see `sentence` in playground/figures/ways.py.
+const FORMS = {
+  listens: aboutAttention,
+  arrives: aboutValues,
+  best: aboutScores,
+  resembles: aboutSimilarity,
+  coloured: () => inParts("Patches of one colour have features of one kind, in this layer."),
+  parts: aboutParts,
+  flows: aboutRollout,
+  moves: aboutMoving,
+  blanked: aboutBlanking,
+  most: aboutTheMost,
+};

@@ -3,6 +3,7 @@
 // them.
 
 import { patchAt, patchText } from "./grid.js";
+import { FIRST_WAY, WAYS } from "./ways.js";
 
 export const DEFAULT_VIEW = Object.freeze({
   layer: null, //           0 … layers − 1; null: two thirds of the way up, where heads look at objects
@@ -16,7 +17,7 @@ export const DEFAULT_VIEW = Object.freeze({
   text: "", //              what patches are compared with, in a model that learned from captions
   blank: "mean", //         what blanked patches become
   typical: false, //        of lengths: those beyond the bound are left out of the exposure
-  what: "weight", //        "value" is weight × ‖W_O v‖
+  what: FIRST_WAY, //       the way to look, see ways.js
   direction: "row", //      "row": whom it listens to; "column": who listens to it
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
   ceiling: "auto", //       the weight that is brightest: "auto": as exposed for each row; or held at a number
@@ -33,20 +34,7 @@ export const DEFAULT_VIEW = Object.freeze({
 // The only values that these may have.
 export const CHOICES = Object.freeze({
   pass: ["layer", "whole"],
-  what: [
-    "weight",
-    "value",
-    "score",
-    "similarity",
-    "rollout",
-    "relevance",
-    "occlusion",
-    "label",
-    "text",
-    "components",
-    "parts",
-    "norm",
-  ],
+  what: Object.keys(WAYS),
   blank: ["mean", "noise", "neighbours"],
   direction: ["row", "column"],
   colours: ["shared", "own"],
@@ -54,19 +42,6 @@ export const CHOICES = Object.freeze({
   k: [3, 5, 7],
   beside: ["convolution", "wall", "compare", "filter"],
 });
-
-const WITHOUT_QUERY = ["components", "parts", "norm", "label", "text"]; // the same whoever asks
-const OF_A_LABEL = ["relevance", "occlusion"]; // where a label is chosen; else of the query
-
-export const explainsLabel = ({ what, label }) => label !== "" && OF_A_LABEL.includes(what);
-
-// Whether a token asks: nowhere else is decided what is said of one. As Spec.asks in playground/figures/spec.py.
-export const asks = (view) => !WITHOUT_QUERY.includes(view.what) && !explainsLabel(view);
-
-// Scores, cosines and lengths have no share that could be lit, nor has what speaks for a label and against it; features
-// have colours of their own (as in figures/prints.py).
-const NEVER_LIT = ["score", "similarity", "text", "norm", "components", "parts"];
-export const canBeLit = (view) => !NEVER_LIT.includes(view.what) && !explainsLabel(view);
 
 export const MOST_SCALE = 8; // where the dial ends: a model with tiny scores needs more than 1 to collapse
 export const MOST_DIAL = 1.25;

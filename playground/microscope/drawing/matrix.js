@@ -19,8 +19,8 @@ export function cellUnder(x, y, size, count) {
   return row >= 0 && column >= 0 && row < count && column < count ? { row, column } : null;
 }
 
-// matrix: {values, what: "weight" | "score", reach: the score with the strongest colour}; marked: {row, column} or
-// null. −∞ is hatched.
+// matrix: {values, reach: of scores the one with the strongest colour; null: they are weights}; marked: {row, column}
+// or null. −∞ is hatched.
 export function drawMatrix(context, size, count, matrix, marked, theme, colours) {
   const cell = cellSize(size, count);
   context.textAlign = "center";
@@ -66,7 +66,7 @@ function drawCell(context, x, y, cell, value, matrix, theme) {
     context.fillText("−∞", x + cell / 2, y + cell / 2);
     return;
   }
-  const weight = matrix.what === "weight";
+  const weight = matrix.reach === null;
   context.fillStyle = weight ? magmaCss(value) : signedCss(value / matrix.reach, theme.dark);
   context.fillRect(x, y, cell - 1, cell - 1);
   if (cell < 20) return;

@@ -4,6 +4,7 @@
 
 import { decodeHalves, holdsAll } from "../core/core.js";
 import { sameLayer } from "../core/view.js";
+import { WAYS, wayOf } from "../core/ways.js";
 import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
 import { dropOld, receive } from "./given.js";
@@ -33,7 +34,7 @@ function askNow(lens) {
   const matrix = missingMatrix(lens);
   if (found) askForLayer(lens, ...found);
   if (matrix) askForMatrix(lens, matrix);
-  else if (view.what === "rollout" && view.locked && !overlayNow(lens)) askForLocked(lens, view.what);
+  else if (wayOf(view).needs === "flows" && view.locked && !overlayNow(lens)) askForLocked(lens, view.what);
   if (shown.wholeMissing && canAsk(lens, "whole")) askForWhole(lens);
   if (view.beside === "compare" && !other && lens.host.compare) lens.host.compare();
   if (found) return;
@@ -98,7 +99,8 @@ function askForLayer(lens, { trace, id }, layer) {
 
 function askForMatrix(lens, { what, entry, layer }) {
   const { source } = lens.host;
-  if (!canAsk(lens, what === "flows" ? "rollout" : what)) return;
+  const offered = Object.values(WAYS).find(({ needs }) => needs === what)?.offer ?? what;
+  if (!canAsk(lens, offered)) return;
   const question = (how) => (what === "flows" ? source.flows(entry.trace, how) : source[what](entry.trace, layer, how));
   askOnce(lens, what, `${entry.id} ${layer}`, question, (values) => takeMatrix(lens, { what, entry, layer, values }));
 }

@@ -5,6 +5,7 @@ import { ownDomain, ROLES } from "../core/colours.js";
 import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
 import { shortNumber } from "../core/numbers.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
+import { WAYS, wayOf } from "../core/ways.js";
 import { makeCanvas, makeHeat } from "../drawing/canvas.js";
 import { drawCells } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
@@ -105,7 +106,7 @@ export function paintWall(lens) {
           wallHeat.pixels.fill(NOT_READY, to + r * width, to + r * width + pack.columns);
         continue;
       }
-      const own = view.colours === "own" || shown.what === "score";
+      const own = view.colours === "own" || WAYS[shown.what].spread;
       const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
       heatInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, lens.patchPhoto, domain);
     }
@@ -142,7 +143,7 @@ export function paintOther(lens) {
     printPatches(lens, lens.otherPrint, values, pack.prefixCount, pack, shown.mainDomain);
   } else printNothing(lens.otherPrint);
   setOther(lens, other, token - pack.prefixCount, null);
-  const row = values && shown.what === "weight" ? values : null;
+  const row = values && WAYS[shown.what].rows ? values : null;
   writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
 }
 
@@ -181,7 +182,7 @@ function paintOtherMap(lens, other) {
     printPatches(lens, lens.otherPrint, map.values, prefixCount, pack, domain);
     const best = largestIndex(map.values, prefixCount, pack.tokens);
     if (map.asked < 0) tag = { patch: best - prefixCount, text: shortNumber(map.values[best]), colour: ROLES.key };
-    if (view.what === "similarity" && map.asked < 0) {
+    if (wayOf(view).resembles && map.asked < 0) {
       words = [
         `Most alike here: patch ${tokenName(best, pack)}, cosine ${shortNumber(map.values[best])}.`,
         matchWords(map.match),
@@ -195,7 +196,7 @@ function paintOtherMap(lens, other) {
 
 // Whether both maps have one scale, so that 0.48 has the same colour in both.
 export const comparesNumbers = (lens) =>
-  lens.view.beside === "compare" && ["similarity", "norm"].includes(lens.view.what) && Boolean(otherMap(lens));
+  lens.view.beside === "compare" && wayOf(lens.view).needs === "features" && Boolean(otherMap(lens));
 
 // Whether the two belong together, or one of them resembles a third one more.
 const matchWords = (match) =>

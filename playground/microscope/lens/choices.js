@@ -1,6 +1,7 @@
 // What the buttons and sliders show: always what the view says, whoever changed it.
 
-import { canBeLit, scaleOf, scaleToDial } from "../core/view.js";
+import { scaleOf, scaleToDial } from "../core/view.js";
+import { canBeLit } from "../core/ways.js";
 import { makeCanvas } from "../drawing/canvas.js";
 import { say, show } from "../drawing/dom.js";
 import { layerRange, prefixName } from "./readouts.js";
@@ -35,7 +36,8 @@ export function showChoices(lens, from = "") {
   show(refs.link, lens.host.link !== null);
   show(refs.showMe, Boolean(lens.host.showMe));
   for (const element of root.querySelectorAll("[data-ask]")) show(element, canAsk(lens, element.dataset.ask));
-  show(refs.valueTab, Boolean(main.pack.header.sections.value_norms));
+  for (const element of root.querySelectorAll("[data-section]"))
+    show(element, Boolean(main.pack.header.sections[element.dataset.section]));
   show(refs.wallTab, main.pack.stored.size > 1 || canAsk(lens, "layers")); // of one layer all heads are shown anyway
   show(refs.compareTab, Boolean(lens.other) || canAsk(lens, "compare"));
   say(refs.layerRange, layerRange(lens));

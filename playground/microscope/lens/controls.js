@@ -1,7 +1,8 @@
 // The hands: pointer, keys and buttons. Everything that they do ends in lens.choose({…}).
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
-import { canBeLit, dialToScale, queryOf, sameToken, tokenOf } from "../core/view.js";
+import { dialToScale, queryOf, sameToken, tokenOf } from "../core/view.js";
+import { canBeLit } from "../core/ways.js";
 import { show } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
 import { closeSums, openSums } from "./arithmetic.js";

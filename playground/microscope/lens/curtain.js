@@ -5,6 +5,7 @@
 import { answerCell, ownExposure } from "../core/answers.js";
 import { holdsAll, largestIndex } from "../core/core.js";
 import { similarityInto } from "../core/features.js";
+import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { show } from "../drawing/dom.js";
 import { makePrint } from "../drawing/light.js";
 import { printPatches } from "./prints.js";
@@ -15,7 +16,7 @@ const COLLAPSED = 0.9; // a row without scale whose largest weight is above this
 
 // Columns would need the sums of all rows at the other scale too; maps of features know no scale.
 export const canDraw = (lens) =>
-  lens.view.what === "similarity" ? isCutNow(lens) : lens.view.direction === "row" && !isMap(lens.view.what);
+  wayOf(lens.view).resembles ? isCutNow(lens) : lens.view.direction === "row" && !isMap(lens.view.what);
 
 // Where something is cut, the pass without the cut stands behind it, at the same scale.
 const isCutNow = ({ shown, view }) => Boolean(view.cut) && shown.wholeArrived;
@@ -27,7 +28,7 @@ export function printBehind(lens) {
   placeCurtain(lens);
   if (!view.curtain || !canDraw(lens)) return null;
   const { pack, token, what } = shown;
-  if (view.what === "similarity") return similarityBehind(lens);
+  if (wayOf(view).resembles) return similarityBehind(lens);
   const { answers } = isCutNow(lens) ? lens.main : shown;
   if (lens.behind?.photo !== lens.photo) lens.behind = makePrint(lens.photo);
   const values = answerCell(answers, view.layer, view.head, token, otherScale(lens), what, "row");
@@ -94,7 +95,7 @@ export function collapsing(lens) {
   const { view, shown } = lens;
   const { pack, answers, token } = shown;
   const unscaled = Math.abs(shown.scale - 1) < 1e-9;
-  if (!unscaled || shown.what !== "weight" || view.direction !== "row" || isMap(view.what)) return null;
+  if (!unscaled || !wayOf(view).rows || view.direction !== "row") return null;
   const here = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
   if (here > COLLAPSED) return null;
   const layers = [...pack.stored.keys()].filter((layer) => holdsAll(pack, layer)); // of the first, one head may be here
@@ -110,7 +111,7 @@ function search({ view, shown }, layers) {
   for (const layer of layers.toSorted((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))) {
     let best = null;
     for (let head = 0; head < pack.heads; head++) {
-      const row = answerCell(answers, layer, head, token, 1, "weight", "row");
+      const row = answerCell(answers, layer, head, token, 1, FIRST_WAY, "row");
       const weight = largestOf(row, pack.prefixCount, pack.patches); // a special token has no place in the picture
       if (weight > COLLAPSED && weight > (best?.weight ?? 0)) best = { layer, head, weight };
     }

@@ -1,8 +1,7 @@
 // What speaks most for a label and most against it, of the map on view.
 
-import { percent, shortNumber } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
-import { explainsLabel } from "../core/view.js";
+import { explainsLabel, sizeWords } from "../core/ways.js";
 import { overlayNow } from "./shown.js";
 
 // {most, least}: {patch, value} each; null where no label is explained or its map is not here.
@@ -22,6 +21,4 @@ export function endsOf(lens) {
 }
 
 // "+2.8 %" or "−0.12 logits"
-export const signedWords = (value, what) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), what)}`;
-
-export const sizeWords = (size, what) => (what === "relevance" ? percent(size) : `${shortNumber(size)} logits`);
+export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), unit)}`;

@@ -4,7 +4,8 @@
 
 import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";
-import { asks, queryOf } from "../core/view.js";
+import { queryOf } from "../core/view.js";
+import { asks, wayOf, wayWords } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { isExplained } from "./features.js";
@@ -53,15 +54,15 @@ export function bindExplained(lens) {
 // A choice puts it off, for the next one may follow.
 export function askForExplained(lens) {
   clearTimeout(lens.explained.timer);
-  if (isExplained(lens.view.what))
+  if (isExplained(lens.view))
     lens.explained.timer = setTimeout(() => lens.main && lens.alive && askAbout(lens), CHOICE_RESTS);
 }
 
 function askAbout(lens) {
   const { view, shown, main } = lens;
-  if (!isExplained(view.what)) return;
+  if (!isExplained(view)) return;
   const { trace, id } = entryShown(lens);
-  if (view.what !== "text" && !labelsOf(lens) && canAsk(lens, "labels"))
+  if (wayOf(view).explains !== "text" && !labelsOf(lens) && canAsk(lens, "labels"))
     return askOnce(
       lens,
       "labels",
@@ -78,7 +79,7 @@ function askAbout(lens) {
     lens.overlay = { what: view.what, query, about, id, values: decodeHalves(values), ...more };
   };
   const { source } = lens.host;
-  if (view.what === "occlusion") {
+  if (wayOf(view).uses.includes("blank")) {
     const step = drawn ? drawn.step + 1 : 0;
     if (drawn && step >= drawn.steps) return;
     askOnce(
@@ -106,8 +107,9 @@ function askAbout(lens) {
 function askedOf(lens) {
   const { view, shown, main } = lens;
   const label = labelNow(lens);
-  if (view.what === "text") return view.text ? { layer: view.layer, text: view.text } : null;
-  if (view.what === "label") return label && { layer: view.layer, label: label[0] };
+  const { explains } = wayOf(view);
+  if (explains === "text") return view.text ? { layer: view.layer, text: view.text } : null;
+  if (explains === "label") return label && { layer: view.layer, label: label[0] };
   if (view.label !== "") return { label: view.label };
   return view.locked ? { query: queryOf(shown.token, main.pack) } : null;
 }
@@ -123,13 +125,13 @@ function remember(map, key, value) {
 export function waitingForExplained(lens) {
   const { view } = lens;
   const labels = labelsOf(lens);
-  if (view.what === "label") {
-    if (labels?.length === 0) return "This model shows no labels: it has none, or they may be wrong.";
-    return labels ? `The classifier reads each patch after layer ${view.layer}…` : "Asking for the labels…";
-  }
-  if (view.what === "text") return view.text ? `The model reads “${view.text}”…` : "";
-  if (view.label === "" && !view.locked) return "Click a patch: this map is made for a locked one.";
-  return view.what === "relevance" ? "The model is run forward and back…" : "Blocks of the picture are blanked…";
+  const way = wayOf(view);
+  if (way.explains === "label" && !labels) return "Asking for the labels…";
+  if (way.explains === "label" && !labels.length)
+    return "This model shows no labels: it has none, or they may be wrong.";
+  if (way.explains === "text" && !view.text) return "";
+  if (asks(view) && !view.locked) return "Click a patch: this map is made for a locked one.";
+  return wayWords(way, "waiting", [], view);
 }
 
 // ----------------------------------------------------------------------------------------------------------- words
@@ -137,45 +139,47 @@ export function waitingForExplained(lens) {
 export function paintExplained(lens) {
   const { explained, view } = lens;
   const { box, ofLabel, ofBlank, ofText, bar, said } = explained;
-  const here = isExplained(view.what);
+  const here = isExplained(view);
   show(box, here);
   if (!here) return;
   const labels = labelsOf(lens) ?? [];
   writeOptions(lens, labels);
-  show(ofText.parentElement, view.what === "text");
+  const { explains, uses } = wayOf(view);
+  show(ofText.parentElement, explains === "text");
   if (ofText.getRootNode().activeElement !== ofText) ofText.value = view.text;
-  show(ofLabel.parentElement, labels.length > 0 && view.what !== "text");
-  ofLabel.value = view.what === "label" && view.label === "" ? String(labels[0]?.[0] ?? "") : view.label;
-  show(ofBlank.parentElement, view.what === "occlusion");
+  show(ofLabel.parentElement, labels.length > 0 && explains !== "text");
+  ofLabel.value = explains === "label" && view.label === "" ? String(labels[0]?.[0] ?? "") : view.label;
+  show(ofBlank.parentElement, uses.includes("blank"));
   ofBlank.value = view.blank;
   const drawn = overlayNow(lens);
-  const runs = view.what === "occlusion" && Boolean(drawn) && drawn.step + 1 < drawn.steps;
+  const runs = uses.includes("blank") && Boolean(drawn) && drawn.step + 1 < drawn.steps;
   show(bar, runs);
   if (runs) bar.value = drawn.passes / drawn.of;
   say(said, explainedWords(lens, drawn));
 }
 
 function writeOptions({ explained, view }, labels) {
-  const key = `${view.what === "label"} ${labels.map(([number]) => number).join()}`;
+  const always = wayOf(view).explains === "label";
+  const key = `${always} ${labels.map(([number]) => number).join()}`;
   if (explained.written === key) return;
   explained.written = key;
-  const patch = view.what === "label" ? [] : [new Option("the locked patch's feature", "")];
+  const patch = always ? [] : [new Option("the locked patch's feature", "")];
   const options = labels.map(([number, name, share]) => new Option(`${name} (${percent(share)})`, String(number)));
   explained.ofLabel.replaceChildren(...patch, ...options);
 }
 
 function explainedWords(lens, drawn) {
   const { view, explained } = lens;
-  if (view.what === "label") return labelWords(lens, drawn);
-  if (view.what === "text") return "";
+  const way = wayOf(view);
+  if (way.explains === "label") return labelWords(lens, drawn);
+  if (way.explains === "text") return "";
   const found = explained.foretold.get(`${entryShown(lens).id} ${subject(lens)}`);
   const passes =
-    view.what === "occlusion" && drawn
+    way.uses.includes("blank") && drawn
       ? `${drawn.passes} passes${drawn.step + 1 < drawn.steps ? ` of ${drawn.of}` : ""}, ${drawn.how}. `
       : "";
   if (found) return passes + foretoldWords(found);
-  if (view.what === "relevance" && drawn) return "Blank patches (occlusion) to see how well this foretells what moves.";
-  return passes;
+  return passes || (drawn ? wayWords(way, "after") : "");
 }
 
 export const foretoldWords = ({ foretells, blocks, by }) =>

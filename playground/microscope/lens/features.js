@@ -5,13 +5,13 @@ import { halfFloats, holds } from "../core/core.js";
 import { componentPixels, makeFeatures, principal, similarityInto } from "../core/features.js";
 import { matchOf, PARTS_CUT, partsOf } from "../core/matching.js";
 import { sameLayer, upperLayer } from "../core/view.js";
+import { wayOf, wayWords } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";
 
 export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; of more, a locked patch's alone
 const KEPT_FEATURES = 8; // layers
 const KEPT_FLOWS = 2; // pictures
-const EXPLAINED = ["relevance", "occlusion", "label", "text"]; // see explained.js
-export const isExplained = (what) => EXPLAINED.includes(what);
+export const isExplained = (view) => wayOf(view).needs === "network"; // see explained.js
 const OPACITY = 0.78; // of the colours above the photograph
 
 // ------------------------------------------------------------------------------------------------------- what came
@@ -48,13 +48,14 @@ const comparable = (a, b) => a && b && a.model === b.model && a.width === b.widt
 export function missingMatrix(lens) {
   const { view, main, other } = lens;
   const entry = entryFor(lens);
-  if (view.what === "rollout") {
+  const { needs, resembles } = wayOf(view);
+  if (needs === "flows") {
     if (entry.pack.tokens > MOST_FLOWS || lens.flows.has(entry.id)) return null;
     return { what: "flows", entry, layer: 0 };
   }
-  if (!["similarity", "components", "parts", "norm"].includes(view.what)) return missingForMatches(lens);
+  if (needs !== "features") return missingForMatches(lens);
   if (!featuresOf(lens, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  const behind = view.what === "similarity" && view.curtain > 0 && entry !== main; // what was alike before a cut
+  const behind = resembles && view.curtain > 0 && entry !== main; // what was alike before a cut
   if (behind && !featuresOf(lens, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(lens)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
@@ -77,16 +78,16 @@ function missingForMatches(lens) {
 }
 
 // What the map on view is made of was asked for, and could not be had; "" while it may still come.
-export function notHere({ asked, view: { what } }) {
-  const last = isExplained(what) ? null : asked.get(what === "rollout" ? "flows" : "features");
+export function notHere({ asked, view }) {
+  const last = isExplained(view) ? null : asked.get(wayOf(view).needs);
   return last?.open === false ? "What this needs is not here." : "";
 }
 
 export function waitingFor(lens) {
   const { view, main } = lens;
   if (notHere(lens)) return notHere(lens);
-  if (view.what !== "rollout") return `The features of layer ${view.layer} are on their way.`;
-  if (main.pack.tokens <= MOST_FLOWS) return "Attention is followed through all layers…";
+  const way = wayOf(view);
+  if (way.needs !== "flows" || main.pack.tokens <= MOST_FLOWS) return wayWords(way, "waiting", [], view);
   return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
 }
 
@@ -95,25 +96,37 @@ export function waitingFor(lens) {
 // {values of all tokens, pixels or null, from: "other" where a patch of the compared picture asks}; null: not here yet.
 export function liveMap(lens) {
   const { view, shown, live } = lens;
-  if (isExplained(view.what)) return null; // the source makes it
+  if (isExplained(view)) return null; // the source makes it
   const entry = entryFor(lens);
-  const matrix = view.what === "rollout" ? lens.flows.get(entry.id) : featuresOf(lens, entry, view.layer);
+  const { needs, resembles } = wayOf(view);
+  const matrix = needs === "flows" ? lens.flows.get(entry.id) : featuresOf(lens, entry, view.layer);
   if (!matrix) return null;
-  const beside = view.what === "rollout" ? null : otherFeatures(lens);
-  const fromOther = view.what === "similarity" && !view.locked && lens.hoverOther >= 0 && comparable(matrix, beside);
+  const beside = needs === "flows" ? null : otherFeatures(lens);
+  const fromOther = resembles && !view.locked && lens.hoverOther >= 0 && comparable(matrix, beside);
   const asked = fromOther ? lens.hoverOther : shown.token;
   const key = `${view.what} ${entry.id} ${view.layer} ${asked} ${fromOther} ${Boolean(beside)}`;
   if (live.key === key) return live;
   const { tokens } = entry.pack;
   if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
   live.pixels = live.parts = live.there = null;
-  if (view.what === "rollout") flowInto(live.values, matrix, asked);
-  else if (view.what === "norm") live.values.set(matrix.norms);
-  else similarityInto(live.values, matrix, asked, fromOther ? beside : matrix);
-  if (view.what === "parts") takeParts(live, matrix, comparable(matrix, beside) ? beside : null);
-  if (view.what === "components") live.pixels = coloursOf(matrix, comparable(matrix, beside) ? beside : null);
+  const together = comparable(matrix, beside) ? beside : null;
+  MADE[view.what](live, { matrix, asked, from: fromOther ? beside : matrix, together });
   return Object.assign(live, { key, from: fromOther ? "other" : null });
 }
+
+// How each is made of the features of a layer, or of the flows through all of them. `together`: the features of the
+// compared picture, where both are looked at together.
+const resemble = (live, { matrix, asked, from }) => similarityInto(live.values, matrix, asked, from);
+const MADE = {
+  similarity: resemble,
+  norm: (live, { matrix }) => live.values.set(matrix.norms),
+  rollout: (live, { matrix, asked }) => flowInto(live.values, matrix, asked),
+  components: (live, given) => {
+    resemble(live, given);
+    live.pixels = coloursOf(given.matrix, given.together);
+  },
+  parts: (live, { matrix, together }) => takeParts(live, matrix, together),
+};
 
 function flowInto(out, bits, token) {
   const numbers = halfFloats();
@@ -144,23 +157,29 @@ function takeParts(live, features, beside) {
 
 // The same for the compared picture: what in it resembles the patch that asks, wherever that lies.
 export function otherMap(lens) {
-  const { view, shown } = lens;
+  const { view } = lens;
   const mine = featuresOf(lens, entryFor(lens), view.layer),
     theirs = otherFeatures(lens);
-  if (view.what === "rollout" || isExplained(view.what) || !theirs) return null;
-  if (view.what === "norm") return { values: theirs.norms, pixels: null, asked: -1 };
-  if (view.what === "components") {
+  return wayOf(view).needs === "features" && theirs ? THERE[view.what](lens, mine, theirs) : null;
+}
+
+const THERE = {
+  norm: (_lens, _mine, theirs) => ({ values: theirs.norms, pixels: null, asked: -1 }),
+  components(_lens, mine, theirs) {
     const shared = comparable(mine, theirs);
     return { values: theirs.norms, pixels: coloursOf(theirs, shared ? mine : null), asked: -1, shared };
-  }
-  if (!comparable(mine, theirs)) return null;
-  if (view.what === "parts") return { values: theirs.norms, pixels: null, parts: mine.parts?.there, asked: -1 };
-  const within = !view.locked && lens.hoverOther >= 0;
-  const values = new Float32Array(theirs.tokens);
-  similarityInto(values, theirs, within ? lens.hoverOther : shown.token, within ? theirs : mine);
-  const match = within || shown.mark < 0 ? null : matchOf(mine, shown.token, theirs);
-  return { values, pixels: null, asked: within ? lens.hoverOther : -1, match };
-}
+  },
+  parts: (_lens, mine, theirs) =>
+    comparable(mine, theirs) ? { values: theirs.norms, pixels: null, parts: mine.parts?.there, asked: -1 } : null,
+  similarity({ view, shown, hoverOther }, mine, theirs) {
+    if (!comparable(mine, theirs)) return null;
+    const within = !view.locked && hoverOther >= 0;
+    const values = new Float32Array(theirs.tokens);
+    similarityInto(values, theirs, within ? hoverOther : shown.token, within ? theirs : mine);
+    const match = within || shown.mark < 0 ? null : matchOf(mine, shown.token, theirs);
+    return { values, pixels: null, asked: within ? hoverOther : -1, match };
+  },
+};
 
 // One flat colour a patch, with a little of the photograph beneath. They stay when the cursor moves.
 export function printComponents(print, pixels, { rows, columns }) {

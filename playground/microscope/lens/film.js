@@ -3,6 +3,7 @@
 
 import { answerCell, ownExposure } from "../core/answers.js";
 import { entropyBits, holdsAll } from "../core/core.js";
+import { WAYS } from "../core/ways.js";
 import { fitCanvas, makeHeat } from "../drawing/canvas.js";
 import { say, show } from "../drawing/dom.js";
 import { heatInto, makePhoto } from "../drawing/light.js";
@@ -117,7 +118,7 @@ function paintFilm(lens) {
   film.heat.pixels.fill(0);
   for (const [place, layer] of layers.entries()) {
     const values = rowOf(lens, layer) ?? noWeights(lens);
-    const own = view.colours === "own" || shown.what === "score";
+    const own = view.colours === "own" || WAYS[shown.what].spread;
     const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
     heatInto(
       film.heat.pixels,

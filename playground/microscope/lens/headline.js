@@ -4,14 +4,14 @@
 import { largestIndex, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
-import { asks } from "../core/view.js";
+import { asks, unitOf, wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
 import { endsOf, signedWords } from "./ends.js";
 import { MOST_FLOWS, notHere } from "./features.js";
 import { isMean } from "./meanheads.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
-import { isColoured, isMap, labelNow, overlayNow } from "./shown.js";
+import { isMap, labelNow, overlayNow } from "./shown.js";
 
 const UNBROKEN = 13; // letters: "(13 %)." stays in one line
 const LETTERS = 24; // letters: the size of the type changes in steps, or it would tremble under the cursor
@@ -37,18 +37,17 @@ function factsOf(lens) {
   const { view, shown, picture } = lens;
   const { pack, answers, mark, token } = shown;
   const map = isMap(view.what);
+  const way = wayOf(view);
   const overlay = overlayNow(lens);
   const at = view.head * pack.tokens;
-  const ready = map
-    ? overlay?.values.length >= pack.patches && !isColoured(view.what)
-    : answers.ready[view.head] || view.what === "score";
+  const ready = map ? overlay?.values.length >= pack.patches && !way.coloured : answers.ready[view.head] || way.raw;
   const values = map ? overlay?.values : answers.drawn;
   const from = map ? (values?.length === pack.patches ? 0 : pack.prefixCount) : at + pack.prefixCount;
-  const seen = ready ? spread(values, from, pack.rows, pack.columns, mark, view.k, view.what === "similarity") : null;
+  const seen = ready ? spread(values, from, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
   return {
     what: view.what,
     direction: view.direction,
-    label: view.what === "text" ? view.text : (labelNow(lens)?.[1] ?? ""),
+    label: way.explains === "text" ? view.text : (labelNow(lens)?.[1] ?? ""),
     asks: asks(view),
     waits: map && !overlay && (notHere(lens) || toBeDone(lens)),
     name: asksFromOther(lens) ? "that patch" : token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
@@ -78,14 +77,15 @@ function factsOf(lens) {
 
 function endsWords(lens) {
   const ends = endsOf(lens);
-  return ends && { ...ends, written: (value) => signedWords(value, lens.view.what) };
+  return ends && { ...ends, written: (value) => signedWords(value, unitOf(lens.view)) };
 }
 
 // Before there can be numbers.
 function toBeDone({ view, main }) {
-  if (view.what === "text") return view.text ? "" : "Type a word or two: which patches are like it?";
-  const ofOne = ["relevance", "occlusion"].includes(view.what) && asks(view);
-  const rollout = view.what === "rollout" && main.pack.tokens > MOST_FLOWS;
+  const { explains, needs } = wayOf(view);
+  if (explains === "text") return view.text ? "" : "Type a word or two: which patches are like it?";
+  const ofOne = explains === "patch" && asks(view);
+  const rollout = needs === "flows" && main.pack.tokens > MOST_FLOWS;
   return (ofOne || rollout) && !view.locked ? "Click a patch: this map is of one patch." : "";
 }
 

@@ -5,6 +5,7 @@ import { holdsHead } from "../core/core.js";
 import { crowdOf, isEarlyLayer, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
 import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
+import { wayOf } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
 import { isMean } from "./meanheads.js";
 import { sceneOf, towardOf } from "./moment.js";
@@ -59,7 +60,7 @@ export function writeKindSoon(lens) {
 
 function writeKind(lens) {
   const { kindline, shown, view } = lens;
-  const weights = shown.what === "weight" && !isMap(view.what); // of other rows the sentence names other patches
+  const weights = wayOf(view).rows; // of other rows the sentence names other patches
   const readable =
     weights && view.direction === "row" && !isMean(lens) && shown.mark >= 0 && shown.answers.ready[view.head];
   kindline.better = null;

@@ -29,7 +29,7 @@ function readTheme(lens) {
 
 // Where everything but the picture stands, as lens.css has it: how wide a column it takes beside the picture, in em,
 // and which part is the lowest of those that take their height from the picture.
-const WAYS = {
+const ORDERS = {
   one: { column: 21, lowest: "stage" }, //    all else beside the picture, in a narrower column
   over: { column: 0, lowest: "below" }, //    all else beneath: for panoramas
   bare: { column: 0, lowest: "stage" }, //    in a file for a slide: the picture alone
@@ -134,7 +134,7 @@ const aspectOf = ({ pack }) =>
 // Lays everything out this way, and sees how wide the picture may become.
 function tryWay(lens, way, width, em, aspect) {
   const { root, refs } = lens;
-  const { column, lowest } = WAYS[way];
+  const { column, lowest } = ORDERS[way];
   const pair = way === "present" && lens.view.beside === "filter" && !root.classList.contains("slim");
   const room = pair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
   root.dataset.way = way;

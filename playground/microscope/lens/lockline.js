@@ -3,12 +3,11 @@
 
 import { percent, shortNumber } from "../core/numbers.js";
 import { rankOf } from "../core/pair.js";
-import { explainsLabel } from "../core/view.js";
+import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { rankAt } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { aimedPair, grouped, productText } from "./aimed.js";
 import { openSums, sumsAreOpen } from "./arithmetic.js";
-import { sizeWords } from "./ends.js";
 import { isMean } from "./meanheads.js";
 import { prefixName } from "./readouts.js";
 import { isMap, overlayNow } from "./shown.js";
@@ -22,22 +21,11 @@ const LINE = `
   <button class="pair-label" title="Show the arithmetic of this weight (key a)"><b></b><span></span></button>`;
 
 // What a map's value of one patch is called.
-const OF_MAPS = {
-  similarity: (value) => `cosine ${shortNumber(value)}`,
-  components: (value) => `cosine ${shortNumber(value)}`,
-  parts: (value) => `part ${value + 1}, cut by features`,
-  norm: (value) => `length ${shortNumber(value)}`,
-  rollout: (value) => `gives ${percent(value)} through all layers`,
-  relevance: (value, view) =>
-    explainsLabel(view)
-      ? `${percent(Math.abs(value))} of what moves it, ${value < 0 ? "against it" : "for it"}`
-      : `${percent(value)} of what moves it`,
-  occlusion: (value, view) =>
-    explainsLabel(view)
-      ? `blanked: it ${value < 0 ? "gains" : "loses"} ${sizeWords(Math.abs(value), "occlusion")}`
-      : `blanked: moves it by ${percent(value)}`,
-  label: (value) => `says it with ${percent(value)}`,
-};
+function pairWords(view, value) {
+  const cases = explainsLabel(view) ? [value < 0 ? "against" : "for"] : [];
+  const size = explainsLabel(view) ? Math.abs(value) : value;
+  return wayWords(wayOf(view), "pair", cases, { value: sizeWords(size, unitOf(view)), part: value + 1 });
+}
 
 export function bindLine(lens) {
   const box = document.createElement("div");
@@ -149,7 +137,7 @@ function writeLabel(lens, pair) {
       overlay && !explainsLabel(view)
         ? `rank ${grouped(rankOf(overlay.values, aim))} of ${grouped(overlay.values.length)}`
         : "";
-    say(line.given, overlay ? OF_MAPS[view.what](value, view) : "");
+    say(line.given, overlay ? pairWords(view, value) : "");
     say(line.more, rank);
     return;
   }

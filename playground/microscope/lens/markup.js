@@ -1,32 +1,24 @@
 // The HTML of the lens. What the code writes to or reads has a data-ref; what sets a choice has its key in data-choice.
 // Titles and names that come from outside are never part of this HTML: they are written as text, later.
 
+import { WAYS, wayWords } from "../core/ways.js";
+
+// A button for each way to look.
+const menu = () =>
+  Object.values(WAYS)
+    .map((way) => {
+      const needed = { ask: way.offer, section: way.pack };
+      const data = Object.entries(needed).map(([key, name]) => (name ? ` data-${key}="${name}"` : ""));
+      const hint = wayWords(way, "hint");
+      const look = `${way.extra ? ' class="extra"' : ""}${data.join("")}${hint ? ` title="${hint}"` : ""}`;
+      return `<button data-value="${way.name}"${look}>${wayWords(way, "tab")}</button>`;
+    })
+    .join("\n    ");
+
 export const MARKUP = `
 <header class="bar">
   <div class="tabs" role="group" aria-label="What is drawn" data-choice="what">
-    <button data-value="weight">weight</button>
-    <button data-value="value" data-ref="valueTab"
-        title="the length of what arrives: the weight times the length of the value after the output matrix">weight ×
-        ‖W<sub>O</sub> v‖</button>
-    <button data-value="similarity" data-ask="features"
-        title="cosine of this patch's features to every other patch's">similarity</button>
-    <button data-value="components" data-ask="features"
-        title="the first three principal components of this layer's features as red, green and blue">colours</button>
-    <button data-value="parts" class="extra" data-ask="features"
-        title="the picture cut into parts by this layer's features; two pictures are cut together">parts</button>
-    <button data-value="score" class="extra"
-        title="q·k times the scale, before the softmax">raw score</button>
-    <button data-value="norm" class="extra" data-ask="features"
-        title="how long each token's feature vector is">length</button>
-    <button data-value="rollout" class="extra" data-ask="rollout"
-        title="half attention, half identity for the skip connection, multiplied through all layers">rollout</button>
-    <button data-value="relevance" class="extra" data-ask="relevance"
-        title="which patches move the locked patch's feature or a label, through all layers">relevance</button>
-    <button data-value="occlusion" class="extra" data-ask="occlusion"
-        title="what really moves when patches are blanked">occlusion</button>
-    <button data-value="text" data-ask="text" title="which patches are like a text that you type">text</button>
-    <button data-value="label" class="extra" data-ask="label"
-        title="how likely a label is, if the classifier read each patch after this layer (logit lens)">label</button>
+    ${menu()}
   </div>
   <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction"
       data-ref="directionTabs">

@@ -3,6 +3,7 @@
 
 import { nearestTo } from "../core/matching.js";
 import { placeName } from "../core/sentence.js";
+import { FIRST_WAY } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
 import { matchable } from "./features.js";
 
@@ -22,7 +23,8 @@ export function bindMatches(lens) {
   parts.className = "quiet";
   parts.textContent = "parts in the same colours";
   parts.title = "Both pictures cut into parts by their features: the same colour for the same part";
-  parts.addEventListener("click", () => lens.choose({ what: lens.view.what === "parts" ? "weight" : "parts" }));
+  const { value } = Object.assign(parts.dataset, { value: "parts" });
+  parts.addEventListener("click", () => lens.choose({ what: lens.view.what === value ? FIRST_WAY : value }));
   line.append(words, parts);
   line.hidden = true;
   lens.refs.otherFoot.after(line);
@@ -52,7 +54,7 @@ export function paintMatch(lens) {
   show(matches.line, compares);
   const found = compares ? matchNow(lens) : null;
   show(matches.parts, compares && Boolean(matchable(lens)));
-  matches.parts.setAttribute("aria-pressed", String(view.what === "parts"));
+  matches.parts.setAttribute("aria-pressed", String(view.what === matches.parts.dataset.value));
   say(matches.words, compares ? matchInWords(lens, found) : "");
   const flies = found?.mutual && !lens.presenting;
   show(matches.box, Boolean(flies));

@@ -2,11 +2,12 @@
 // For the time of a drawing it lies in the place of the chosen head's row.
 
 import { entropyBits } from "../core/core.js";
+import { wayOf } from "../core/ways.js";
 import { isMap } from "./shown.js";
 
 export function isMean(lens) {
   const { film, view, shown } = lens;
-  if (film.of !== "mean" || isMap(view.what) || view.what === "score") return false;
+  if (film.of !== "mean" || isMap(view.what) || wayOf(view).raw) return false;
   return Boolean(shown.answers) && shown.answers.ready.every(Boolean);
 }
 

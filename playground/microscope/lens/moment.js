@@ -6,6 +6,7 @@ import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
 import { searchMoments, surprisesOf, telling } from "../core/moments.js";
 import { upperLayer } from "../core/view.js";
+import { wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
 import { canAsk, layersAtHand } from "./shown.js";
 
@@ -105,7 +106,7 @@ export const sceneOf = ({ moment, main }) => moment.searches.get(main.id)?.scene
 function moveToBest(lens, scene) {
   const { moment, main, view } = lens;
   const best = scene.moments[0];
-  const plain = view.direction === "row" && view.what === "weight" && !view.locked;
+  const plain = view.direction === "row" && wayOf(view).rows && !view.locked;
   if (!main.trace.private || moment.touched || moment.given || !plain || !(best?.score > 0)) return;
   lens.view = { ...view, layer: best.layer, head: best.head, query: patchText(best.patches[0], main.pack.columns) };
   lens.hover = -1; // a cursor that rests there has not asked

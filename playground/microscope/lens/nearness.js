@@ -7,6 +7,7 @@ import { clippedPatches } from "../core/light.js";
 import { inCommon, isMuch, meanColours, nearnessInto } from "../core/nearness.js";
 import { bareShare, percent } from "../core/numbers.js";
 import { nearnessSentence, placeName, spread } from "../core/sentence.js";
+import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { makeCanvas } from "../drawing/canvas.js";
 import { drawColourBar } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
@@ -15,7 +16,6 @@ import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { isMean } from "./meanheads.js";
 import { printPatches, rampOf } from "./prints.js";
 import { brightestFrom, tokenName } from "./readouts.js";
-import { isMap } from "./shown.js";
 
 const PIXELS = 8; // along each side of a patch, for its mean colour
 export const FILTER_TITLE = "no network: colour and nearness alone";
@@ -81,7 +81,7 @@ function nearnessPicture(lens) {
   const picture = { rows, columns, grid: view.grid, mark, tag: null, clipped: [] };
   const row = nearnessOf(lens, mark);
   if (!row) return { row, domain: null, picture };
-  const domain = ownExposure(row, 0, { prefixCount: 0, tokens: patches }, "weight", view.ceiling, view.log);
+  const domain = ownExposure(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling, view.log);
   const best = largestIndex(row, 0, patches);
   picture.tag = { patch: best, text: percent(row[best]), colour: ROLES.key };
   picture.clipped = clippedPatches(row, 0, patches, domain.high)
@@ -108,7 +108,7 @@ function writeNearness(lens, { row, domain }) {
   const { rows, columns, patches } = shown.pack;
   const seen = spread(row, 0, rows, columns, shown.mark, view.k);
   const above = clippedPatches(row, 0, patches, domain.high).length;
-  say(refs.filterExposed, brightestFrom(domain.high, above, seen.value, "weight"));
+  say(refs.filterExposed, brightestFrom(domain.high, above, seen.value, FIRST_WAY));
   const sentence = nearnessSentence({ k: view.k, seen, place: placeName(seen.best, columns) });
   say(refs.filterWords, [sentence, sharedWords(lens, row)].join(" ").replaceAll(" %", "\u00a0%")); // on one line
   const { filterBar: bar } = refs;
@@ -120,8 +120,7 @@ function writeNearness(lens, { row, domain }) {
 // How much of it the row on show does as well. Only a row of weights can be compared.
 function sharedWords(lens, filtered) {
   const { shown, view } = lens;
-  if (view.direction !== "row" || isMap(view.what) || shown.what !== "weight" || !shown.answers.ready[view.head])
-    return "";
+  if (view.direction !== "row" || !wayOf(view).rows || !shown.answers.ready[view.head]) return "";
   const share = inCommon(...rowOnShow(lens), filtered, shown.mark);
   const how = isMuch(share) ? "much the same" : "another";
   const head = isMean(lens) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;

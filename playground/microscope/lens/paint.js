@@ -11,9 +11,10 @@ import {
 import { ownDomain, ROLES } from "../core/colours.js";
 import { effectiveNumber, kernelWeights, largestIndex, sortInto } from "../core/core.js";
 import { clippedPatches, domainAround } from "../core/light.js";
-import { bareShare, percent, shortNumber } from "../core/numbers.js";
+import { bareShare, shortNumber } from "../core/numbers.js";
 import { withoutOutliers } from "../core/outliers.js";
-import { asks, dialToScale, explainsLabel, sameLayer, scaleToDial } from "../core/view.js";
+import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
+import { asks, explainsLabel, FIRST_WAY, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
@@ -36,7 +37,7 @@ import { paintPatching } from "./patching.js";
 import { photoOf, printPatches, rampOf, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { paintScissors } from "./scissors.js";
-import { isColoured, isMap, isShare, overlayNow, resolve } from "./shown.js";
+import { isMap, overlayNow, resolve } from "./shown.js";
 
 const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
 const SLICE = 9; // ms of a frame for the sums that columns need
@@ -104,12 +105,14 @@ function paintMain(lens) {
   const { pack, answers, token } = shown;
   const at = view.head * pack.tokens;
   const overlay = overlayNow(lens);
+  const way = wayOf(view);
   photoOf(lens, main);
 
   let waiting = "";
   shown.mainDomain = shown.domain;
+  shown.beyond = null;
   if (isMap(view.what) && !overlay) {
-    waiting = isExplained(view.what) ? waitingForExplained(lens) : waitingFor(lens);
+    waiting = isExplained(view) ? waitingForExplained(lens) : waitingFor(lens);
     printNothing(lens.print);
   } else if (overlay?.parts) {
     printParts(lens.print, overlay.parts, pack);
@@ -118,7 +121,7 @@ function paintMain(lens) {
   } else if (overlay) {
     const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
     const to = from + pack.patches;
-    const typical = view.what === "norm" ? withoutOutliers(overlay.values, from, to) : null;
+    const typical = way.uses.includes("typical") ? withoutOutliers(overlay.values, from, to) : null;
     shown.beyond = typical;
     if (typical && view.typical) shown.mainDomain = typical.domain;
     else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, from, to, overlay.floor);
@@ -127,10 +130,10 @@ function paintMain(lens) {
     else
       shown.mainDomain = exposedTo(
         overlay.floor,
-        ownDomain(overlay.values, from, to, view.log && isShare(view), !isShare(view)),
+        ownDomain(overlay.values, from, to, view.log && !way.spread, way.spread),
       );
     printPatches(lens, lens.print, overlay.values, from, pack, shown.mainDomain);
-  } else if (!answers.ready[view.head] && view.what !== "score") {
+  } else if (!answers.ready[view.head] && !way.raw) {
     waiting = `Adding up all rows… ${Math.round(100 * lens.columnsDone)} %`;
     printNothing(lens.print);
   } else {
@@ -141,9 +144,9 @@ function paintMain(lens) {
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // a patch of the other picture asks
   setTag(lens, Boolean(waiting || overlay));
   const { rows, columns } = pack;
-  const behind = waiting || (overlay && view.what !== "similarity") ? null : printBehind(lens);
+  const behind = waiting || (overlay && !way.resembles) ? null : printBehind(lens);
   const asked = view.direction === "column" && !overlay;
-  const mark = asks(view) || !isExplained(view.what) ? shown.mark : -1; // of features the cursor's patch is marked
+  const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // of features the cursor's patch is marked
   lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark, asked, behind });
   setClipped(lens, Boolean(waiting || overlay));
   const { picture } = refs;
@@ -174,14 +177,14 @@ function setTag(lens, hidden) {
   const { pack, answers, what } = shown;
   const at = view.head * pack.tokens;
   picture.tag = null;
-  if (hidden || (!answers.ready[view.head] && what !== "score")) return;
+  if (hidden || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const from = at + pack.prefixCount;
   const best = largestIndex(answers.drawn, from, at + pack.tokens);
   // Where the weights are spread evenly, none is worth pointing at.
-  if (what === "weight" && answers.weights[best] < 1.5 / pack.tokens) return;
+  if (WAYS[what].rows && answers.weights[best] < 1.5 / pack.tokens) return;
   const tag = lens.tag;
   tag.patch = best - from;
-  tag.text = what === "weight" ? percent(answers.drawn[best]) : shortNumber(answers.drawn[best]);
+  tag.text = sizeWords(answers.drawn[best], WAYS[what].unit);
   tag.colour = view.direction === "row" ? ROLES.key : ROLES.query;
   picture.tag = tag;
 }
@@ -192,12 +195,12 @@ function setClipped(lens, hidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
   shown.clipped = 0;
-  if (hidden || what === "score" || !answers.ready[view.head]) return;
+  if (hidden || WAYS[what].spread || !answers.ready[view.head]) return;
   const from = view.head * pack.tokens + pack.prefixCount,
     to = from + pack.patches;
   const patches = clippedPatches(answers.drawn, from, to, shown.mainDomain.high);
   shown.clipped = patches.length;
-  const written = what === "weight" ? bareShare : shortNumber;
+  const written = WAYS[what].unit === "share" ? bareShare : shortNumber;
   picture.clipped = patches
     .filter((patch) => patch !== picture.tag?.patch && patch !== shown.mark)
     .map((patch) => ({ patch, text: written(answers.drawn[from + patch]) }));
@@ -205,17 +208,18 @@ function setClipped(lens, hidden) {
 
 function paintColourBar(lens) {
   const { refs, shown, view } = lens;
+  const way = wayOf(view);
   const domain = shown.mainDomain;
   const onItsWay = isMap(view.what) && !overlayNow(lens);
-  refs.colourBar.style.visibility = isColoured(view.what) || onItsWay ? "hidden" : "";
-  const share = view.what === "weight" || isShare(view);
+  refs.colourBar.style.visibility = way.coloured || onItsWay ? "hidden" : "";
+  const share = unitOf(view) === "share";
   const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
   if (lens.barKey === key || !refs.colourBar.width) return;
   lens.barKey = key;
   lens.bar = {
     ...domain,
     unit: share ? "percent" : "number",
-    open: !isMap(view.what) && view.what !== "score" && domain.high < 1,
+    open: way.exposed === "brightest" && domain.high < 1,
   };
   drawColourBar(
     refs.colourBar.getContext("2d"),
@@ -239,7 +243,7 @@ function paintHeads(lens) {
     const thumb = thumbs[head];
     const at = head * pack.tokens;
     readyThumb(lens, thumb);
-    if (!answers.ready[head] && shown.what !== "score") printNothing(thumb.print);
+    if (!answers.ready[head] && !WAYS[shown.what].raw) printNothing(thumb.print);
     else {
       const own = view.colours === "own";
       const domain = own ? ownExposure(answers.drawn, at, pack, shown.what, view.ceiling, view.log) : shown.domain;
@@ -272,9 +276,9 @@ export function paintCurve(lens) {
   if (lens.sorted.length !== pack.tokens) lens.sorted = new Float32Array(pack.tokens);
   sortInto(lens.sorted, answers.weights, view.head * pack.tokens, pack.tokens);
   if (!refs.curve.width) return;
-  const plain = shown.what === "weight" && !isMap(view.what);
+  const plain = wayOf(view).rows;
   const at = view.head * pack.tokens;
-  const domain = plain ? shown.mainDomain : ownExposure(answers.weights, at, pack, "weight", view.ceiling, view.log);
+  const domain = plain ? shown.mainDomain : ownExposure(answers.weights, at, pack, FIRST_WAY, view.ceiling, view.log);
   drawCurve(
     refs.curve.getContext("2d"),
     refs.curve.width,

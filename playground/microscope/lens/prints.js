@@ -1,6 +1,6 @@
 // The photographs and what is drawn on them: which there are at this size, and in which of the two ways to draw.
 
-import { canBeLit } from "../core/view.js";
+import { canBeLit } from "../core/ways.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
 import { otherSize } from "./layout.js";
 

@@ -5,13 +5,14 @@ import { isEven } from "../core/light.js";
 import { PARTS_CUT } from "../core/matching.js";
 import { percent, shortNumber, toldApart } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
-import { asks, explainsLabel, tokenOf } from "../core/view.js";
+import { tokenOf } from "../core/view.js";
+import { asks, explainsLabel, sizeWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
 import { endsOf, signedWords } from "./ends.js";
 import { habitOf } from "./habits.js";
 import { isMean } from "./meanheads.js";
-import { depthOf, isColoured, isMap, isThroughLayers, labelNow, layersAtHand, overlayNow } from "./shown.js";
+import { depthOf, isMap, labelNow, layersAtHand, overlayNow } from "./shown.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
@@ -40,10 +41,9 @@ export function writeTitles(lens) {
   const row = view.direction === "row";
   const overlay = isMap(view.what);
   const ofLabel = explainsLabel(view);
-  say(
-    refs.ask1,
-    ofLabel ? "What speaks for and against" : overlay ? MAP_TITLES[view.what] : row ? "Whom does" : "Who listens to",
-  );
+  const way = wayOf(view);
+  const cases = [...(ofLabel ? ["label"] : []), view.direction];
+  say(refs.ask1, wayWords(way, "question", cases));
   const label = labelText(lens);
   say(
     refs.chip,
@@ -53,10 +53,7 @@ export function writeTitles(lens) {
         ? `${tokenName(lens.hoverOther, lens.other.pack)} there`
         : tokenName(token, pack),
   );
-  say(
-    refs.ask2,
-    isColoured(view.what) || ["norm", "label"].includes(view.what) ? "" : overlay || !row ? "?" : "listen to?",
-  );
+  say(refs.ask2, wayWords(way, "end", cases));
   refs.chip.className = row || overlay ? "chip query" : "chip key";
   refs.directionTabs.classList.toggle("idle", overlay);
 
@@ -72,15 +69,11 @@ export function writeTitles(lens) {
   show(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
-  say(
-    refs.note,
-    (ofLabel && NOTES_OF_A_LABEL[view.what]) ||
-      NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
-  );
+  say(refs.note, wayWords(way, "note", cases, { parts: PARTS_CUT }));
   say(refs.exposed, exposureText(lens));
   say(refs.outlined, outlineText(lens.print));
-  show(refs.drawn, !isColoured(view.what));
-  refs.hold.disabled = isMap(view.what) || view.what === "score"; // these have an axis of their own
+  show(refs.drawn, !way.coloured);
+  refs.hold.disabled = overlay || way.spread; // these have an axis of their own
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
   say(
     refs.lock,
@@ -108,7 +101,7 @@ export function writeTitles(lens) {
 // What is explained where no token asks; "" while its name is on its way.
 function labelText(lens) {
   const { view } = lens;
-  if (view.what === "text") return view.text;
+  if (wayOf(view).explains === "text") return view.text;
   return labelNow(lens)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
 }
 
@@ -128,8 +121,8 @@ const outlineText = (print) =>
 function exposureText(lens) {
   const { shown, view } = lens;
   const { answers, mainDomain, pack } = shown;
-  if (view.what === "norm" && shown.beyond) return beyondText(shown.beyond, view.typical);
-  if (isMap(view.what) || view.what === "score" || !answers.ready[view.head]) return "";
+  if (shown.beyond) return beyondText(shown.beyond, view.typical);
+  if (isMap(view.what) || wayOf(view).spread || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
   const at = view.head * pack.tokens + pack.prefixCount;
   const most = answers.drawn[largestIndex(answers.drawn, at, at + pack.patches)];
@@ -138,7 +131,7 @@ function exposureText(lens) {
 
 // `above`: how many patches have more than the exposure can show, up to `most`.
 export function brightestFrom(high, above, most, what) {
-  const written = what === "weight" ? percent : shortNumber;
+  const written = (x) => sizeWords(x, WAYS[what].unit);
   const [from, to] = (above ? toldApart(high, most, written) : [written(high)]).map((x) => x.replace(" ", "\u00a0"));
   const patches = above === 1 ? "1 patch" : `${above} patches`;
   return `brightest from ${from}${above ? `: ${patches} above, up to ${to}` : ""}`; // a number on one line
@@ -162,39 +155,6 @@ export function layerRange(lens) {
   const inOneRun = held.at(-1) - held[0] === held.length - 1;
   return `of ${inOneRun || held.length > 6 ? `${held[0]}–${held.at(-1)}` : held.join(", ")}`;
 }
-
-const MAP_TITLES = {
-  similarity: "What resembles",
-  rollout: "Rollout: what weights alone bring to",
-  relevance: "What moves",
-  occlusion: "What moves",
-  label: "What says the label, at",
-  text: "What is like",
-  components: "Colours of the features, at",
-  parts: "Parts by features, at",
-  norm: "Length of the features, at",
-};
-
-const NOTES = {
-  weight: "A weight says how much of a patch is mixed in, not how important it is.",
-  column: "what each patch takes from this one",
-  value: "the length of what arrives: a short value vector carries little, whatever its weight",
-  score: "q·k × scale, before the softmax",
-  similarity: "cosine of the features after this layer",
-  components: "features: 3 principal components as colours",
-  parts: `${PARTS_CUT} parts: patches whose features after this layer point the same way`,
-  norm: "length of each token's features after this layer",
-  rollout: "(attention + identity) / 2 through all layers; no values, no MLPs: a sink takes most of it",
-  relevance: "gradient × input through all layers, as shares",
-  occlusion: "how far the feature moves when a patch is blanked, in parts of its length",
-  text: "cosine with the text, if the model read each patch alone after this layer",
-  label: "logit lens: the last norm and the classifier read each patch after this layer",
-};
-
-const NOTES_OF_A_LABEL = {
-  relevance: "gradient × input with its sign, as shares; blue and hatched: against it",
-  occlusion: "what the label loses when a patch is blanked, in logits; blue and hatched: it gains",
-};
 
 function scaleWords(lens) {
   const { shown, main } = lens;
@@ -390,7 +350,7 @@ export function describe(lens) {
 export function captionOf(lens) {
   const { view, shown, main } = lens;
   const head = isMean(lens) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
-  const where = isThroughLayers(view.what)
+  const where = wayOf(view).throughLayers
     ? "through all layers"
     : isMap(view.what)
       ? `after layer ${view.layer}`
@@ -405,7 +365,7 @@ export function captionOf(lens) {
         ["against it", ends.least],
       ]
     : [])
-    words.push(`${side} up to ${signedWords(value, view.what)} at ${place}`);
+    words.push(`${side} up to ${signedWords(value, unitOf(view))} at ${place}`);
   if (shown.altered)
     words.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") words.push("who listens to it");

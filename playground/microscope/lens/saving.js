@@ -1,6 +1,7 @@
 // The pictures on the screen as a PNG file, drawn by the same functions.
 
-import { asks, queryOf } from "../core/view.js";
+import { queryOf } from "../core/view.js";
+import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
 import { drawConvolution, drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
@@ -11,7 +12,7 @@ import { layMean } from "./meanheads.js";
 import { drawNearnessAt, FILTER_TITLE } from "./nearness.js";
 import { printPatches, rampOf } from "./prints.js";
 import { captionOf } from "./readouts.js";
-import { isColoured, isMap, isThroughLayers, overlayNow } from "./shown.js";
+import { isMap, overlayNow } from "./shown.js";
 
 // At 1, 2 or 4 times its size on the page.
 export function pictureCanvas(lens, factor, both) {
@@ -51,7 +52,7 @@ export function pictureCanvas(lens, factor, both) {
     });
   }
   const bar = (context, w, h, unit, colours) => {
-    if (!isColoured(view.what)) drawColourBar(context, w, h, rampOf(lens), lens.bar, unit, colours, lens.ramps.against);
+    if (!wayOf(view).coloured) drawColourBar(context, w, h, rampOf(lens), lens.bar, unit, colours, lens.ramps.against);
   };
   return composePicture(pictures, width, height, captionOf(lens), bar, factor);
 }
@@ -84,7 +85,7 @@ export function savePicture(lens, factor, both) {
 }
 
 export function fileName({ view, shown }, end, more = "") {
-  const layer = isThroughLayers(view.what) ? "" : `-layer${view.layer}`;
+  const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
   const head = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
   const about = asks(view)
     ? `-${queryOf(shown.token, shown.pack).replace(",", "-")}`

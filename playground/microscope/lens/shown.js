@@ -2,19 +2,12 @@
 // missing.
 
 import { holds } from "../core/core.js";
-import { asks, explainsLabel, queryOf, scaleOf, tokenOf } from "../core/view.js";
+import { queryOf, scaleOf, tokenOf } from "../core/view.js";
+import { asks, FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
 import { isExplained, liveMap } from "./features.js";
 
-// Maps that are not made of queries and keys: the source is asked for features or flows.
-const MAPS = ["similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "parts", "norm"];
-const COLOURED = ["components", "parts"]; // a colour for each patch, and no number
-export const isColoured = (what) => COLOURED.includes(what);
-const THROUGH_LAYERS = ["rollout", "relevance", "occlusion"]; // of the whole network, not of one layer
-// Counts from 0, and is written in %. What a label loses when patches are blanked is in logits.
-export const isShare = (view) =>
-  view.what === "label" || (isThroughLayers(view.what) && !(view.what === "occlusion" && explainsLabel(view)));
-export const isMap = (what) => MAPS.includes(what);
-export const isThroughLayers = (what) => THROUGH_LAYERS.includes(what);
+// Maps that are not made of queries and keys: the source is asked for what they need.
+export const isMap = (what) => WAYS[what]?.ofHeads === false;
 
 // Whether the source answers such questions: "layers", "features", "rollout", "relevance", "whole", "names"; of this
 // trace, where it says so there. Only a host with more than one picture can compare, and only a model that learned from
@@ -23,7 +16,7 @@ export const canAsk = (lens, what) =>
   what === "compare"
     ? Boolean(lens.host.compare)
     : (lens.main?.trace?.offers ?? lens.host.source.offers).includes(what) &&
-      (what !== "text" || Boolean(lens.main?.trace.text));
+      (WAYS[what]?.explains !== "text" || Boolean(lens.main?.trace.text));
 
 export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
@@ -49,18 +42,18 @@ export const labelsOf = (lens) => lens.explained?.labels.get(entryShown(lens).id
 // probability], or null.
 export function labelNow(lens) {
   const { view } = lens;
-  if (!isExplained(view.what)) return null;
+  if (!isExplained(view)) return null;
   const labels = labelsOf(lens);
   if (view.label !== "") return labels?.find(([number]) => String(number) === view.label) ?? null;
-  return view.what === "label" ? (labels?.[0] ?? null) : null;
+  return wayOf(view).explains === "label" ? (labels?.[0] ?? null) : null;
 }
 
 // What a map of explained.js is about, and how it was made.
 export function explainedBy({ view, shown, main }) {
-  if (view.what === "text") return `text ${view.layer} ${view.text}`;
-  const about = view.what === "label" ? view.layer : view.what === "occlusion" ? view.blank : "";
+  const way = wayOf(view);
+  const about = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
   const patch = asks(view) ? queryOf(shown.token, main.pack) : "";
-  return `${view.what} ${view.label || patch} ${about}`;
+  return `${view.what} ${way.explains === "text" ? view.text : view.label || patch} ${about}`;
 }
 
 // Written into one object that lives as long as the lens, because this runs at every frame.
@@ -82,7 +75,7 @@ export function resolve(lens) {
     altered,
     wholeMissing: wanted && !arrived,
     wholeArrived: arrived,
-    what: isMap(view.what) ? "weight" : view.what,
+    what: isMap(view.what) ? FIRST_WAY : view.what,
     layerMissing: !holds(entry.pack, view.layer),
   });
 }
@@ -94,7 +87,7 @@ export function overlayNow(lens) {
   const live = liveMap(lens);
   if (live || !overlay || overlay.what !== view.what) return live;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
-  if (isExplained(view.what) && overlay.about !== undefined && overlay.about !== explainedBy(lens)) return null;
+  if (isExplained(view) && overlay.about !== undefined && overlay.about !== explainedBy(lens)) return null;
   if ((overlay.id ?? main.id) !== (shown.wholeArrived ? whole : main).id) return null;
   return overlay;
 }

@@ -2,6 +2,7 @@
 // is not listed here throws an error when it is set, instead of becoming one more thing to search for in six files.
 
 import { DEFAULT_VIEW } from "../core/view.js";
+import { FIRST_WAY } from "../core/ways.js";
 import { barColours } from "../drawing/light.js";
 
 export function createState(root, refs, host) {
@@ -56,7 +57,7 @@ export function createState(root, refs, host) {
       altered: false, //                    the scale is not the trained one
       wholeMissing: false, //               the whole pass was asked for and is not here
       wholeArrived: false,
-      what: "weight", //                    "weight", "value" or "score"
+      what: FIRST_WAY, //                   one of heads, see core/ways.js
       layerMissing: false,
       domain: null, //                      the colours that all heads share
       mainDomain: null, //                  the colours of the large picture

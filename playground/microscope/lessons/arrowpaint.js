@@ -33,7 +33,7 @@ export function paintNine(it, theme) {
   const { context, width } = sheetOf(it.matrix, it.matrix.clientWidth);
   const marked = it.hover ?? { row: it.token, column: -1 };
   const values = it.show === "weight" ? weights : scores;
-  drawMatrix(context, width, TOKENS, { values, what: it.show, reach: 6 }, marked, theme, {
+  drawMatrix(context, width, TOKENS, { values, reach: values === weights ? null : 6 }, marked, theme, {
     query: ROLES.query,
     key: ROLES.key,
   });

@@ -83,8 +83,7 @@ function paintMasks(it, theme) {
     weights = weightsOf(masked);
   [scores, masked, weights].forEach((values, place) => {
     const { context, width } = sheetOf(it.canvases[place], it.canvases[place].clientWidth);
-    const what = place === 2 ? "weight" : "score";
-    drawMatrix(context, width, TOKENS, { values, what, reach: 6 }, it.marked, theme, {
+    drawMatrix(context, width, TOKENS, { values, reach: place === 2 ? null : 6 }, it.marked, theme, {
       query: ROLES.query,
       key: ROLES.key,
     });

@@ -2,6 +2,7 @@
 // only a server could answer is not offered.
 
 import { viewFromQuery, viewToQuery } from "../core/view.js";
+import { FIRST_WAY } from "../core/ways.js";
 import { createLens } from "../lens/lens.js";
 import { isMap } from "../lens/shown.js";
 
@@ -22,7 +23,7 @@ async function bytesOf(id) {
 const inward = ({ head, ...view }, heads) => ({
   ...view,
   ...(head === undefined ? {} : { head: Math.max(0, heads.indexOf(Number(head))) }),
-  what: isMap(view.what) ? "weight" : (view.what ?? "weight"),
+  what: isMap(view.what) ? FIRST_WAY : (view.what ?? FIRST_WAY),
   pass: "layer",
   beside: view.beside === "compare" ? "convolution" : (view.beside ?? "convolution"),
 });

@@ -2,6 +2,7 @@
 // is kept by the browser's own cache.
 
 import { openContainer } from "../core/core.js";
+import { WAYS } from "../core/ways.js";
 import { addressOf, ask } from "./http.js";
 
 const KEPT_TRACES = 60; // descriptions of traces
@@ -51,8 +52,8 @@ export function createHttpSource({ bringAgain, onWait }) {
 
   const source = {
     offers: [
-      ...["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "text", "patched"],
-      ...["whole", "cuts", "names"],
+      ...new Set(Object.values(WAYS).map(({ offer }) => offer)),
+      ...["layers", "labels", "patched", "whole", "cuts", "names"],
     ],
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.

@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import { unpack } from "../../../playground/microscope/core/core.js";
 import * as view from "../../../playground/microscope/core/view.js";
+import * as ways from "../../../playground/microscope/core/ways.js";
 import { fixture } from "../support.mjs";
 
 const { bytes } = fixture();
@@ -82,7 +83,7 @@ test("the dial has 0 at the left, the trained scale in the middle and 1 at the r
 });
 
 test("weights can be lit; what has no share, or has two sides, is heat", () => {
-  for (const what of ["weight", "value", "rollout", "relevance"]) assert.ok(view.canBeLit({ what, label: "" }), what);
-  for (const what of ["score", "similarity", "norm", "parts"]) assert.ok(!view.canBeLit({ what, label: "" }), what);
-  for (const what of ["relevance", "occlusion"]) assert.ok(!view.canBeLit({ what, label: "3" }), what);
+  for (const what of ["weight", "value", "rollout", "relevance"]) assert.ok(ways.canBeLit({ what, label: "" }), what);
+  for (const what of ["score", "similarity", "norm", "parts"]) assert.ok(!ways.canBeLit({ what, label: "" }), what);
+  for (const what of ["relevance", "occlusion"]) assert.ok(!ways.canBeLit({ what, label: "3" }), what);
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { boundOf, withoutOutliers } from "../../../playground/microscope/core/outliers.js";
+import { unitOf } from "../../../playground/microscope/core/ways.js";
 import { endsOf, signedWords } from "../../../playground/microscope/lens/ends.js";
 import { foretoldWords, waitingForExplained } from "../../../playground/microscope/lens/explained.js";
 import { captionOf } from "../../../playground/microscope/lens/readouts.js";
@@ -80,8 +81,12 @@ test("what explains a label speaks of both sides, around zero, and nothing of it
     await pass(REST);
     frame(lens);
     lens.main.picture = { title: "a cat's picture" };
+    lens.print = { holds: "heat" };
     const { most: best, least: worst } = endsOf(lens);
-    assert.deepEqual([signedWords(best.value, what), signedWords(worst.value, what)], [most, least]);
+    assert.deepEqual(
+      [signedWords(best.value, unitOf(lens.view)), signedWords(worst.value, unitOf(lens.view))],
+      [most, least],
+    );
     assert.deepEqual([best.place, worst.place], ["row 0, column 0", "row 0, column 1"]);
     assert.equal(fileName(lens, "png"), `attention-${what}-label0.png`);
     const caption = captionOf(lens);
@@ -94,6 +99,7 @@ test("what explains a label speaks of both sides, around zero, and nothing of it
 test("of a patch the caption and the file's name say which", async () => {
   const { lens } = await explaining({ what: "relevance", locked: true, query: "1,1" });
   lens.main.picture = { title: "a cat's picture" };
+  lens.print = { holds: "heat" };
   assert.equal(endsOf(lens), null);
   assert.equal(fileName(lens, "png"), "attention-relevance-1-1.png");
   assert.match(captionOf(lens), /row 1, column 1/);

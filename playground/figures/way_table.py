@@ -1,0 +1,51 @@
+"""Writes the ways to look for the browser: python -m playground.figures.way_table
+
+The records of playground/figures/ways.py and their words become playground/microscope/core/waytable.js, which is
+committed; a test fails where it is not what Python gives."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+
+from playground.assets import PACKAGE
+from playground.figures.way_words import TABLES
+from playground.figures.ways import WAYS, Way
+
+TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
+DERIVED = ("of_heads", "coloured", "spread", "rows", "offer")
+FIGURES = ("title", "bar", "caption", "made", "unit")  # words that the browser never says
+
+
+def record(way: Way) -> dict:
+    """As the browser has it, in its spelling."""
+    names = (*(field.name for field in fields(Way)), *DERIVED)
+    return {_camel(name): getattr(way, name) for name in names}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def words() -> dict[str, dict[str, str]]:
+    return {
+        language: {key: text for key, text in table.items() if key.split(".")[1] not in FIGURES}
+        for language, table in TABLES.items()
+    }
+
+
+def text() -> str:
+    records = json.dumps([record(way) for way in WAYS.values()], ensure_ascii=False, indent=1)
+    said = re.sub(r'": "(?=.{90})', '":\n    "', json.dumps(words(), ensure_ascii=False, indent=2))  # no longer lines
+    return (
+        "// The ways to look, from playground/figures/ways.py: change them there.\n"
+        "// Written by `python -m playground.figures.way_table`.\n\n"
+        f"export const WAY_RECORDS = {records};\n\nexport const WAY_WORDS = {said};\n"
+    )
+
+
+if __name__ == "__main__":
+    TABLE.write_text(text(), encoding="utf-8")
+    print(TABLE)

@@ -1,0 +1,35 @@
+// A way to look is one record: what its numbers are made of, how they become colours, in what they are written, what is
+// said of them. The table is Python's (playground/figures/ways.py). No DOM in here.
+
+import { percent, shortNumber } from "./numbers.js";
+import { WAY_RECORDS, WAY_WORDS } from "./waytable.js";
+
+export const WAYS = Object.freeze(Object.fromEntries(WAY_RECORDS.map((way) => [way.name, Object.freeze(way)])));
+export const FIRST_WAY = WAY_RECORDS[0].name; // where nothing else is chosen
+
+export const wayOf = (view) => WAYS[view.what];
+
+// What is said of a way, in the first of these cases that has words of its own; "" where nothing is.
+export function wayWords(way, kind, cases = [], filled = {}, language = "en") {
+  const table = WAY_WORDS[language];
+  const said = cases.map((name) => table[`${way.name}.${kind}.${name}`]).find((words) => words !== undefined);
+  return fill(said ?? table[`${way.name}.${kind}`] ?? "", filled);
+}
+
+const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+
+export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].explains === "patch";
+
+// Whether a token asks: nowhere else is decided what is said of one. As Spec.asks in playground/figures/spec.py.
+export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
+
+// What is spread between its smallest and its largest, and what speaks for a label and against it, has no share that
+// could be lit; features have colours of their own (as in figures/prints.py).
+export const canBeLit = (view) => !wayOf(view).spread && !wayOf(view).coloured && !explainsLabel(view);
+
+// In what its numbers are written: "share" is in %.
+export const unitOf = (view) => (explainsLabel(view) && wayOf(view).unitOfLabel) || wayOf(view).unit;
+
+// A size with its unit: "2.8 %", "0.12 logits".
+export const sizeWords = (size, unit) =>
+  unit === "share" ? percent(size) : `${shortNumber(size)}${unit === "logits" ? ` ${unit}` : ""}`;

@@ -1,0 +1,66 @@
+"""A way to look that nobody has seen is in the browser by its record, its words and one function."""
+
+import re
+from dataclasses import replace
+
+import made_up_way
+import numpy as np
+import pytest
+
+from browser.test_exported_html import HELD, Reader
+from browser.truth import seen
+from playground.figures import bundle, html, light
+from playground.figures.ways import WAYS
+
+PIXELS = """picture => [...picture.getContext("2d").getImageData(0, 0, picture.width, picture.height).data]"""
+
+
+@pytest.fixture
+def there(arrive, tmp_path, monkeypatch):
+    made_up_way.add(monkeypatch)
+    made_up_way.add_in_the_browser(monkeypatch)
+    monkeypatch.setattr(html, "bundle", bundle.bundle)
+    file = tmp_path / "squared.html"
+    html.write(file, replace(HELD, image="meadow", model="bundled", layers=(4,), heads=(2,)), seen())
+    return arrive(Reader).read_file(file)
+
+
+def test_weight_squared_has_its_tab_its_colours_its_legend_and_its_sentence(there):
+    tab = there.page.get_by_role("button", name="weight²")
+    assert tab.get_attribute("title") == "a weight times itself"
+    weights = np.array(there.part("picture").evaluate(PIXELS)).reshape(-1, 4)
+    tab.click()
+    shown = there.until("r => r.what === 'squared' && r.painted")
+    assert tab.get_attribute("aria-pressed") == "true"
+    truth = seen().row(4, 2, (7, 5)).numpy()
+    np.testing.assert_allclose(shown["row"], truth, atol=2e-3)
+
+    squares = truth[len(seen().prefix) :] ** 2
+    legend = there.part("exposed").inner_text()
+    found = re.match(r"brightest from ([\d.e−-]+)", legend)
+    assert found, legend
+    assert float(found[1]) == float(f"{light.exposure(squares):.1g}"), legend
+    row, column = divmod(int(squares.argmax()), seen().grid[1])
+    sentence = there.part("sentence").inner_text()
+    assert re.match(rf"The largest square stands (here|at row {row}, column {column}): [\d.e-]+\.", sentence), sentence
+    assert there.part("note").inner_text() == "w²: large weights stand out"
+    assert there.part("ask1").inner_text() == "What is most certain of"
+
+    drawn = np.array(there.part("picture").evaluate(PIXELS)).reshape(-1, 4)
+    changed = (np.abs(drawn - weights).max(1) > 16).mean()
+    assert changed > 0.05, f"{changed:.1%} of the dots have another colour"
+    there.check()
+
+
+def test_a_link_opens_it(there):
+    there.page.goto(f"{there.page.url}#what=squared&query=2,3")
+    there.page.reload()
+    shown = there.until("r => r.what === 'squared'")
+    assert shown["query"] == "2,3"
+
+
+def test_the_menu_has_every_way_in_the_order_of_the_table(there):
+    values = there.page.locator(".lens [data-choice=what] button").evaluate_all(
+        "all => all.map((b) => b.dataset.value)"
+    )
+    assert values == list(WAYS)

@@ -1,0 +1,152 @@
+"""A way to look is one record: figures and the browser make all that they draw and say of it."""
+
+import json
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import made_up_way
+import numpy as np
+import pytest
+from test_javascript import node
+
+import playground
+from figures import keeping
+from playground import figures
+from playground.figures import caption_files, captions, command_line, components, computed, maps, numbers, way_table
+from playground.figures.way_words import ENGLISH, TABLES
+from playground.figures.ways import FIRST, WAYS
+
+ROOT = Path(__file__).parent.parent.parent
+CORE = ROOT / "playground" / "microscope" / "core"
+KINDS = ("title", "caption", "tab", "question", "note")  # what every way has words for
+
+
+@pytest.fixture
+def squared(monkeypatch):
+    """A way that nobody has seen: its record, its words, its function."""
+    made_up_way.add(monkeypatch)
+    return replace(keeping.MEADOW, what="squared")
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_every_way_says_what_it_is(way):
+    assert WAYS[way.name] is way
+    assert way.needs in ("scores", "features", "flows", "network")
+    assert way.exposed in ("brightest", "largest", "spread", "colours")
+    assert way.explains in ("", "patch", "label", "text")
+    assert not (way.of_heads and way.through_layers)
+    assert (way.name in computed.NUMBERS) != (way.name in components.TOGETHER)
+    for language, table in TABLES.items():
+        missing = [kind for kind in KINDS if f"{way.name}.{kind}" not in table]
+        assert not missing, (language, missing)
+    if not way.coloured:
+        assert way.words("bar")
+    if way.sentence == "most":
+        assert "{place}" in way.words("sentence")
+    if not way.of_heads:
+        assert way.words("pair")
+        assert way.words("waiting")
+
+
+def test_every_word_is_of_a_way_and_every_language_has_the_same():
+    for table in TABLES.values():
+        assert {key.split(".")[0] for key in table} == set(WAYS)
+        assert set(table) == set(ENGLISH)
+    filled = {name for key, words in ENGLISH.items() for name in re.findall(r"{(\w+)}", words) if ".caption" in key}
+    assert filled <= set(captions.FILLED), filled
+
+
+def test_every_option_that_some_ways_use_is_one_of_a_figure():
+    assert {option for way in WAYS.values() for option in way.uses} <= set(command_line.FLAGS)
+
+
+def test_the_browser_has_the_table_that_python_writes():
+    assert way_table.TABLE.read_text(encoding="utf-8") == way_table.text(), "python -m playground.figures.way_table"
+    program = (
+        f"import {{ FIRST_WAY, WAYS, wayWords }} from {json.dumps((CORE / 'ways.js').as_uri())};\n"
+        'const said = Object.values(WAYS).map((way) => [way.name, wayWords(way, "note", ["column"])]);\n'
+        "console.log(JSON.stringify({ FIRST_WAY, WAYS, said: Object.fromEntries(said) }));"
+    )
+    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    theirs = json.loads(run.stdout)
+    assert theirs["FIRST_WAY"] == FIRST
+    assert list(theirs["WAYS"]) == list(WAYS)
+    for way in WAYS.values():
+        assert theirs["WAYS"][way.name] == json.loads(json.dumps(way_table.record(way)))
+        assert theirs["said"][way.name] == way.words("note", "column")
+
+
+# Made up --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared):
+    beside, others = keeping.traced(squared)
+    seen = beside[0]
+    written = [text.get_text() for text in figures.draw(squared, *beside, **others).texts]
+    assert "squared attention" in written, written
+    assert any("weight × weight" in text for text in written), written
+    caption = caption_files.words(squared, *beside, **others)
+    assert "layer 4, head 0: the squares of what patch 7, 5 (row, column, from 0) takes" in caption, caption
+    map_ = maps.look(seen, squared, 4, 0, "on")
+    np.testing.assert_allclose(map_.grid, seen.on_grid(seen.row(4, 0, (7, 5))).numpy() ** 2, rtol=1e-6)
+    assert map_.breadth is None  # squares do not sum to 1
+    span = maps.domain(squared, [map_])
+    assert (span.low, span.percent, span.signed) == (0, False, False)
+    heads = replace(squared, layout="heads")
+    assert len(numbers.collected(".csv", heads, *beside)[1][0].values) == seen.heads
+    mean = maps.look(seen, squared, 4, "mean", "on").values
+    np.testing.assert_allclose(mean, (seen.rows(4, (7, 5)).numpy() ** 2).mean(0), rtol=1e-6)
+
+
+def test_a_way_made_up_here_has_its_files_and_its_command(squared, tmp_path):
+    seen = keeping.traced(squared)[0][0]
+    for kind in ("png", "csv"):
+        file = playground.save(seen, tmp_path / f"squared.{kind}", layer=4, query=(7, 5), what="squared")
+        assert file.stat().st_size > 200, file
+    assert "squared" in (tmp_path / "squared.csv").read_text(encoding="utf-8")
+    assert "--what squared" in command_line.command(keeping.figure(squared).spec)
+    with pytest.raises(playground.PlaygroundError, match='it belongs to what="text"'):
+        playground.save(seen, tmp_path / "no.png", layer=4, what="squared", text="a cat")
+
+
+# Nowhere else ---------------------------------------------------------------------------------------------------------
+
+OWN = {  # the records, their words, and the functions that compute them
+    "figures/ways.py", "figures/way_words.py", "figures/computed.py", "figures/components.py",
+    "microscope/core/waytable.js", "microscope/core/made.js",
+}  # fmt: skip
+NAMES = "|".join(WAYS)
+COMPARED = re.compile(rf"""\bwhat\s*(not\s)?(===?|!==?|\bin\b)\s*[(\[{{]?\s*["']({NAMES})["']""")
+LISTED = re.compile(rf"""[(\[{{]\s*["']({NAMES})["'],\s*["']({NAMES})["']""")
+INCLUDED = re.compile(rf"""["']({NAMES})["'][^\n]*\]\.includes\(\s*(\w+\.)*what\b""")
+ROOMS = ("figures", "serving", "microscope/core", "microscope/drawing", "microscope/lens", "microscope/shell")
+
+
+def wrong_lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if any(one.search(line) for one in (COMPARED, LISTED, INCLUDED))]
+
+
+def test_no_way_is_compared_or_listed_by_name_outside_of_its_record():
+    """The names stood in ten lists and 196 branches."""
+    files = [file for room in ROOMS for kind in ("*.py", "*.js") for file in (ROOT / "playground" / room).rglob(kind)]
+    wrong = [
+        f"{name}: {line}"
+        for file in files
+        if (name := file.relative_to(ROOT / "playground").as_posix()) not in OWN
+        for line in wrong_lines(file.read_text(encoding="utf-8"))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if spec.what == "weight":', 'if spec.what in ("weight", "value"):', "SIGNED = ('score', 'norm')",
+        'if (view.what === "rollout") return', '["similarity", "norm"].includes(view.what)', 'what !== "score"',
+    ],
+)  # fmt: skip
+def test_a_comparison_by_name_is_seen(line):
+    assert wrong_lines(line) == [line]

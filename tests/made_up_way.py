@@ -1,0 +1,41 @@
+"""A way to look that nobody has seen: its record, its words, and one function for Python and for the browser."""
+
+from playground.figures import bundle, computed, way_table
+from playground.figures.way_words import ENGLISH
+from playground.figures.ways import WAYS, Way
+
+SQUARED = Way("squared", "scores", "brightest", "square", uses=("ceiling",), extra=False)
+WORDS = {
+    "squared.title": "squared attention",
+    "squared.bar": "weight × weight",
+    "squared.caption": "the squares of what {who} takes",
+    "squared.tab": "weight²",
+    "squared.hint": "a weight times itself",
+    "squared.question": "What is most certain of",
+    "squared.end": "?",
+    "squared.note": "w²: large weights stand out",
+    "squared.sentence": "The largest square stands {place}: {value}.",
+}
+IN_THE_BROWSER = """export const MADE_OF_WEIGHTS = {
+  squared(out, at, weights, count) {
+    for (let j = 0; j < count; j++) out[at + j] = weights[at + j] ** 2;
+  },
+"""
+
+
+def add(monkeypatch) -> None:
+    monkeypatch.setitem(WAYS, "squared", SQUARED)
+    monkeypatch.setitem(computed.NUMBERS, "squared", lambda asked: computed.weight(asked) ** 2)
+    for key, words in WORDS.items():
+        monkeypatch.setitem(ENGLISH, key, words)
+
+
+def add_in_the_browser(monkeypatch) -> None:
+    """In what is bundled from now on: the table as Python writes it, and the function."""
+    source = bundle._source
+    changed = {
+        "core/waytable.js": way_table.text(),
+        "core/made.js": source("core/made.js").replace("export const MADE_OF_WEIGHTS = {\n", IN_THE_BROWSER),
+    }
+    monkeypatch.setattr(bundle, "_source", lambda name: changed.get(name) or source(name))
+    monkeypatch.setattr(bundle, "bundle", bundle.bundle.__wrapped__)
