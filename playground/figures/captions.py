@@ -374,9 +374,9 @@ def queries_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
 
 
 def made_with(seen: Trace, spec: Spec, where: str) -> str:
-    """The model, its layer and its head; some sentences say by themselves that they go through all layers."""
-    said = "" if spec.what in ("rollout", "relevance") else where
-    return ", ".join(filter(None, [naming.model(seen), said]))
+    """The model, its layer and its head. "Through all layers" some sentences say by themselves."""
+    says_it = where in spec.way.words("caption")
+    return ", ".join(filter(None, [naming.model(seen), "" if says_it else where]))
 
 
 def altered(spec: Spec, shown: list[Shown]) -> list[str]:
