@@ -85,7 +85,7 @@ def test_every_layout_is_written_in_three_formats(layout, tmp_path):
 def tabled(spec: Spec) -> list[tuple[dict, np.ndarray]]:
     """(which map, its values) of every line of numbers."""
     beside, others = keeping.traced(spec)
-    _, tables = numbers.collected(spec, *beside, **others)
+    _, tables = numbers.collected(".npz", spec, *beside, **others)
     return [pair for table in tables for pair in zip(table.maps, table.values, strict=True)]
 
 
