@@ -16,7 +16,7 @@ from playground.lessons.questions import Bars, Number, Question, plain
 from playground.tracing import Trace
 
 NAME = "</script><img src=x onerror=alert(1)>.jpg"
-HELD = Spec(image=NAME, layers=(1, 4), heads=(0, 2, 5), layer=4, head=2, query=(7, 5))
+HELD = Spec(image=NAME, model="bundled", layers=(1, 4), heads=(0, 2, 5), layer=4, head=2, query=(7, 5))
 
 
 @pytest.fixture(scope="module")

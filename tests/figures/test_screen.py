@@ -93,7 +93,7 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
     )
     for what, theirs in (("norm", lengths), ("similarity", alike)):
         spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=what).settled(seen)
-        np.testing.assert_allclose(maps.answer(seen, spec, LAYER, 0, None), theirs, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(maps.look(seen, spec, LAYER, 0, None).values, theirs, rtol=1e-4, atol=1e-5)
         shown = layouts.shown(spec, Subject(seen, picture, ""))[0].map
         span, patches = maps.domain(spec, [shown]), theirs[len(seen.prefix) :]
         assert (span.low, span.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)

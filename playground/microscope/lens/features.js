@@ -160,7 +160,7 @@ export function otherMap(lens) {
   const { view } = lens;
   const mine = featuresOf(lens, entryFor(lens), view.layer),
     theirs = otherFeatures(lens);
-  return wayOf(view).needs === "features" && theirs ? THERE[view.what](lens, mine, theirs) : null;
+  return wayOf(view).needs === "features" && theirs ? (THERE[view.what]?.(lens, mine, theirs) ?? null) : null;
 }
 
 const THERE = {
