@@ -132,7 +132,7 @@ def drawn(photo: np.ndarray, seen, row, query, former: ModuleType | None) -> tup
         "contrast": kept(lightness, np.std, heat, photo, outside),
         "chroma": kept(chroma, np.mean, heat, photo, outside),
         "inside": recognisable(heat, photo, weights),
-        "islands": islands(light.outlines(light.regions(densest))),
+        "islands": islands(light.outlines(densest)),
     }
     lines = contour(light.light(photo, lit), light.contours(densest), cell)
     before = [former.heat(photo, large(shares, cell))] if former else []

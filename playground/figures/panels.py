@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from string import ascii_lowercase
+from typing import Protocol
 
 from matplotlib.axes import Axes
 
@@ -41,6 +42,15 @@ class Panel:
 
     def heading_em(self) -> float:
         return 0.5 + 0.85 * bool(self.heading) + 1.12 * bool(self.sub)
+
+
+class Body(Protocol):
+    """What stands above the caption: it says how large it would be, and is put into a box."""
+
+    def size(self, width: float, height: float | None, em: float) -> tuple[float, float]: ...
+    def seen(self, width: float, height: float | None, em: float) -> float: ...
+    def stop(self, width: float, height: float | None, em: float, least: float) -> float: ...
+    def place(self, sheet: Sheet, box: Box, height: float | None) -> None: ...
 
 
 class Panels:
