@@ -108,7 +108,7 @@ def least_move(spec: Spec) -> float:
 
 
 def _rising(spec: Spec, high: float, words: str, **more) -> Domain:
-    return Domain(high / DEEPEST if spec.log else 0.0, high, words, log=spec.log, **more)
+    return Domain(high / DEEPEST if spec.log else 0.0, high, words, log=bool(spec.log), **more)
 
 
 def shares(values: np.ndarray, span: Domain) -> np.ndarray:

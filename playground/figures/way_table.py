@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields
+from textwrap import wrap
 
 from playground.assets import PACKAGE
 from playground.figures.way_words import TABLES
@@ -15,12 +16,13 @@ from playground.figures.ways import WAYS, Way
 
 TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
 DERIVED = ("of_heads", "coloured", "spread", "rows", "offer")
+OF_PYTHON = ("whole",)  # the browser asks for `rows`
 FIGURES = ("title", "bar", "caption", "made", "unit")  # words that the browser never says
 
 
 def record(way: Way) -> dict:
     """As the browser has it, in its spelling."""
-    names = (*(field.name for field in fields(Way)), *DERIVED)
+    names = (*(field.name for field in fields(Way) if field.name not in OF_PYTHON), *DERIVED)
     return {_camel(name): getattr(way, name) for name in names}
 
 
@@ -36,13 +38,19 @@ def words() -> dict[str, dict[str, str]]:
     }
 
 
+def _short(way: Way) -> str:
+    """In few lines: every living figure holds the table."""
+    lines = wrap(json.dumps(record(way), separators=(", ", ":")), 118, break_long_words=False)
+    return "\n".join(lines).replace(', "', ',"')
+
+
 def text() -> str:
-    records = json.dumps([record(way) for way in WAYS.values()], ensure_ascii=False, indent=1)
+    records = ",\n".join(map(_short, WAYS.values()))
     said = re.sub(r'": "(?=.{90})', '":\n    "', json.dumps(words(), ensure_ascii=False, indent=2))  # no longer lines
     return (
         "// The ways to look, from playground/figures/ways.py: change them there.\n"
         "// Written by `python -m playground.figures.way_table`.\n\n"
-        f"export const WAY_RECORDS = {records};\n\nexport const WAY_WORDS = {said};\n"
+        f"export const WAY_RECORDS = [\n{records},\n];\n\nexport const WAY_WORDS = {said};\n"
     )
 
 
