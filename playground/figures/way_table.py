@@ -48,8 +48,7 @@ def text() -> str:
     records = ",\n".join(map(_short, WAYS.values()))
     said = re.sub(r'": "(?=.{90})', '":\n    "', json.dumps(words(), ensure_ascii=False, indent=2))  # no longer lines
     return (
-        "// The ways to look, from playground/figures/ways.py: change them there.\n"
-        "// Written by `python -m playground.figures.way_table`.\n\n"
+        "// Written by `python -m playground.figures.way_table`: change playground/figures/ways.py.\n\n"
         f"export const WAY_RECORDS = [\n{records},\n];\n\nexport const WAY_WORDS = {said};\n"
     )
 

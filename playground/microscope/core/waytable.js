@@ -1,5 +1,4 @@
-// The ways to look, from playground/figures/ways.py: change them there.
-// Written by `python -m playground.figures.way_table`.
+// Written by `python -m playground.figures.way_table`: change playground/figures/ways.py.
 
 export const WAY_RECORDS = [
 {"name":"weight","needs":"scores","exposed":"brightest","unit":"share","unitOfLabel":"","asksAPatch":true,
