@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from waiting import until
 
 from browser.own_picture import hand_over, picture
 from browser.truth import model, seen
@@ -57,17 +58,29 @@ def of_the_network(visitor) -> dict[str, str]:
     }
 
 
+def settled(visitor) -> dict:
+    """What is said once it stays: the line on kinds follows at its own pace."""
+    readings = []
+
+    def stays() -> bool:
+        readings.append(of_the_network(visitor))
+        return readings[-4:] == [readings[-1]] * 4
+
+    until(stays, "what is said of the network's picture stays")
+    return readings[-1]
+
+
 def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_describe_its_own_row(visitor):
     visitor.until("r => r.layersHeld.length === 6")
     visitor.layer(5)
     shown = visitor.lock(ASKING)
-    before = of_the_network(visitor)
+    before = settled(visitor)
     visitor.part("picture").focus()
     visitor.page.keyboard.press("n")
     visitor.part("filterWords").filter(has_text="in common").wait_for()
     assert visitor.choice("beside", "filter").get_attribute("aria-pressed") == "true"
     assert "no network: colour and nearness alone" in visitor.part("twinBadge").inner_text()
-    assert of_the_network(visitor) == before
+    assert settled(visitor) == before
 
     truth, columns = seen("meadow"), shown["grid"][1]
     patch = ASKING[0] * columns + ASKING[1]
