@@ -173,7 +173,7 @@ def sentences(spec: Spec, shown: list[Shown], span: Domain, made: str) -> str:
 
 
 def _brightness(spec: Spec, span: Domain) -> list[str]:
-    """What is not in proportion to the numbers, or not the same in all maps."""
+    """Says where brightness is logarithmic, and where each map has its own exposure."""
     if span.log:
         whose = "its own largest" if span.own else "the brightest"
         return [f"Brightness is logarithmic, down to a thousandth of {whose}."]

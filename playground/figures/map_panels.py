@@ -52,7 +52,7 @@ def map_panel(one: Shown, span: Domain, heading: str = "", sub: str = "", small:
 
 
 def photo_panel(spec: Spec, subject: Subject) -> Panel:
-    """The picture, with the patch that asks where one does."""
+    """The picture; if a patch asks, it is outlined."""
     if spec.query is None or not spec.asks:
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)

@@ -45,7 +45,7 @@ class Panel:
 
 
 class Body(Protocol):
-    """What stands above the caption: it says how large it would be, and is put into a box."""
+    """The panels of a figure: they say how much room they need, and are drawn into a box."""
 
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]: ...
     def seen(self, width: float, height: float | None, em: float) -> float: ...

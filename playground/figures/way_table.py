@@ -39,7 +39,7 @@ def words() -> dict[str, dict[str, str]]:
 
 
 def _short(way: Way) -> str:
-    """In few lines: every living figure holds the table."""
+    """A record in few bytes: every living figure contains the table."""
     lines = wrap(json.dumps(record(way), separators=(", ", ":")), 118, break_long_words=False)
     return "\n".join(lines).replace(', "', ',"')
 

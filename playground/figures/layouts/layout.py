@@ -101,7 +101,7 @@ class Layout:
     facts: Mapping[str, str] = field(default_factory=dict)  # of its file, where it has no picture
 
     def settled(self, spec: Spec) -> Spec:
-        """With all that the layout decides, and what is usual where it decides nothing."""
+        """Fills in the options that the layout decides, then the usual ones."""
         spec = self.prepared(spec)
         return replace(spec, over=spec.over or "photo", log=bool(spec.log))
 
