@@ -35,7 +35,7 @@ def add_in_the_browser(monkeypatch) -> None:
     source = bundle._source
     changed = {
         "core/waytable.js": way_table.text(),
-        "core/made.js": source("core/made.js").replace("export const MADE_OF_WEIGHTS = {\n", IN_THE_BROWSER),
+        "core/ways.js": source("core/ways.js").replace("export const MADE_OF_WEIGHTS = {\n", IN_THE_BROWSER),
     }
     monkeypatch.setattr(bundle, "_source", lambda name: changed.get(name) or source(name))
     monkeypatch.setattr(bundle, "bundle", bundle.bundle.__wrapped__)

@@ -1,4 +1,4 @@
-"""Lengths that stand apart. The bound is Tukey's for what is far out; microscope/core/outliers.js has the same."""
+"""Lengths that stand apart. The bound is Tukey's for what is far out; microscope/core/features.js has the same."""
 
 import numpy as np
 

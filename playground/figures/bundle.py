@@ -11,10 +11,7 @@ from pathlib import Path
 from posixpath import dirname, normpath
 
 MICROSCOPE = Path(__file__).parent.parent / "microscope"
-LENS_STYLES = tuple(
-    f"lens/{name}.css"
-    for name in ("lens", "pair", "explained", "film", "kindline", "ghost", "scenes", "share", "matches")
-)
+LENS_STYLES = ("lens/lens.css", "lens/parts.css")
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w/-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)

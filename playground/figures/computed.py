@@ -1,5 +1,5 @@
 """How the numbers of each way to look are computed: one function for each record of ways.py. The browser's are in
-microscope/core/made.js."""
+microscope/core/ways.js."""
 
 from __future__ import annotations
 

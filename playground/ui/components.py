@@ -45,9 +45,9 @@ def component(name: str, script: str, *styles: str, box: str | None = None, shad
     return mounted
 
 
-SHELL_STYLES = tuple(f"shell/{name}.css" for name in ("stage", "toolbar", "strip", "models", "export", "tour"))
+SHELL_STYLES = ("shell/stage.css", "shell/toolbar.css")
 APP = "shell/app.js"
-APP_STYLES = (*LENS_STYLES, "shell/early.css", *SHELL_STYLES)
+APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)
 
 
 def app_component(name: str):

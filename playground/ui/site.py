@@ -27,7 +27,7 @@ from playground.ui.tour_steps import STEPS
 from playground.version import __version__
 
 HERE = "microscope"
-STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/live.css", "shell/site.css")
+STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/site.css")
 OURS = re.compile(r".+-[0-9a-f]{12}\.\w+")  # names of files, with the digest that Folder.put gives them
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' "

@@ -18,7 +18,7 @@ EIGHT_BITS = 0.05  # of a single weight; benchmarks/site.py measures whole rows
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = write(tmp_path_factory.mktemp("site") / "out", "bundled")
-    decoding = bundle("engine/decoding.js"), bundle("engine/tensors.js")
+    decoding = bundle("engine/images.js"), bundle("engine/tensors.js")
     (folder / "decoding.js").write_text(together(*decoding) + "\nexport { createTensors, displayed };\n", "utf-8")
     with plain_server(folder) as url:
         yield url

@@ -116,7 +116,7 @@ def test_a_way_made_up_here_has_its_files_and_its_command(squared, tmp_path):
 
 OWN = {  # the records, their words, and the functions that compute them
     "figures/ways.py", "figures/way_words.py", "figures/computed.py", "figures/components.py",
-    "microscope/core/waytable.js", "microscope/core/made.js",
+    "microscope/core/waytable.js", "microscope/core/ways.js",
 }  # fmt: skip
 NAMES = "|".join(WAYS)
 COMPARED = re.compile(rf"""\bwhat\s*(not\s)?(===?|!==?|\bin\b)\s*[(\[{{]?\s*["']({NAMES})["']""")

@@ -1,8 +1,18 @@
 // A way to look is one record: what its numbers are made of, how they become colours, in what they are written, what is
 // said of them. The table is Python's (playground/figures/ways.py). No DOM in here.
-
 import { percent, shortNumber } from "./numbers.js";
 import { WAY_RECORDS, WAY_WORDS } from "./waytable.js";
+
+// What the browser makes of a row or a column of weights, for the ways to look that are made of those: one function
+// each, called for every head in every frame. No DOM in here.
+//   (out, at, weights, count, norms, from, step): weights[at …] become out[at …]; the length of the value of token j of
+//   a row is norms[from + step * j], and a column has one length, with a step of 0.
+
+export const MADE_OF_WEIGHTS = {
+  value(out, at, weights, count, norms, from, step) {
+    for (let j = 0; j < count; j++) out[at + j] = weights[at + j] * norms[from + step * j];
+  },
+};
 
 export const WAYS = Object.freeze(Object.fromEntries(WAY_RECORDS.map((way) => [way.name, Object.freeze(way)])));
 export const FIRST_WAY = WAY_RECORDS[0].name; // where nothing else is chosen

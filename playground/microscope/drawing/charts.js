@@ -4,7 +4,7 @@
 import { ROLES } from "../core/colours.js";
 import { stepOf } from "../core/light.js";
 import { shortNumber } from "../core/numbers.js";
-import { makeCanvas } from "./canvas.js";
+import { makeCanvas } from "./dom.js";
 
 const BAR_STEP = 2; // pixels
 

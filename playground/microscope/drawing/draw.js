@@ -1,9 +1,8 @@
 // Pictures on canvas: what stands above a print, what a convolution reads, the wall of all heads. Every function draws
 // into a rectangle in device pixels, so that the screen and an exported file are drawn by the same lines.
-
-import { ROLES } from "../core/colours.js";
+import { PART_COLOURS, ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
-import { outlineCell } from "./canvas.js";
+import { outlineCell } from "./dom.js";
 import { softOf } from "./light.js";
 
 const NUMBER = 10; // pixels, of the number of a cell
@@ -240,4 +239,41 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   context.strokeStyle = colours.accent;
   context.lineWidth = 2.5 * unit;
   context.strokeRect(x - unit, y - unit, cells.cw + 2 * unit, cells.ch + 2 * unit);
+}
+
+// A picture that is cut into parts: one colour for each, above the photograph, and a line where one part ends.
+
+const TINT = 0.5; // of the colours above the photograph
+const BORDER = "rgb(255 255 255 / 0.9)";
+
+// parts: the number of each patch's part. They stay when the cursor moves.
+export function printParts(print, parts, { rows, columns }) {
+  const { context, photo, canvas } = print;
+  if (print.holds === parts) return canvas;
+  const [w, h] = [photo.width / columns, photo.height / rows];
+  context.drawImage(softOf(photo), 0, 0);
+  context.globalAlpha = TINT;
+  const edges = new Path2D();
+  for (let patch = 0; patch < parts.length; patch++) {
+    const column = patch % columns,
+      row = Math.floor(patch / columns);
+    const [x, y] = [Math.round(column * w), Math.round(row * h)];
+    const [right, bottom] = [Math.round((column + 1) * w), Math.round((row + 1) * h)];
+    context.fillStyle = PART_COLOURS[parts[patch]];
+    context.fillRect(x, y, right - x, bottom - y);
+    if (column + 1 < columns && parts[patch + 1] !== parts[patch]) {
+      edges.moveTo(right, y);
+      edges.lineTo(right, bottom);
+    }
+    if (row + 1 < rows && parts[patch + columns] !== parts[patch]) {
+      edges.moveTo(x, bottom);
+      edges.lineTo(right, bottom);
+    }
+  }
+  context.globalAlpha = 1;
+  context.strokeStyle = BORDER;
+  context.lineWidth = Math.max(1, photo.width / 500);
+  context.stroke(edges);
+  print.holds = parts;
+  return canvas;
 }

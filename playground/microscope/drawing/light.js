@@ -22,7 +22,7 @@ import {
   TONES,
   toneOf,
 } from "../core/light.js";
-import { makeCanvas, makeHeat } from "./canvas.js";
+import { makeCanvas, makeHeat } from "./dom.js";
 
 const OUTLINE = "#fff3c8";
 const MIDDLE = 127; // a grey: what the bar of the heat is shown on

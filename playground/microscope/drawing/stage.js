@@ -1,7 +1,7 @@
 // What the drawings of the lessons share: mounting, theme, frames, motion, and telling the page of a choice. A drawing
 // is {take(data), paint(theme)}; it is made once inside its element and survives the reruns of the page.
 
-import { fitCanvas } from "./canvas.js";
+import { fitCanvas } from "./dom.js";
 
 const PATIENCE = 300; // milliseconds between the last change and telling the page
 

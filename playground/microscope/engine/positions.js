@@ -1,6 +1,6 @@
 // Position encodings: playground/positions.py in JavaScript, as far as the engine needs it.
 
-import { contributions } from "./bicubic.js";
+import { contributions } from "./images.js";
 
 // Interpolates learned positions (N, D) from one grid to another, like an image; not those of the prefix tokens.
 export function stretched(learned, width, old, [rows, columns]) {

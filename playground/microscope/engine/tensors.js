@@ -115,7 +115,7 @@ export async function createTensors(compiled) {
       return new Uint16Array(memory.buffer, out, numbers.length).slice();
     },
 
-    // Pictures, for bicubic.js: `place` is where one begins, in bytes.
+    // Pictures, for images.js: `place` is where one begins, in bytes.
     pixels: (count) => room(PIXEL * count),
     putPixels: (pixels) => lay(pixels),
     readPixels: (place, count) => new Uint8ClampedArray(memory.buffer, place, PIXEL * count).slice(),

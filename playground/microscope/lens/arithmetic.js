@@ -1,16 +1,54 @@
 // One weight from its beginnings: the query's and the key's numbers, their products, the sum, the scale, the
 // exponential and the share. It follows the cursor, and one of the d_k multiplications is written out.
-
+import { pairOf, rankOf, scoreOf } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
-import { holdsHead } from "../core/core.js";
+import { holdsHead, largestIndex } from "../core/core.js";
 import { percent, shortNumber } from "../core/numbers.js";
-import { pairOf } from "../core/pair.js";
-import { fitCanvas } from "../drawing/canvas.js";
-import { say, show } from "../drawing/dom.js";
-import { chosenPair, grouped, productText } from "./aimed.js";
-import { isMean } from "./meanheads.js";
-import { tokenName } from "./readouts.js";
-import { isMap } from "./shown.js";
+import { fitCanvas, say, show } from "../drawing/dom.js";
+import { divisorOf, scaleText, tokenName } from "./readouts.js";
+import { isMap, isMean } from "./shown.js";
+
+// The token that is pointed at while a patch is locked, and what the locked one gives it.
+
+// What the row (or column) on view says of the token pointed at; null where none is.
+export function aimedPair(lens) {
+  const { aim, view, shown } = lens;
+  if (aim < 0 || shown.layerMissing || !shown.answers?.ready[view.head]) return null;
+  const { pack, answers, token, scale } = shown;
+  if (aim >= pack.tokens) return null;
+  const at = view.head * pack.tokens;
+  const [query, key] = view.direction === "row" ? [token, aim] : [aim, token];
+  return {
+    query,
+    key,
+    weight: answers.weights[at + aim],
+    rank: rankOf(answers.weights, aim, at, pack.tokens),
+    of: pack.tokens,
+    score: scoreOf(pack, view.layer, view.head, query, key, scale),
+  };
+}
+
+// The pair that the arithmetic is about: the one pointed at, else the largest weight.
+export function chosenPair(lens) {
+  const pair = aimedPair(lens);
+  if (pair) return pair;
+  const { shown, view } = lens;
+  if (shown.layerMissing || !shown.answers?.ready[view.head]) return null;
+  const at = view.head * shown.pack.tokens;
+  const best = largestIndex(shown.answers.weights, at, at + shown.pack.tokens) - at;
+  return view.direction === "row" ? { query: shown.token, key: best } : { query: best, key: shown.token };
+}
+
+// From 0; −1: no patch is pointed at.
+export const rankOfAim = (lens) => (aimedPair(lens)?.rank ?? 0) - 1;
+
+export const grouped = (count) => count.toLocaleString("en");
+
+// "q·k/√64", or whatever the scale makes of it.
+export function productText(pack, scale) {
+  if (Math.abs(scale - 1) < 1e-9) return "q·k";
+  return Math.abs(scale / pack.scale - 1) < 1e-6 ? `q·k/${divisorOf(pack)}` : `q·k × ${scaleText(scale)}`;
+}
 
 const SUMS = `
   <header><h2>One weight, <b class="chip query"></b> to <b class="chip key"></b></h2>

@@ -1,15 +1,65 @@
 // What the browser cannot work out from the queries and keys that it holds is asked of the source: more layers,
 // features, flows, the names of heads, the whole pass with another scale. One question of a kind at a time; what nobody
 // looks at any more is not waited for.
-
-import { decodeHalves, holdsAll } from "../core/core.js";
+import { createAnswers } from "../core/answers.js";
+import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
 import { sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
+import { say } from "../drawing/dom.js";
 import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
-import { dropOld, receive } from "./given.js";
-import { missingNames, takeNames } from "./habits.js";
-import { canAsk, overlayNow, passOf, resolve } from "./shown.js";
+import { canAsk, missingNames, overlayNow, passOf, resolve, takeNames } from "./shown.js";
+
+// What has come from the source: traces with those of their layers that are here, and pictures. What was shown longest
+// ago goes first.
+
+// Unless the source wants less to be kept, see lens.js:
+const KEPT_BYTES = 150e6; // of packs as they came; decoded they take twice as much
+const KEPT_PICTURES = 12;
+
+// The entry of a trace, made by the first layers that come; more of them join it.
+export function receive(lens, trace, bytes) {
+  const pack = unpack(bytes);
+  const entry = lens.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
+  if (entry.pack !== pack) mergePack(entry.pack, pack);
+  entry.size += bytes.byteLength;
+  lens.packs.set(trace.id, entry);
+  return entry;
+}
+
+// Called with what is shown now: it is used last, and stays.
+export function dropOld(lens, shown) {
+  const { film } = shown[0].trace.picture;
+  if (film) for (const [id, { trace }] of lens.packs) if (trace.picture.film === film) lens.packs.delete(id);
+  for (const entry of shown) {
+    lens.packs.delete(entry.id);
+    lens.packs.set(entry.id, entry);
+  }
+  let held = [...lens.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
+  for (const [id, entry] of lens.packs) {
+    if (held <= (lens.host.source.keeps ?? KEPT_BYTES) || shown.includes(entry)) break;
+    lens.packs.delete(id);
+    held -= entry.size;
+  }
+}
+
+// {id, title, credit, start, bitmap}: decoded once. Without a bitmap the picture could not be read.
+export async function receivePicture(lens, trace, signal) {
+  const { id } = trace.picture;
+  let picture = lens.pictures.get(id);
+  if (!picture) {
+    const bitmap = await lens.host.source.picture(trace, { signal });
+    picture = lens.pictures.get(id) ?? { ...trace.picture, bitmap }; // two traces of it are compared: one picture
+  }
+  lens.pictures.delete(id);
+  lens.pictures.set(id, picture);
+  for (const [old, { bitmap }] of lens.pictures) {
+    if (lens.pictures.size <= (lens.host.source.keepsPictures ?? KEPT_PICTURES)) break;
+    lens.pictures.delete(old);
+    if (![lens.main, lens.other].some((entry) => entry?.picture?.bitmap === bitmap)) bitmap?.close?.();
+  }
+  return picture;
+}
 
 const REST = 150; // ms: the dial may still be turning
 const ASKED_AGAIN = 5000; // ms after which what failed is asked again
@@ -141,4 +191,57 @@ function askForNames(lens, { trace, id }) {
   if (layer < 0) return;
   const question = (how) => lens.host.source.names(trace, layer, how);
   askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(lens, id, layer, heads));
+}
+
+// Brings what is missing before anything can be drawn of a trace: its picture, and the head on view. Until both are
+// here the former picture stays.
+
+// The entries of these traces, or null if something else was asked for meanwhile. A source that refuses raises.
+export async function bring(lens, traces, view) {
+  lens.coming?.abort();
+  lens.coming = new AbortController();
+  const { signal } = lens.coming;
+  try {
+    const found = await Promise.all(traces.map((trace) => bringOne(lens, trace, view, signal)));
+    return signal.aborted ? null : found;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
+}
+
+async function bringOne(lens, trace, view, signal) {
+  const [entry, picture] = await Promise.all([
+    headOnView(lens, trace, view, signal),
+    receivePicture(lens, trace, signal).catch((error) => withoutPicture(lens, trace, error, signal)),
+  ]);
+  return Object.assign(entry, { trace, picture });
+}
+
+// A view without a layer leaves the choice to the source; a view of another network may name a layer that this one has
+// not.
+async function headOnView(lens, trace, view, signal) {
+  const { source } = lens.host;
+  const { layer, head } = headWanted(view);
+  const known = lens.packs.get(trace.id);
+  if (known && (layer === null || layer >= known.pack.layers || holdsHead(known.pack, layer, head))) return known;
+  const bytes = await source
+    .layers(trace, layer === null ? null : [layer], { heads: [head], signal })
+    .catch((error) => {
+      if (signal.aborted || error.status !== 400) throw error;
+      return source.layers(trace, null, { signal });
+    });
+  return receive(lens, trace, bytes);
+}
+
+// {layer: null where the source chooses, head}
+export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
+
+// An address may say anything.
+const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) : null);
+
+function withoutPicture(lens, trace, error, signal) {
+  if (signal.aborted) throw error;
+  say(lens.refs.message, "The image could not be read; its attention still can.");
+  return { ...trace.picture, bitmap: null };
 }

@@ -2,8 +2,7 @@
 
 import { scaleOf, scaleToDial } from "../core/view.js";
 import { canBeLit } from "../core/ways.js";
-import { makeCanvas } from "../drawing/canvas.js";
-import { say, show } from "../drawing/dom.js";
+import { makeCanvas, say, show } from "../drawing/dom.js";
 import { layerRange, prefixName } from "./readouts.js";
 import { canAsk, layersAtHand } from "./shown.js";
 

@@ -6,16 +6,15 @@ import { canBeLit } from "../core/ways.js";
 import { show } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
 import { closeSums, openSums } from "./arithmetic.js";
+import { toggleNearness } from "./beside.js";
 import { showChoices, valueOfButton } from "./choices.js";
 import { refresh } from "./layout.js";
 import { holdsLine } from "./lockline.js";
 import { surprise } from "./moment.js";
-import { toggleNearness } from "./nearness.js";
-import { savePicture } from "./saving.js";
+import { copyLink, savePicture, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
 import { beginShare } from "./share.js";
-import { copyLink, togglePresenting } from "./sharing.js";
 import { depthOf } from "./shown.js";
 
 // ---------------------------------------------------------------------------------------------------------- pointing

@@ -8,7 +8,7 @@ import { similarityInto } from "../core/features.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { show } from "../drawing/dom.js";
 import { makePrint } from "../drawing/light.js";
-import { printPatches } from "./prints.js";
+import { printPatches } from "./layout.js";
 import { isMap } from "./shown.js";
 
 const STEP = 0.05; // of a key

@@ -4,11 +4,9 @@
 import { answerCell, ownExposure } from "../core/answers.js";
 import { entropyBits, holdsAll } from "../core/core.js";
 import { WAYS } from "../core/ways.js";
-import { fitCanvas, makeHeat } from "../drawing/canvas.js";
-import { say, show } from "../drawing/dom.js";
+import { fitCanvas, makeHeat, say, show } from "../drawing/dom.js";
 import { heatInto, makePhoto } from "../drawing/light.js";
-import { habitOf } from "./habits.js";
-import { layersAtHand } from "./shown.js";
+import { habitOf, layersAtHand } from "./shown.js";
 
 const PACE = 40; // ms between two drawings
 

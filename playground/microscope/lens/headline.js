@@ -6,12 +6,10 @@ import { isEven } from "../core/light.js";
 import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { asks, unitOf, wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
-import { endsOf, signedWords } from "./ends.js";
 import { MOST_FLOWS, notHere } from "./features.js";
-import { isMean } from "./meanheads.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
-import { isMap, labelNow, overlayNow } from "./shown.js";
+import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./shown.js";
 
 const UNBROKEN = 13; // letters: "(13 %)." stays in one line
 const LETTERS = 24; // letters: the size of the type changes in steps, or it would tremble under the cursor

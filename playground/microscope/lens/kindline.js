@@ -7,11 +7,10 @@ import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
 import { wayOf } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
-import { isMean } from "./meanheads.js";
+import { nearnessShare } from "./beside.js";
 import { sceneOf, towardOf } from "./moment.js";
-import { nearnessShare } from "./nearness.js";
 import { whatToDo } from "./readouts.js";
-import { isMap } from "./shown.js";
+import { isMap, isMean } from "./shown.js";
 
 const BETWEEN = 60; // ms between two
 const MORE = 1.5; // times as telling: worth going there

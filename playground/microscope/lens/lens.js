@@ -15,11 +15,11 @@
 //       occlusion(trace, asked, {signal}),    // {matrix: what moves when patches are blanked, passes, of, step, steps}
 //       labels(trace, {signal}),              // [[number, name, probability], …], the likeliest first
 //       label(trace, {layer, label}, {signal}), // float16: how likely each token makes the label after that layer
-//       patched(trace, asked, {signal}),      // {matrix: how far each token moves, labels}, see patching.js
+//       patched(trace, asked, {signal}),      // {matrix: how far each token moves, labels}, see matches.js
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, {scale, cut}, {signal}), // the trace of the whole pass with another scale, or with cuts
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
-//       keeps, keepsPictures,                 // bytes of packs, and pictures, that stay: see given.js
+//       keeps, keepsPictures,                 // bytes of packs, and pictures, that stay: see asking.js
 //     },                                      // each gives a promise, which is not waited for once it is aborted
 //     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 | "window" | -120: the window less 120 pixels
@@ -48,32 +48,26 @@
 import { effectiveNumber, holds, holdsAll } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { collectRefs, say } from "../drawing/dom.js";
-import { aimedPair } from "./aimed.js";
-import { bindSums } from "./arithmetic.js";
-import { askForMissing, stopAsking } from "./asking.js";
-import { bring } from "./bringing.js";
+import { aimedPair, bindSums } from "./arithmetic.js";
+import { askForMissing, bring, dropOld, stopAsking } from "./asking.js";
 import { buildHeads, showChoices } from "./choices.js";
 import { bindButtons, bindKeys, bindPointer, openShare, pressOutside, tokenUnder } from "./controls.js";
 import { bindCurtain } from "./curtain.js";
 import { askForExplained, bindExplained } from "./explained.js";
 import { bindFilm } from "./film.js";
 import { endGhost, greet } from "./ghost.js";
-import { dropOld } from "./given.js";
 import { bindKindLine, writeKindSoon } from "./kindline.js";
 import { overflowOf, refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
-import { bindMatches, matchNow } from "./matches.js";
+import { bindMatches, bindPatching, matchNow } from "./matches.js";
 import { bindMoment, lookForMoment, noteOpening } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
-import { endPainting } from "./painting.js";
-import { bindPatching } from "./patching.js";
 import { describe } from "./readouts.js";
-import { pictureCanvas } from "./saving.js";
+import { leavePresenting, pictureCanvas } from "./saving.js";
 import { bindScenes, readKept } from "./scenes.js";
-import { bindScissors } from "./scissors.js";
+import { bindScissors, endPainting } from "./scissors.js";
 import { bindShare } from "./share.js";
-import { leavePresenting } from "./sharing.js";
 import { canAsk, overlayNow, resolve } from "./shown.js";
 import { createState } from "./state.js";
 

@@ -1,16 +1,14 @@
 // A lock that holds: while a patch is locked, a line runs from it to the patch under the cursor and says what the one
 // gives the other. A bar of the sorted weights that is pointed at lights its patch in the same way.
 
+import { rankOf } from "../core/answers.js";
 import { percent, shortNumber } from "../core/numbers.js";
-import { rankOf } from "../core/pair.js";
 import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { rankAt } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
-import { aimedPair, grouped, productText } from "./aimed.js";
-import { openSums, sumsAreOpen } from "./arithmetic.js";
-import { isMean } from "./meanheads.js";
+import { aimedPair, grouped, openSums, productText, sumsAreOpen } from "./arithmetic.js";
 import { prefixName } from "./readouts.js";
-import { isMap, overlayNow } from "./shown.js";
+import { isMap, isMean, overlayNow } from "./shown.js";
 
 const LABEL_REST = 250; // ms after which the label can be clicked; before, the cursor passes beneath it
 const LABEL_HEIGHT = 48; // CSS pixels that the label needs below its patch

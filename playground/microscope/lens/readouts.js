@@ -9,10 +9,7 @@ import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
-import { endsOf, signedWords } from "./ends.js";
-import { habitOf } from "./habits.js";
-import { isMean } from "./meanheads.js";
-import { depthOf, isMap, labelNow, layersAtHand, overlayNow } from "./shown.js";
+import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./shown.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);

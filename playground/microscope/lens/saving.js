@@ -1,18 +1,15 @@
 // The pictures on the screen as a PNG file, drawn by the same functions.
-
-import { queryOf } from "../core/view.js";
+import { queryOf, viewToQuery } from "../core/view.js";
 import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
-import { drawConvolution, drawPicture } from "../drawing/draw.js";
+import { say } from "../drawing/dom.js";
+import { drawConvolution, drawPicture, printParts } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
-import { printParts } from "../drawing/parts.js";
-import { drawHeads } from "./beside.js";
+import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
 import { printComponents } from "./features.js";
-import { layMean } from "./meanheads.js";
-import { drawNearnessAt, FILTER_TITLE } from "./nearness.js";
-import { printPatches, rampOf } from "./prints.js";
+import { printPatches, rampOf, refresh } from "./layout.js";
 import { captionOf } from "./readouts.js";
-import { isMap, overlayNow } from "./shown.js";
+import { isMap, layMean, overlayNow } from "./shown.js";
 
 // At 1, 2 or 4 times its size on the page.
 export function pictureCanvas(lens, factor, both) {
@@ -100,4 +97,60 @@ export function handOver(file) {
   link.download = file.name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// Showing it to others: a link to what is on the screen, and the whole screen.
+
+export async function copyLink(lens) {
+  const { view, refs, host } = lens;
+  const own = () => `${location.href.split("#")[0]}#${viewToQuery(view)}`;
+  const url = (await host.link?.({ ...view })) || own();
+  const copied = await putOnClipboard(lens, url);
+  const about = lens.main.trace.private ? " Your own image does not travel in it." : "";
+  say(refs.message, copied ? `Link copied.${about}` : url);
+  setTimeout(() => say(refs.message, ""), copied ? 4000 : 20000);
+}
+
+// Gives whether it could be done.
+export async function putOnClipboard(lens, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(lens, text);
+  }
+}
+
+// Pages without HTTPS have no clipboard interface.
+function copyBySelection(lens, text) {
+  const area = document.createElement("textarea");
+  area.value = text;
+  lens.root.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}
+
+export async function togglePresenting(lens) {
+  const { root, refs } = lens;
+  if (lens.presenting) {
+    if (document.fullscreenElement) await document.exitFullscreen();
+    leavePresenting(lens);
+    return;
+  }
+  lens.presenting = true;
+  root.classList.add("presenting");
+  say(refs.present, "Leave");
+  await root.requestFullscreen?.().catch(() => {}); // a frame may forbid it; then the lens fills that frame
+  refresh(lens);
+  refs.picture.focus();
+}
+
+export function leavePresenting(lens) {
+  if (!lens.presenting || lens.root.getRootNode().fullscreenElement || document.fullscreenElement) return;
+  lens.presenting = false;
+  lens.root.classList.remove("presenting");
+  say(lens.refs.present, "Present");
+  refresh(lens);
 }

@@ -10,9 +10,9 @@ import {
   sceneAddress,
   sceneAfter,
   writeScenes,
-} from "../core/scenes.js";
+} from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
-import { putOnClipboard } from "./sharing.js";
+import { putOnClipboard } from "./saving.js";
 
 export function bindScenes(lens) {
   const { refs } = lens;

@@ -1,9 +1,9 @@
 // What the choices mean for the picture: which pack answers, at which scale, for which token, and what is still
 // missing.
-
-import { holds } from "../core/core.js";
+import { entropyBits, holds } from "../core/core.js";
+import { placeName } from "../core/sentence.js";
 import { queryOf, scaleOf, tokenOf } from "../core/view.js";
-import { asks, FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
+import { asks, explainsLabel, FIRST_WAY, sizeWords, WAYS, wayOf } from "../core/ways.js";
 import { isExplained, liveMap } from "./features.js";
 
 // Maps that are not made of queries and keys: the source is asked for what they need.
@@ -90,4 +90,82 @@ export function overlayNow(lens) {
   if (isExplained(view) && overlay.about !== undefined && overlay.about !== explainedBy(lens)) return null;
   if ((overlay.id ?? main.id) !== (shown.wholeArrived ? whole : main).id) return null;
   return overlay;
+}
+
+// What speaks most for a label and most against it, of the map on view.
+
+// {most, least}: {patch, value} each; null where no label is explained or its map is not here.
+export function endsOf(lens) {
+  const { view, shown } = lens;
+  const overlay = explainsLabel(view) ? overlayNow(lens) : null;
+  if (!overlay) return null;
+  const { pack } = shown;
+  const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
+  let [most, least] = [0, 0];
+  for (let patch = 1; patch < pack.patches; patch++) {
+    if (overlay.values[from + patch] > overlay.values[from + most]) most = patch;
+    if (overlay.values[from + patch] < overlay.values[from + least]) least = patch;
+  }
+  const at = (patch) => ({ patch, value: overlay.values[from + patch], place: placeName(patch, pack.columns) });
+  return { most: at(most), least: at(least) };
+}
+
+// "+2.8 %" or "−0.12 logits"
+export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), unit)}`;
+
+// "Mean of heads": the row that the picture, its sentence and its numbers show is the mean of all heads of the layer.
+// For the time of a drawing it lies in the place of the chosen head's row.
+
+export function isMean(lens) {
+  const { film, view, shown } = lens;
+  if (film.of !== "mean" || isMap(view.what) || wayOf(view).raw) return false;
+  return Boolean(shown.answers) && shown.answers.ready.every(Boolean);
+}
+
+// Gives what puts the head's own row back.
+export function layMean(lens) {
+  if (!isMean(lens)) return () => {};
+  const { head } = lens.view;
+  const { answers, pack } = lens.shown;
+  const { heads, tokens } = pack;
+  const at = head * tokens;
+  const arrays = [...new Set([answers.weights, answers.drawn])];
+  const kept = arrays.map((values) => values.slice(at, at + tokens));
+  const { [head]: bits } = answers.entropies,
+    { [head]: total } = answers.totals;
+  for (const values of arrays) {
+    const mean = new Float32Array(tokens);
+    for (let h = 0; h < heads; h++) for (let j = 0; j < tokens; j++) mean[j] += values[h * tokens + j] / heads;
+    values.set(mean, at);
+  }
+  answers.entropies[head] = entropyBits(answers.weights, at, at + tokens);
+  answers.totals[head] = answers.totals.reduce((sum, each) => sum + each, 0) / heads;
+  return () => {
+    arrays.forEach((values, n) => values.set(kept[n], at));
+    answers.entropies[head] = bits;
+    answers.totals[head] = total;
+  };
+}
+
+// What each head does on average over the picture on view, by name: the source measures it, layer by layer.
+
+export function takeNames(lens, id, layer, heads) {
+  if (!lens.habits.has(id)) lens.habits.set(id, new Map());
+  lens.habits.get(id).set(layer, heads);
+}
+
+// The layer whose names are to be asked for next, the one on view first; −1: all are here.
+export function missingNames(lens) {
+  const { main, view } = lens;
+  if (!canAsk(lens, "names")) return -1;
+  const known = lens.habits.get(main.id);
+  const layers = Array.from({ length: main.pack.layers }, (_, layer) => layer).filter((layer) => !known?.has(layer));
+  return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
+}
+
+// {label, short, colour, told}, or null where it is not known. It was measured at the trained scale.
+export function habitOf(lens, layer, head) {
+  if (lens.shown.altered) return null;
+  const found = lens.habits.get(lens.main.id)?.get(layer)?.[lens.main.pack.headNumbers[head]];
+  return found ? { label: found[0], short: found[1], colour: found[2], told: found[3] ?? "" } : null;
 }

@@ -29,12 +29,12 @@ export function createState(root, refs, host) {
     }),
     pictures: new Map(), //                 id → {id, title, credit, start, bitmap}, those of former traces too
     features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
-    habits: new Map(), //                   id → layer → what its heads do on average, see habits.js
+    habits: new Map(), //                   id → layer → what its heads do on average, see shown.js
     flows: new Map(), //                    id → the rollout of every token, as float16
     // the map of the last frame, see features.js
     live: { key: "", values: null, pixels: null, parts: null, there: null, from: null },
     overlay: null, //                       a map that the source made: {what, query, id, values}
-    coming: null, //                        AbortController of what is to be shown next, see bringing.js
+    coming: null, //                        AbortController of what is to be shown next, see asking.js
 
     // ---- what a person has chosen, and where the cursor is
     view: { ...DEFAULT_VIEW },
@@ -63,7 +63,7 @@ export function createState(root, refs, host) {
       mainDomain: null, //                  the colours of the large picture
       clipped: 0, //                        how many patches are brighter than can be shown
       peak: null, //                        the token with the largest weight
-      beyond: null, //                      of lengths: those that stand apart, see core/outliers.js
+      beyond: null, //                      of lengths: those that stand apart, see core/features.js
       mark: -1, //                          the patch that asks, −1: a prefix token does
     }),
 
@@ -108,15 +108,15 @@ export function createState(root, refs, host) {
     line: null, //                          the line and its label, see lockline.js
     film: null, //                          the strip of all layers, see film.js
     explained: null, //                     what relevance is about, see explained.js
-    painting: null, //                      what is painted with them, see painting.js
-    patching: null, //                      what a patch of the other picture changes, see patching.js
+    painting: null, //                      what is painted with them, see scissors.js
+    patching: null, //                      what a patch of the other picture changes, see matches.js
     scissors: null, //                      what is cut, see scissors.js
     sums: null, //                          the arithmetic of one weight, see arithmetic.js
     moment: null, //                        where the picture shows most, see moment.js
     matches: null, //                       which patch is which in two pictures, see matches.js
     share: null, //                         what is sent on, see share.js
     kindline: null, //                      what kind of row this is, see kindline.js
-    nearness: null, //                      the filter without a network, see nearness.js
+    nearness: null, //                      the filter without a network, see beside.js
 
     // ---- frames
     frame: 0, //                            the frame that is requested, 0: none

@@ -7,7 +7,7 @@
 import { holds, largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
 import { patchAt } from "../core/grid.js";
 import { exposure } from "../core/light.js";
-import { decodeJpeg } from "../drawing/canvas.js";
+import { decodeJpeg } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 

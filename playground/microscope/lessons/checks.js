@@ -1,8 +1,7 @@
 // Whether an exercise is done, by the settings of a lesson and the numbers of its drawings. Here are the exercises for
 // which no list of settings tells. The same conditions stand in playground/ui/lessons, where the server checks.
 
-import { readArrows, receivedOf, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
-import { softmaxRow } from "../core/softmaxrow.js";
+import { readArrows, receivedOf, scoresOf, softmaxRow, TOKENS, weightsOf } from "../core/nine.js";
 
 const NEARLY = 0.005; // of a weight
 const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));

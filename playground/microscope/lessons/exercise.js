@@ -5,7 +5,7 @@
 // state, and wrong}. In the texts, **, * and ` are as in Markdown.
 
 import { DONE, keep, readKept } from "../core/guesses.js";
-import { markedWords } from "./words.js";
+import { markedWords } from "../drawing/listing.js";
 
 const EXERCISE = `<details><summary><i></i><span></span></summary>
   <p class="hint"></p><p class="why"></p>

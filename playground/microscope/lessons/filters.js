@@ -5,7 +5,7 @@
 // pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). Out goes the state "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
-import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/canvas.js";
+import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";
 import { makePhoto } from "../drawing/light.js";
 import { keepDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
 

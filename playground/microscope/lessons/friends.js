@@ -11,9 +11,8 @@ import { effectiveNumber, layerOf, openContainer, scoresInto, softmaxInPlace, un
 import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
 import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
-import { decodeJpeg, outlineCell } from "../drawing/canvas.js";
 import { drawColourBar } from "../drawing/charts.js";
-import { styled } from "../drawing/dom.js";
+import { decodeJpeg, outlineCell, styled } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { barColours, makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { hatch } from "../drawing/matrix.js";

@@ -11,9 +11,8 @@
 import { asGuessed, bestOverlap, keep, nearOf, overlapOf, readKept, reasonFor } from "../core/guesses.js";
 import { percent } from "../core/numbers.js";
 import { collectRefs, styled } from "../drawing/dom.js";
-import { CHARTS, roundedText } from "./guesscharts.js";
-import { photograph, pictures } from "./guessphoto.js";
-import { markedWords } from "./words.js";
+import { markedWords } from "../drawing/listing.js";
+import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
 const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";

@@ -4,9 +4,9 @@
 
 import { ROLES } from "../core/colours.js";
 import { maskedOf, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
+import { markedWords } from "../drawing/listing.js";
 import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
-import { markedWords } from "./words.js";
 
 const CHIPS = [...LETTERS]
   .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)

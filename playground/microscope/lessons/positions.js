@@ -6,8 +6,7 @@
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
-import { fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/canvas.js";
-import { styled } from "../drawing/dom.js";
+import { fillHeat, makeCanvas, makeHeat, outlineCell, styled } from "../drawing/dom.js";
 import { keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // along a side; more would be too small

@@ -8,7 +8,7 @@
 import { openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
 import { exposure } from "../core/light.js";
-import { decodeJpeg, makeCanvas, outlineCell } from "../drawing/canvas.js";
+import { decodeJpeg, makeCanvas, outlineCell } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 

@@ -4,8 +4,8 @@
 // In the page: <script type="application/json" id="slides"> [{title, minutes, task, questions: [a Question of
 // playground/lessons/questions.py …], living: the HTML of a living figure, or ""}]
 
+import { markedWords } from "../drawing/listing.js";
 import { mountGuess } from "./guess.js";
-import { markedWords } from "./words.js";
 
 const SLIDE = `<header><h2></h2><span class="minutes"></span></header><p class="task" hidden></p>
   <div class="scene"></div>`;

@@ -4,10 +4,9 @@
 // "dk" and "power" are applied when "view_id" changes, so that a rerun of the page never takes a choice back.
 // Out goes the state "dials", "dk power row" as text, when a dial has rested for a moment.
 
-import { colourIndex, sharedCeiling } from "../core/colours.js";
-import { MAGMA } from "../core/magma.js";
+import { colourIndex, MAGMA, sharedCeiling } from "../core/colours.js";
+import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
-import { softmaxRow } from "../core/softmaxrow.js";
 import { collectRefs, say } from "../drawing/dom.js";
 
 const REST = 250; // milliseconds after the last move of a dial

@@ -1,18 +1,14 @@
 // The microscope is shown before Streamlit begins: the server names this script in the page, and lays Streamlit's own
 // scripts into a template (ui/ahead.py), where they wait until the first picture is there.
 
-import { headWanted } from "../lens/bringing.js";
+import { headWanted } from "../lens/asking.js";
 import { readAddress } from "./address.js";
-import { loadCatalogue } from "./catalogue.js";
-import { openedBy } from "./choice.js";
-import { computeOwnHere } from "./computesown.js";
-import { watchDialog } from "./connection.js";
-import { watchDoor } from "./door.js";
-import { standEarly, wish } from "./early.js";
-import { tracesOf } from "./opening.js";
+import { loadCatalogue, openedBy, tracesOf } from "./choice.js";
+import { watchDialog, watchDoor } from "./connection.js";
+import { pageSays, standEarly, wish } from "./early.js";
+import { source } from "./httpsource.js";
 import { ownPictures } from "./own.js";
-import { pageSays } from "./pagesays.js";
-import { source } from "./source.js";
+import { computeOwnHere } from "./siteanswers.js";
 import { shownTrace } from "./visit.js";
 
 const STREAMLITS = "template[data-later]";

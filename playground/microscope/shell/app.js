@@ -2,7 +2,7 @@
 // settings. One script, so that what they share is there once.
 
 import { comeAhead } from "./ahead.js";
-import { enterTheDoor } from "./door.js";
+import { enterTheDoor } from "./connection.js";
 import { endEarly, moveIn } from "./early.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";

@@ -3,8 +3,38 @@
 //
 // {sample, mine: a sample's name or the id of a picture of one's own, model, detail: how many times finer than usual,
 //  beside: null | {sample} | {mine} | {model}, chose: the model was chosen by the person, not by the app}
+import { DEFAULT_VIEW } from "../core/view.js";
+import { ask } from "./http.js";
 
-import { catalogue, firstSample, sampleNamed } from "./catalogue.js";
+// The samples of this server and how they open; the same for everybody, fetched once.
+
+export const catalogue = {
+  samples: [], // [{name, title, hint, kind, credit, start, thumb, picture, opens: {model, detail, layer, head}}]
+  own: { model: "bundled", detail: 1 }, // how a person's own picture opens
+  real: null, // {model, title, here, may_fetch, megabytes, with_photographs: they come with it}: the model that knows
+  //             photographs
+  ours: [], // names of the models that come with the playground
+};
+
+let loading = null;
+
+export function loadCatalogue(address) {
+  loading ??= ask(address)
+    .then((response) => response.json())
+    .then((found) => Object.assign(catalogue, found))
+    .catch((error) => {
+      loading = null;
+      throw error;
+    });
+  return loading;
+}
+
+export const sampleNamed = (name) => catalogue.samples.find((sample) => sample.name === name);
+
+// The picture that comes first: a photograph where there is a model for it; who names one of our models gets a drawing.
+export const firstSample = (model) =>
+  (catalogue.ours.includes(model) ? catalogue.samples.find(({ kind }) => kind === "drawing") : null) ??
+  catalogue.samples[0];
 
 const NOTHING = Object.freeze({ sample: null, mine: null, model: null, detail: 1, beside: null, chose: false });
 
@@ -110,3 +140,64 @@ function besideFrom(text, opened) {
   if ((kind === "sample" && !sampleNamed(name)) || (kind === "mine" && !isOwn(name))) return null;
   return { [kind]: name };
 }
+
+// What a choice means for the microscope: which traces it shows, and in which view. No DOM in here.
+
+// {main, other} as words of an address: what is asked of the source.
+export function tracesOf({ sample, mine, model, detail, beside }) {
+  const picture = mine ? { mine } : { sample };
+  const wish = (of, name, finer) => ({ ...of, model: name, ...(finer > 1 ? { detail: String(finer) } : {}) });
+  const main = wish(picture, model, detail);
+  if (!beside) return { main, other: null };
+  if (beside.model) return { main, other: wish(picture, beside.model, beside.model === model ? detail : 1) };
+  return { main, other: wish(beside.mine ? { mine: beside.mine } : { sample: beside.sample }, model, detail) };
+}
+
+// What of the view that a person has chosen stays when `trace` comes after `before`, which may be null: null where
+// nothing changes but the grid. A layer and a head that show much on one picture say nothing about another; and a patch
+// that was locked is not there.
+export function viewFor(trace, before, view) {
+  const another = before?.picture.id !== trace.picture.id;
+  const sameModel = before?.model === trace.model;
+  if (!another && sameModel) return null;
+  const kept = { ...view };
+  const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (another && trace.private);
+  if (opensByItself || !sameModel) for (const key of ["layer", "head"]) delete kept[key];
+  if (another) for (const key of ["locked", "query", "cut"]) delete kept[key];
+  return kept;
+}
+
+// What is compared stands beside the picture as soon as it is chosen, and no longer than it is.
+export const besideFor = (view, compares) => ({
+  ...view,
+  beside: compares ? "compare" : view.beside === "compare" ? DEFAULT_VIEW.beside : view.beside,
+});
+
+// What the app says beside the picture where it chose the model, or where another one would suit: {says, model, label},
+// or null.
+export function adviceFor(trace, kind, { chose }, before, real) {
+  const wasOther = before && before.model !== trace.model;
+  const thing = kind === "drawing" ? "a drawing" : "a photograph";
+  if (!chose && wasOther)
+    return {
+      says: `${thing}: shown in ${trace.title}`,
+      model: before.model,
+      label: `use ${before.title}${before.model === real?.model ? once(real) : ""}`,
+    };
+  if (trace.model === "bundled" && kind !== "drawing" && real)
+    return {
+      says: "This small model knows drawings best.",
+      model: real.model,
+      label: `See it with ${real.title}${once(real)}`,
+    };
+  if (real && !real.here && real.may_fetch && trace.model !== real.model)
+    return {
+      says: "DINOv2 makes this work on photographs:",
+      model: real.model,
+      label: `fetch ${real.title}${once(real)}`,
+    };
+  return null;
+}
+
+// What fetching it costs, where it is not here.
+const once = ({ here, megabytes }) => (here || !megabytes ? "" : ` (${megabytes} MB, once)`);

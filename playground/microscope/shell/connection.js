@@ -1,9 +1,9 @@
 // The WebSocket of the page is lost: said in our words, while the picture goes on working, for its numbers come over
 // HTTP. Streamlit tries again by itself; its own dialog, which tells how to start a server, is closed, also before
-// anything was drawn: door.js says then what is wrong.
-
+// anything was drawn: connection.js says then what is wrong.
+import { isEarly } from "./early.js";
 import { forgetNotice, notify } from "./notice.js";
-import { CONNECTION, isConnected } from "./streamlitparts.js";
+import { CONNECTION, hasConnected, isConnected } from "./streamlitparts.js";
 
 const SHORT_BREAK = 2000; // ms: a short break is nobody's business
 const CONNECTION_LOST =
@@ -43,4 +43,67 @@ export function watchConnection() {
     clearTimeout(timer);
     watch.disconnect();
   };
+}
+
+// Somebody has the page's HTML and no connection: before anything was drawn, Streamlit shows grey bars, without a word.
+// Where the server is full its own page says so, and comes again by itself; where it is away we say it here. Who has
+// the microscope already keeps it, and hears in a notice what does not work.
+
+const DOOR_SOON = 3000; // ms: a slow line is nobody's business
+const DOOR_AGAIN = 5000;
+const SERVER_AWAY = "The server does not answer. This page tries again by itself.";
+const FULL_STATUS = 503;
+const NO_LESSONS = "The server is full: the picture works, and lessons come as soon as there is room.";
+
+let isIn = false; // once somebody is in, connection.js tells what happens
+let doorSign = null;
+let noticed = false;
+
+export function watchDoor() {
+  setTimeout(lookAtTheDoor, DOOR_SOON);
+}
+
+export function enterTheDoor() {
+  isIn = true;
+  sayAtTheDoor("");
+  if (noticed) forgetNotice();
+}
+
+async function lookAtTheDoor() {
+  if (isIn) return;
+  if (hasConnected()) sayAtTheDoor("");
+  else {
+    const page = await fetch(location.href, { cache: "no-store" }).catch(() => null);
+    page?.body?.cancel();
+    if (isIn) return;
+    const isFull = page?.status === FULL_STATUS;
+    if (isEarly()) sayInNotice(isFull ? NO_LESSONS : page ? "" : SERVER_AWAY);
+    else if (isFull) return location.reload();
+    else sayAtTheDoor(page ? "" : SERVER_AWAY);
+  }
+  setTimeout(lookAtTheDoor, DOOR_AGAIN);
+}
+
+function sayInNotice(sentence) {
+  if (sentence) notify(sentence, { stays: Number.POSITIVE_INFINITY });
+  else if (noticed) forgetNotice();
+  noticed = Boolean(sentence);
+}
+
+function sayAtTheDoor(sentence) {
+  if (!sentence) {
+    doorSign?.remove();
+    doorSign = null;
+    return;
+  }
+  if (!doorSign) {
+    doorSign = document.createElement("div");
+    doorSign.className = "attention-door";
+    doorSign.setAttribute("role", "status");
+    doorSign.style.cssText =
+      "position: fixed; inset: 0; z-index: 1000001; display: grid; place-items: center; padding: 1rem; " +
+      "background: Canvas; color: CanvasText; color-scheme: light dark; font: 1.1rem/1.5 system-ui; text-align: center";
+    document.body.append(doorSign);
+  }
+  if (doorSign.textContent !== sentence) doorSign.textContent = sentence;
 }

@@ -1,6 +1,16 @@
 // Toolbar and microscope stand in the page before Streamlit has built its own, over the place where it will put them.
 // When it gives each its place, they move there as they are.
 
+// What the page's HTML says of all pages of the app (ui/ahead.py): {samples: the address of their list,
+// pages: [{name, short, title, number, exports}], titles, labelled, steps: of the tour,
+// computes: models that this browser runs on a person's own pictures, version}
+
+const SCRIPT = "script[data-toolbar]";
+
+let said = null;
+
+export const pageSays = () => (said ??= JSON.parse(document.querySelector(SCRIPT)?.dataset.toolbar ?? "null"));
+
 const PARTS = ["toolbar", "stage"];
 const FONT = "Source Sans"; // Streamlit's; its page preloads the file
 const FONT_FILE = 'link[rel="preload"][as="font"]';

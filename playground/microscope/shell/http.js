@@ -1,7 +1,45 @@
 // Asks the server. Who has to wait hears how many come first; what is refused comes with a sentence for people. Where
 // the browser itself has the answer, nobody is asked.
+import { notify } from "./notice.js";
 
-import { ownKey } from "./key.js";
+// The secret by which the server knows this browser's own pictures. It goes in one header, never into an address. A
+// class link keeps it only as long as the tab.
+
+const KEPT_KEY = "attention-playground-key";
+const PATTERN = /^[A-Za-z0-9_-]{22,64}$/;
+
+let key = null;
+
+export const onlyThisTab = () => new URLSearchParams(location.search).get("class") === "yes";
+
+export function ownKey() {
+  key ??= readKey() ?? makeKey();
+  return key;
+}
+
+const storage = () => (onlyThisTab() ? sessionStorage : localStorage);
+
+function readKey() {
+  try {
+    const found = storage().getItem(KEPT_KEY);
+    return PATTERN.test(found ?? "") ? found : null;
+  } catch {
+    return null; // storage is forbidden: the key lasts as long as the page
+  }
+}
+
+function makeKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(24));
+  const made = btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
+  try {
+    storage().setItem(KEPT_KEY, made);
+  } catch {
+    // it lasts as long as the page
+  }
+  return made;
+}
 
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
 let answersHere = null;
@@ -79,4 +117,14 @@ function pause(ms, signal) {
       stop(signal.reason);
     });
   });
+}
+
+// Tells a person who has to wait how many come first; see http.js.
+
+let waited = false;
+
+export function sayWaiting(before) {
+  if (before) notify(`Waiting: ${before} ${before === 1 ? "person" : "people"} before you`);
+  else if (waited) notify("");
+  waited = before > 0;
 }

@@ -1,9 +1,9 @@
 // The source of the lens where a server has the numbers: each is a resource with an address. What belongs to everybody
 // is kept by the browser's own cache.
-
 import { openContainer } from "../core/core.js";
 import { WAYS } from "../core/ways.js";
-import { addressOf, ask } from "./http.js";
+import { addressOf, ask, Refusal, sayWaiting } from "./http.js";
+import { ownPictures } from "./own.js";
 
 const KEPT_TRACES = 60; // descriptions of traces
 
@@ -108,4 +108,27 @@ export function createHttpSource({ bringAgain, onWait }) {
     addressOf,
   };
   return source;
+}
+
+// The one source of this document: over HTTP, with a person's own pictures brought again where the server forgot them.
+// Where this browser can compute, what it knows is asked of it.
+
+const NOT_HERE = "This browser does not have that photograph: it was forgotten, or it is somebody else's.";
+
+export const source = createHttpSource({
+  bringAgain: async (id, how) => {
+    if (await ownPictures.bringAgain(id, how)) return true;
+    throw new Refusal(404, NOT_HERE);
+  },
+  onWait: sayWaiting,
+});
+
+// From now on `nearer` answers for what it has: `nearer.has(the words of a picture and a model, or a trace)`.
+export function askNearer(nearer) {
+  const server = { ...source };
+  const whoHas = (what) => (nearer.has(what) ? nearer : server);
+  for (const [name, question] of Object.entries({ ...server, ...nearer }))
+    if (typeof question === "function") source[name] = (what, ...more) => whoHas(what)[name](what, ...more);
+  source.forget = server.forget;
+  Object.assign(source, { keeps: nearer.keeps, keepsPictures: nearer.keepsPictures });
 }

@@ -2,8 +2,8 @@
 // the patch under the cursor stays. A locked patch freezes the picture. Nothing is kept, and nothing is sent.
 
 import { choice } from "./choice.js";
+import { source } from "./httpsource.js";
 import { notify } from "./notice.js";
-import { source } from "./source.js";
 
 const WIDEST = 640; // pixels of a frame
 const COUNTED = 1000; // ms over which pictures are counted

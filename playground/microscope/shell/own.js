@@ -1,12 +1,9 @@
 // A person's own pictures: kept in their own browser, brought to the server when they are looked at, and brought again
 // where it has forgotten them.
 
-import { emptyAlbum, keepPhotograph, MOST, readAlbum } from "./album.js";
-import { firstSample } from "./catalogue.js";
-import { choice } from "./choice.js";
-import { ask, Refusal } from "./http.js";
-import { onlyThisTab } from "./key.js";
-import { sayWaiting } from "./waiting.js";
+import { emptyAlbum, keepPhotograph, MOST, readAlbum } from "./browserstore.js";
+import { choice, firstSample } from "./choice.js";
+import { ask, onlyThisTab, Refusal, sayWaiting } from "./http.js";
 
 const STAYED = "Your photograph stayed in this browser.";
 const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too

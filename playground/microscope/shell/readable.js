@@ -1,7 +1,100 @@
 // A person's file as the pixels that Python reads from it (playground/pictures/upright.py): what shines through lies on
 // white, and of sixteen bits the upper eight count. Browsers round both in ways of their own, by up to a level.
 
-import { headerOf, inEightBits } from "./sixteenbits.js";
+// A PNG of sixteen bits a channel as one of eight, without decoding it: its filters work on each byte beside the same
+// byte of a neighbour, so the upper bytes of all numbers are a PNG too.
+
+const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // what is kept, but for the pixels
+const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // of a pixel, by its kind
+const SIGNATURE = "\x89PNG\r\n\x1a\n";
+const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // where it lies, and its bytes
+
+// Of its first bytes; null: it is no PNG. `keyed`: what in it is transparent is listed apart from the pixels.
+export function headerOf(head) {
+  const text = new TextDecoder("latin1").decode(head);
+  if (text.slice(1, 4) !== "PNG") return null;
+  const [depth, pixels, interlaced] = [IHDR.depth, IHDR.pixels, IHDR.interlaced].map((place) => head[IHDR.at + place]);
+  return { depth, pixels, interlaced: interlaced > 0, keyed: text.includes("tRNS") };
+}
+
+// The file itself where it is damaged.
+export async function inEightBits(file) {
+  try {
+    return await withUpperBytes(new Uint8Array(await file.arrayBuffer()));
+  } catch {
+    return file;
+  }
+}
+
+async function withUpperBytes(bytes) {
+  const chunks = [...chunksOf(bytes)];
+  const header = chunks[0].data.slice();
+  const [width, height] = [numberAt(header, 0), numberAt(header, 4)];
+  const rowBytes = 1 + 2 * NUMBERS[header[IHDR.pixels]] * width;
+  header[IHDR.depth] = 8;
+  const packed = new Blob(chunks.filter(({ name }) => name === "IDAT").map(({ data }) => data));
+  const pixels = packed
+    .stream()
+    .pipeThrough(new DecompressionStream("deflate"))
+    .pipeThrough(upperBytes(rowBytes, height))
+    .pipeThrough(new CompressionStream("deflate"));
+  const kept = chunks.filter(({ name }) => COLOURS.includes(name)).map(({ name, data }) => chunk(name, data));
+  kept[0] = chunk("IHDR", header);
+  const packedAgain = new Uint8Array(await new Response(pixels).arrayBuffer());
+  const parts = [latin1(SIGNATURE), ...kept, chunk("IDAT", packedAgain), chunk("IEND", new Uint8Array(0))];
+  return new Blob(parts, { type: "image/png" });
+}
+
+function* chunksOf(bytes) {
+  for (let at = SIGNATURE.length; at < bytes.length; ) {
+    const length = numberAt(bytes, at);
+    const name = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
+    yield { name, data: bytes.subarray(at + 8, at + 8 + length) };
+    at += 12 + length;
+  }
+}
+
+// Of each row the byte that names its filter, and the first of two of each number.
+function upperBytes(rowBytes, rows) {
+  let [place, left] = [0, rows * rowBytes];
+  const transform = (bytes, stream) => {
+    left -= bytes.length;
+    if (left < 0) throw new RangeError("There are more pixels than the header says.");
+    const upper = new Uint8Array(bytes.length);
+    let count = 0;
+    for (const byte of bytes) {
+      if (place === 0 || place % 2 === 1) upper[count++] = byte;
+      place = (place + 1) % rowBytes;
+    }
+    stream.enqueue(upper.subarray(0, count));
+  };
+  return new TransformStream({ transform });
+}
+
+function chunk(name, data) {
+  const bytes = new Uint8Array(12 + data.length);
+  const view = new DataView(bytes.buffer);
+  bytes.set(latin1(name), 4);
+  bytes.set(data, 8);
+  view.setUint32(0, data.length);
+  view.setUint32(8 + data.length, checksum(bytes.subarray(4, 8 + data.length)));
+  return bytes;
+}
+
+function checksum(bytes) {
+  let sum = ~0;
+  for (const byte of bytes) sum = CHECKS[(sum ^ byte) & 255] ^ (sum >>> 8);
+  return ~sum >>> 0;
+}
+
+const CHECKS = Int32Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte;
+  for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+  return sum;
+});
+
+const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
 
 const UPRIGHT = { imageOrientation: "from-image" };
 const HEAD = 2 ** 16; // bytes, in which a PNG says what in it is transparent
@@ -49,4 +142,31 @@ async function onWhite(file) {
     frame?.close();
     bitmap.close();
   }
+}
+
+// A large photograph is made smaller before it is sent: that takes less time than to send it.
+
+const SENT_AS_IT_IS = 8e6; // bytes
+const MOST_SENT = 32e6; //    as large as an upload may be
+const LONGEST_SIDE = 2048; // pixels
+
+// A file under the same name. What the browser can't open goes as it is, and the server says what is wrong with it.
+export async function smallEnough(file) {
+  if (file.size <= SENT_AS_IT_IS) return file;
+  const smaller = await shrunk(file).catch(() => file);
+  if (smaller.size <= MOST_SENT) return smaller;
+  const says = `The file has ${Math.round(file.size / 1e6)} MB. At most ${MOST_SENT / 1e6} MB can be opened.`;
+  throw Object.assign(new Error(says), { says });
+}
+
+async function shrunk(file) {
+  const bitmap = await createImageBitmap(file);
+  const factor = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
+  const canvas = new OffscreenCanvas(Math.round(bitmap.width * factor), Math.round(bitmap.height * factor));
+  const context = canvas.getContext("2d", { alpha: false });
+  Object.assign(context, { fillStyle: "white", imageSmoothingQuality: "high" });
+  context.fillRect(0, 0, canvas.width, canvas.height); // a JPEG has no gaps
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  const blob = await canvas.convertToBlob({ type: "image/jpeg", quality: 0.92 });
+  return new File([blob], file.name, { type: blob.type });
 }

@@ -2,19 +2,17 @@
 // answers itself; networks run in a worker, so no picture leaves this machine.
 
 import { pageNow, readAddress, writeBehindHash } from "./address.js";
-import { catalogue, sampleNamed } from "./catalogue.js";
-import { choice } from "./choice.js";
+import { catalogue, choice, sampleNamed } from "./choice.js";
 import { canCompute, computeHere, ownPicture } from "./computing.js";
+import { pageSays } from "./early.js";
 import { answerHere } from "./http.js";
+import { askNearer } from "./httpsource.js";
 import { liveFrame } from "./live.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
-import { pageSays } from "./pagesays.js";
 import { createPreparedSource } from "./preparedsource.js";
-import { createPageAnswers } from "./siteanswers.js";
-import { fillTakeAway } from "./siteexport.js";
+import { createPageAnswers, fillTakeAway } from "./siteanswers.js";
 import { showLesson } from "./sitelessons.js";
-import { askNearer } from "./source.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { visit } from "./visit.js";

@@ -1,7 +1,15 @@
 // What the toolbar asks a server for, answered by the page itself: the list of samples, the models, bringing one of
 // them, and a person's own pictures, which stay where they are.
-
-import { hexOf } from "./keptweights.js";
+import { linkTo, viewNow } from "./address.js";
+import { catalogue, choice } from "./choice.js";
+import { computeHere, hexOf, ownPicture } from "./computing.js";
+import { pageSays } from "./early.js";
+import { addressOf, answerHere, ask } from "./http.js";
+import { askNearer } from "./httpsource.js";
+import { notify } from "./notice.js";
+import { ownPictures } from "./own.js";
+import { createPreparedSource } from "./preparedsource.js";
+import { visit } from "./visit.js";
 
 const SMALL_SIDE = 96; // pixels of a small picture: two to a point
 const MOST_PIXELS = 120e6; // of a picture; more would fill the memory of a phone
@@ -17,7 +25,7 @@ const answered = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const sorry = (says, status = 400) => answered({ says }, status);
 
-// `models`: as preparedsource.js has them, each with {good_for, licence, suits} for its card; `kept`: keptweights.js;
+// `models`: as preparedsource.js has them, each with {good_for, licence, suits} for its card; `kept`: computing.js;
 // `catalogueFrom(found)` completes the list of samples; `arrived(model)` is told when one is here; `without` is
 // said where there is none.
 export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, without = SAMPLES_ALONE }) {
@@ -98,3 +106,96 @@ async function smallPicture(bitmap) {
   const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: "image/jpeg", quality: 0.8 })).arrayBuffer());
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
+
+// What can be taken away from a page without a server: the picture, a loop, a link. Figures are made by the app.
+
+const FACTOR = 4; // times its size on the page
+
+export function fillTakeAway(box, { done, share }) {
+  const line = (words, act) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "wide", textContent: words });
+    button.addEventListener("click", act);
+    return button;
+  };
+  const note = document.createElement("p");
+  note.className = "note";
+  const { command, where } = pageSays().app;
+  const made = "Figures for print, as SVG and PDF, numbers and living files are made by the app";
+  note.textContent = `${made}: ${command} ${where}.`;
+  const link = line("Copy the link to this view", async () => {
+    const copied = await navigator.clipboard.writeText(linkTo(viewNow())).then(
+      () => true,
+      () => false,
+    );
+    link.textContent = copied ? "Copied" : "This browser does not let a page copy: take the address above";
+  });
+  box.append(line("Save the picture as PNG", () => saveAsPng().then(done)));
+  if (share) box.append(line("A loop of three seconds, or a still picture", share));
+  box.append(link, note);
+}
+
+async function saveAsPng() {
+  const blob = await new Promise((kept) => visit.picture(FACTOR).toBlob(kept, "image/png"));
+  const link = document.createElement("a");
+  const { sample, model } = choice.now;
+  Object.assign(link, { href: URL.createObjectURL(blob), download: `attention-${sample ?? "mine"}-${model}.png` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+// Where the operator wants it, a person's own photographs are computed by their own browser, and do not travel. What
+// needs Python asks before one does.
+
+const ENGINE = "api/engine";
+const WOULD_TRAVEL = "This is computed by the server: your photograph would travel to it.";
+const COMPUTED_HERE = ["open", "layers", "picture", "features", "flows", "rollout", "whole", "moved", "names"];
+
+// `models`: names of those that this browser can run.
+export function computeOwnHere(models) {
+  const mayGo = new Set(); // photographs that may travel
+  let coming = null;
+  const begun = () => {
+    coming ??= begin();
+    coming.catch(() => {
+      coming = null; // the next question tries again
+    });
+    return coming;
+  };
+
+  async function begin() {
+    const told = await (await ask(ENGINE)).json();
+    const { kept, networks, computing } = computeHere(told, addressOf, ({ mine }) => ownPicture(mine));
+    const source = createPreparedSource({ computing, models: networks, isKept: kept.isKept, preparedOf: () => null });
+    const arrived = (model) => {
+      catalogue.own = { model, detail: 1 };
+    };
+    const answers = createPageAnswers({ models: networks, kept, arrived });
+    const small = Object.keys(networks).find((name) => !networks[name].asked);
+    if (small && !(await kept.isKept(catalogue.own.model))) catalogue.own = { model: small, detail: 1 };
+    return { source, answers };
+  }
+
+  const isOurs = (path, { method, travels }) =>
+    (path === "api/pictures" && method === "POST" && !travels) ||
+    (path.startsWith("api/fetching?") && models.includes(new URLSearchParams(path.split("?")[1]).get("model")));
+  answerHere((path, asked) => (isOurs(path, asked) ? begun().then(({ answers }) => answers(path, asked)) : null));
+
+  const late =
+    (name) =>
+    async (...asked) =>
+      (await begun()).source[name](...asked);
+  const has = (what) => Boolean((what.words ?? what).mine) && models.includes(what.model);
+  askNearer({ has, ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, late(name)])), beginWith: async () => {} });
+
+  ownPictures.mayTravel = async (id) => {
+    if (!mayGo.has(id) && (await asksWhetherItMay())) mayGo.add(id);
+    return mayGo.has(id);
+  };
+}
+
+const asksWhetherItMay = () =>
+  new Promise((go) => {
+    const action = { label: "Send it", act: () => go(true) };
+    notify(WOULD_TRAVEL, { action, closed: () => go(false) });
+  });

@@ -10,8 +10,8 @@
 //   {kind: "drawing", name, settings: those that it shows and sets, data | file | by and files: {value: file}}
 
 import { sayMath } from "../drawing/dom.js";
-import { markedWords } from "../lessons/words.js";
-import { pageSays } from "./pagesays.js";
+import { markedWords } from "../drawing/listing.js";
+import { pageSays } from "./early.js";
 
 let leaveLesson = () => {}; // ends what is mounted of the lesson that was shown
 

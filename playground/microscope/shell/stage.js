@@ -3,16 +3,13 @@
 
 import { createLens } from "../lens/lens.js";
 import { linkTo, setView, viewNow, writeAddress } from "./address.js";
-import { catalogue, sampleNamed } from "./catalogue.js";
-import { choice, usual } from "./choice.js";
-import { greetOnce } from "./firstvisit.js";
+import { greetOnce, keepScenes, keptScenes, takeScenesOfLink } from "./browserstore.js";
+import { adviceFor, besideFor, catalogue, choice, sampleNamed, tracesOf, usual, viewFor } from "./choice.js";
 import { passes, SERVER_AGAIN } from "./http.js";
+import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
-import { adviceFor, besideFor, tracesOf, viewFor } from "./opening.js";
 import { ownPictures } from "./own.js";
-import { keepScenes, keptScenes, takeScenesOfLink } from "./scenestore.js";
-import { source } from "./source.js";
 import { isWithin, SKIP } from "./streamlitparts.js";
 import { ready, shownTrace, visit } from "./visit.js";
 

@@ -1,7 +1,7 @@
 // A person's own pictures in a row, the latest first, then the samples; the chosen one is marked.
 
 import { say } from "../drawing/dom.js";
-import { makeOneStop, nextByKey } from "./roving.js";
+import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
 const MINE_KEY = "mine:"; // before the id of an own picture, in data-sample
 

@@ -14,16 +14,85 @@
 //        sheets: {models, export}: write their sheets, see shell/models.js and shell/export.js}
 //
 // What is chosen is read from `choice.now` alone. update(part of a host) draws what has changed.
-
-import { say, show } from "../drawing/dom.js";
+import { say, sayMath, show } from "../drawing/dom.js";
 import { besideAsModel, fillCompare, titleOfBeside } from "./compare.js";
-import { createGridChooser } from "./gridchooser.js";
-import { createIcon } from "./icons.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
-import { fillPages } from "./pagesmenu.js";
-import { createSheet } from "./sheet.js";
-import { smallEnough } from "./shrinking.js";
+import { smallEnough } from "./readable.js";
 import { createStrip } from "./strip.js";
+import { createIcon, createSheet, nextByKey } from "./toolbarparts.js";
+
+// The menu of pages: real links, so that one opens in a tab of its own like any other.
+
+// pages: [{name, title, number, steps: of one that is not here, but in the app}]; link(page, words) gives an address,
+// go(page, words) leads there within the app.
+export function fillPages(box, { pages, page, words, link, go, version }) {
+  const menu = document.createElement("nav");
+  menu.className = "pages";
+  menu.setAttribute("aria-label", "Pages");
+  const entry = (name, asked, number, title) => {
+    const anchor = document.createElement("a");
+    anchor.href = link(name, asked);
+    const [place, says] = [document.createElement("span"), document.createElement("span")];
+    place.textContent = number ?? "";
+    sayMath(says, title);
+    anchor.append(place, says);
+    anchor.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // a tab of its own
+      event.preventDefault();
+      go(name, asked);
+    });
+    menu.append(anchor);
+    return anchor;
+  };
+  for (const { name, title, number, steps } of pages) {
+    const anchor = entry(name, words, number, title);
+    if (steps) anchor.classList.add("elsewhere");
+    if (steps) anchor.title = "The app has this lesson";
+    if (name === page) anchor.setAttribute("aria-current", "page");
+  }
+  entry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
+  menu.addEventListener("keydown", (event) => {
+    const next = nextByKey(event, [...menu.querySelectorAll("a")], ["ArrowUp", "ArrowDown"]);
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  });
+  const small = document.createElement("small");
+  const elsewhere = pages.some(({ steps }) => steps) ? "Grey: in the app alone. " : "";
+  small.textContent = `${elsewhere}Attention Playground ${version}`;
+  box.append(menu, small);
+}
+
+// How finely the picture is cut: a native select of the grids that a model has for it.
+
+export function createGridChooser(choose) {
+  const element = document.createElement("label");
+  element.className = "grid-chooser";
+  element.title = "Patches: rows × columns";
+  const select = document.createElement("select");
+  select.setAttribute("aria-label", "Patches, rows by columns");
+  select.addEventListener("change", () => choose(Number(select.value)));
+  element.append(select, createIcon("down"));
+  let drawn = "";
+  return {
+    element,
+    draw(grids, detail) {
+      const offered = JSON.stringify(grids ?? []);
+      if (offered !== drawn) {
+        drawn = offered;
+        select.replaceChildren(...(grids ?? []).map(optionOf));
+      }
+      element.hidden = (grids ?? []).length < 2;
+      if (select.value !== String(detail)) select.value = String(detail);
+    },
+  };
+}
+
+function optionOf({ detail, grid: [rows, columns] }) {
+  const option = document.createElement("option");
+  [option.value, option.textContent] = [String(detail), `${rows} × ${columns}`];
+  return option;
+}
 
 const MICROSCOPE_PAGE = "microscope"; // the only page on which two are compared
 

@@ -2,22 +2,19 @@
 // server computes, it tells each choice to the server's script; on the microscope's page it says nothing.
 //
 // data: {page, run: the session, null while Streamlit is not there yet, arrived: how often a page was come to,
-//        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}, and what pagesays.js has
+//        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}, and what early.js has
 
 import { startQuery } from "../core/view.js";
 import { pageNow, viewWords, wordsWithoutTour } from "./address.js";
-import { catalogue, firstSample } from "./catalogue.js";
-import { choice } from "./choice.js";
+import { catalogue, choice, firstSample, tracesOf } from "./choice.js";
 import { watchConnection } from "./connection.js";
+import { pageSays } from "./early.js";
 import { fillExport } from "./export.js";
-import { addressOf, ask, nameRun, passes, SERVER_AGAIN } from "./http.js";
-import { ownKey } from "./key.js";
+import { addressOf, ask, nameRun, ownKey, passes, SERVER_AGAIN } from "./http.js";
+import { source } from "./httpsource.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
-import { tracesOf } from "./opening.js";
 import { ownPictures } from "./own.js";
-import { pageSays } from "./pagesays.js";
-import { source } from "./source.js";
 import { createToolbar } from "./toolbar.js";
 import { followTour, goToStep } from "./tour.js";
 import { shownTrace, visit } from "./visit.js";

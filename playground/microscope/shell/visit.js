@@ -2,8 +2,7 @@
 // when the server's script has drawn another page.
 
 import { pageNow, readAddress, setPage, setView, viewNow, viewWords, writeAddress } from "./address.js";
-import { loadCatalogue } from "./catalogue.js";
-import { choice } from "./choice.js";
+import { choice, loadCatalogue } from "./choice.js";
 import { ownPictures } from "./own.js";
 
 const viewListeners = new Set();

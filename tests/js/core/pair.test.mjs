@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { pairOf, rankOf } from "../../../playground/microscope/core/answers.js";
 import * as core from "../../../playground/microscope/core/core.js";
-import { pairOf, rankOf } from "../../../playground/microscope/core/pair.js";
 import { fixture } from "../support.mjs";
 
 test("the arithmetic of a pair ends in the very weight of the row, at any scale", () => {

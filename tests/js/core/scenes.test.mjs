@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as scenes from "../../../playground/microscope/core/scenes.js";
+import * as scenes from "../../../playground/microscope/core/view.js";
 import { tidyView } from "../../../playground/microscope/core/view.js";
 
 const scene = (name, address = `sample=${name}`) => ({ name, address });

@@ -25,7 +25,7 @@ test("the kernels' float16 numbers are those of core/container.js, for numbers o
 
 test("what a picture takes of the kernels' memory is given back", async () => {
   const t = await tensors();
-  const { createResizer } = await import("../../../playground/microscope/engine/bicubic.js");
+  const { createResizer } = await import("../../../playground/microscope/engine/images.js");
   const before = t.mark();
   const resizer = createResizer(t, 50, 40, 20, 30);
   resizer.band(new Uint8ClampedArray(50 * 40 * 4).fill(200));

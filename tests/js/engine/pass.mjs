@@ -7,8 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { readCuts } from "../../../playground/microscope/core/cuts.js";
-import { createResizer } from "../../../playground/microscope/engine/bicubic.js";
-import { gridFor } from "../../../playground/microscope/engine/images.js";
+import { createResizer, gridFor } from "../../../playground/microscope/engine/images.js";
 import { createTensors } from "../../../playground/microscope/engine/tensors.js";
 import { VisionTransformer } from "../../../playground/microscope/engine/vit.js";
 import { MICROSCOPE } from "../support.mjs";

@@ -2,9 +2,8 @@
 
 import { mock } from "node:test";
 
-import { askForMissing } from "../../../playground/microscope/lens/asking.js";
+import { askForMissing, receive } from "../../../playground/microscope/lens/asking.js";
 import { askForExplained as explain } from "../../../playground/microscope/lens/explained.js";
-import { receive } from "../../../playground/microscope/lens/given.js";
 import { resolve } from "../../../playground/microscope/lens/shown.js";
 import { createState } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";

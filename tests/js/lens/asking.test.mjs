@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { holdsAll } from "../../../playground/microscope/core/core.js";
-import { askForMissing, stopAsking } from "../../../playground/microscope/lens/asking.js";
-import { receive } from "../../../playground/microscope/lens/given.js";
+import { askForMissing, receive, stopAsking } from "../../../playground/microscope/lens/asking.js";
 import { overlayNow, resolve } from "../../../playground/microscope/lens/shown.js";
 import { packOf } from "../packs.mjs";
 import { aLens, asked, aTrace, frame, open, pass } from "./alens.mjs";

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { boundOf, withoutOutliers } from "../../../playground/microscope/core/outliers.js";
+import { boundOf, withoutOutliers } from "../../../playground/microscope/core/features.js";
 import { unitOf } from "../../../playground/microscope/core/ways.js";
-import { endsOf, signedWords } from "../../../playground/microscope/lens/ends.js";
 import { foretoldWords, waitingForExplained } from "../../../playground/microscope/lens/explained.js";
 import { captionOf } from "../../../playground/microscope/lens/readouts.js";
 import { fileName } from "../../../playground/microscope/lens/saving.js";
-import { labelNow, overlayNow } from "../../../playground/microscope/lens/shown.js";
+import { endsOf, labelNow, overlayNow, signedWords } from "../../../playground/microscope/lens/shown.js";
 import { aLens, asked, frame, open, pass } from "./alens.mjs";
 
 const REST = 150;

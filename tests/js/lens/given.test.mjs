@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { holdsAll } from "../../../playground/microscope/core/core.js";
-import { dropOld, receive, receivePicture } from "../../../playground/microscope/lens/given.js";
+import { dropOld, receive, receivePicture } from "../../../playground/microscope/lens/asking.js";
 import { packOf } from "../packs.mjs";
 import { aLens, asked, aTrace, open, pass } from "./alens.mjs";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { writeScenes } from "../../../playground/microscope/core/scenes.js";
+import { writeScenes } from "../../../playground/microscope/core/view.js";
 import { bindScenes, readKept } from "../../../playground/microscope/lens/scenes.js";
 
 // As much of a page as a list of scenes needs. An element hears what is said to it.

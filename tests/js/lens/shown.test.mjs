@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { receive } from "../../../playground/microscope/lens/given.js";
-import { habitOf, missingNames, takeNames } from "../../../playground/microscope/lens/habits.js";
+import { receive } from "../../../playground/microscope/lens/asking.js";
 import {
   canAsk,
   depthOf,
+  habitOf,
   isMap,
   layersAtHand,
+  missingNames,
   overlayNow,
   resolve,
+  takeNames,
 } from "../../../playground/microscope/lens/shown.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { softmaxRow } from "../../../playground/microscope/core/softmaxrow.js";
+import { softmaxRow } from "../../../playground/microscope/core/nine.js";
 
 const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
-import { CHARTS } from "../../../playground/microscope/lessons/guesscharts.js";
-import { pictures } from "../../../playground/microscope/lessons/guessphoto.js";
-import { markedWords } from "../../../playground/microscope/lessons/words.js";
+import { markedWords } from "../../../playground/microscope/drawing/listing.js";
+import { CHARTS, pictures } from "../../../playground/microscope/lessons/guesscharts.js";
 
 test("what stands low in a formula stands low, and a root has its bar", () => {
   assert.equal(markedWords("after W_O"), "after <i>W</i><sub>O</sub>");

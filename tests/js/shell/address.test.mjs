@@ -10,8 +10,7 @@ import {
   wordsNow,
   writeAddress,
 } from "../../../playground/microscope/shell/address.js";
-import { catalogue } from "../../../playground/microscope/shell/catalogue.js";
-import { choice } from "../../../playground/microscope/shell/choice.js";
+import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
 import { CATALOGUE, goTo, MINE } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { catalogue } from "../../../playground/microscope/shell/catalogue.js";
-import { changed, choice, openedBy, usual, wordsOf } from "../../../playground/microscope/shell/choice.js";
+import { catalogue, changed, choice, openedBy, usual, wordsOf } from "../../../playground/microscope/shell/choice.js";
 import { CATALOGUE, MINE, OTHER } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);

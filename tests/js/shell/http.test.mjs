@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { mock, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { ask, Refusal } from "../../../playground/microscope/shell/http.js";
-import { ownKey } from "../../../playground/microscope/shell/key.js";
+import { ask, ownKey, Refusal } from "../../../playground/microscope/shell/http.js";
 import { MICROSCOPE } from "../support.mjs";
 import { aServer, json, paths, waits } from "./browser.mjs";
 
@@ -122,7 +121,7 @@ test("addresses begin at the root of the app, which may lie in a folder", async 
   const root = mkdtempSync(join(tmpdir(), "served-"));
   const shell = join(root, "below", "api", "app", "digest", "shell");
   mkdirSync(shell, { recursive: true });
-  for (const name of ["http.js", "key.js"]) cpSync(join(MICROSCOPE, "shell", name), join(shell, name));
+  for (const name of ["http.js", "notice.js"]) cpSync(join(MICROSCOPE, "shell", name), join(shell, name));
   writeFileSync(join(shell, "package.json"), '{"type": "module"}');
   const { addressOf } = await import(pathToFileURL(join(shell, "http.js")));
   const below = pathToFileURL(join(root, "below")).href;

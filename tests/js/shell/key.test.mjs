@@ -7,7 +7,7 @@ const KEPT = "attention-playground-key";
 const PATTERN = /^[A-Za-z0-9_-]{22,64}$/;
 
 let visits = 0;
-const aVisit = () => import(`../../../playground/microscope/shell/key.js?visit=${visits++}`);
+const aVisit = () => import(`../../../playground/microscope/shell/http.js?visit=${visits++}`);
 
 beforeEach(() => {
   goTo("/microscope?sample=tabby");

@@ -6,10 +6,13 @@ import { Window } from "happy-dom";
 import {
   cardOfModel,
   factsOfModel,
+  fillModels,
   groupsOfModels,
+  pickModel,
+  showFetching,
+  wordsOfFetching,
   wordsOfSearch,
-} from "../../../playground/microscope/shell/modelcards.js";
-import { fillModels, pickModel, showFetching, wordsOfFetching } from "../../../playground/microscope/shell/models.js";
+} from "../../../playground/microscope/shell/models.js";
 
 const CARD = {
   title: "CLIP",

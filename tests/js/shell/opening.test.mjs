@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { adviceFor, besideFor, tracesOf, viewFor } from "../../../playground/microscope/shell/opening.js";
+import { adviceFor, besideFor, tracesOf, viewFor } from "../../../playground/microscope/shell/choice.js";
 
 const CHOSEN = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { catalogue } from "../../../playground/microscope/shell/catalogue.js";
-import { choice } from "../../../playground/microscope/shell/choice.js";
+import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
 import { aDatabase, aServer, CATALOGUE, goTo, json } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);

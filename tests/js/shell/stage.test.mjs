@@ -5,10 +5,9 @@ import { mock, test } from "node:test";
 
 import { DEFAULT_VIEW } from "../../../playground/microscope/core/view.js";
 import { setView, viewNow } from "../../../playground/microscope/shell/address.js";
-import { catalogue } from "../../../playground/microscope/shell/catalogue.js";
-import { choice } from "../../../playground/microscope/shell/choice.js";
+import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
 import { Refusal, SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
-import { askNearer } from "../../../playground/microscope/shell/source.js";
+import { askNearer } from "../../../playground/microscope/shell/httpsource.js";
 import { bringTraces, showChoice } from "../../../playground/microscope/shell/stage.js";
 import { CATALOGUE, goTo, MINE } from "./browser.mjs";
 import "./page.mjs";

@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { after, mock, test } from "node:test";
 
 import { choice } from "../../../playground/microscope/shell/choice.js";
-import { SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
-import { ownKey } from "../../../playground/microscope/shell/key.js";
+import { ownKey, SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
 import { ownPictures } from "../../../playground/microscope/shell/own.js";
 import { mountToolbar } from "../../../playground/microscope/shell/toolbarmount.js";
 import { visit } from "../../../playground/microscope/shell/visit.js";

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
 import { setPage, setView } from "../../../playground/microscope/shell/address.js";
-import { catalogue } from "../../../playground/microscope/shell/catalogue.js";
-import { choice } from "../../../playground/microscope/shell/choice.js";
+import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
 import { followTour, goToStep } from "../../../playground/microscope/shell/tour.js";
 import { CATALOGUE, goTo, withoutStorage } from "./browser.mjs";
 import { page, press } from "./page.mjs";
