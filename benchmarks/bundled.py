@@ -332,7 +332,7 @@ def main() -> None:
     from playground.assets import BUNDLED
     from playground.models import zoo
     from playground.scenes import generate
-    from playground.training import evaluate, measured
+    from playground.training import evaluate
 
     file, read_out = (options.file or BUNDLED).resolve(), None
     with tempfile.TemporaryDirectory() as work:
@@ -358,7 +358,7 @@ def main() -> None:
     if options.write_card:
         title = f"Measured on {options.scenes} held-out scenes; heads and settings chosen on {OTHERS} others."
         put(CARD, f"{title}\n\n{text}")
-        put(README, measured.table())
+        put(README, evaluate.table())
 
 
 def put(file: Path, numbers: str) -> None:

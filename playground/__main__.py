@@ -323,8 +323,8 @@ def _photographs(options: argparse.Namespace) -> None:
 def _numbers(options: argparse.Namespace) -> None:
     from playground.figures.command_line import trained
     from playground.figures.many import trace_many
-    from playground.figures.reading import read_size
-    from playground.models.bars import bar
+    from playground.figures.option_words import read_size
+    from playground.models.catalogue import bar
     from playground.models.loading import load
 
     vit = load(options.model, weights=options.weights, device=options.device, **trained(options))
@@ -360,7 +360,7 @@ def _site(options: argparse.Namespace) -> None:
 
 
 def _prepare(options: argparse.Namespace) -> None:
-    from playground.models.bars import bar
+    from playground.models.catalogue import bar
     from playground.serving.prepared import prepare
 
     made = prepare(bar())
@@ -368,7 +368,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from playground.models.bars import bar
+    from playground.models.catalogue import bar
     from playground.serving import doctor
 
     found = doctor.examine()

@@ -20,7 +20,7 @@ from pillow_heif.as_plugin import _save_heif
 
 from playground.figures.view import VIEW
 from playground.samples import SAMPLES
-from playground.serving.address import PAGE
+from playground.serving.chosen import PAGE
 
 Image.register_save("HEIF", _save_heif)  # only for writing
 set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "attention-playground-fuzz")  # nothing of it in this folder

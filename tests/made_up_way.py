@@ -1,6 +1,6 @@
 """A way to look that nobody has seen: its record, its words, and one function for Python and for the browser."""
 
-from playground.figures import bundle, computed, way_table
+from playground.figures import bundle, maps, way_table
 from playground.figures.way_words import ENGLISH
 from playground.figures.ways import WAYS, Way
 
@@ -25,7 +25,7 @@ IN_THE_BROWSER = """export const MADE_OF_WEIGHTS = {
 
 def add(monkeypatch) -> None:
     monkeypatch.setitem(WAYS, "squared", SQUARED)
-    monkeypatch.setitem(computed.NUMBERS, "squared", lambda asked: computed.weight(asked) ** 2)
+    monkeypatch.setitem(maps.NUMBERS, "squared", lambda asked: maps.weight(asked) ** 2)
     for key, words in WORDS.items():
         monkeypatch.setitem(ENGLISH, key, words)
 

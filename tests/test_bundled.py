@@ -16,7 +16,6 @@ from playground.models import zoo
 from playground.scenes import generate
 from playground.scenes.labels import LABELS
 from playground.training import evaluate
-from playground.training import measured as told
 
 # Just below what the model card says of 500 scenes: 40 say less.
 TOLD_NOTHING = {"mass": 0.5, "f1": 0.6, "overlap": 0.18}
@@ -86,18 +85,18 @@ def test_they_are_small_and_load_by_themselves_without_timm(name):
 
 
 def test_readme_and_lesson_show_the_card_s_numbers_beside_the_filter():
-    found = told.rows()
-    assert len(found) == len(told.KINDS)
+    found = evaluate.rows()
+    assert len(found) == len(evaluate.KINDS)
     card = (ASSETS / "MODEL.md").read_text(encoding="utf-8")
     for kind, columns in found.items():
-        assert columns.keys() == set(told.COLUMNS), kind
+        assert columns.keys() == set(evaluate.COLUMNS), kind
         assert all(f"| {number} |" in card for number in columns.values()), kind
         ours, filtered, less = (
-            float(columns[one].split()[0].replace("−", "-")) for one in (told.OURS, told.FILTER, told.LESS)
+            float(columns[one].split()[0].replace("−", "-")) for one in (evaluate.OURS, evaluate.FILTER, evaluate.LESS)
         )
         assert less == pytest.approx(ours - filtered, abs=2e-3), kind
     readme = (ASSETS.parent / "README.md").read_text(encoding="utf-8")
-    assert f"--write-card -->\n{told.table()}\n<!-- end" in readme, "run benchmarks/bundled.py --write-card"
+    assert f"--write-card -->\n{evaluate.table()}\n<!-- end" in readme, "run benchmarks/bundled.py --write-card"
 
 
 def test_the_card_tells_the_numbers():

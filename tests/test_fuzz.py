@@ -10,7 +10,7 @@ from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
 from playground.pictures.decoder import Killed, TookTooMuch, Worker
 from playground.pictures.images import open_image
-from playground.serving import address, chosen
+from playground.serving import chosen
 from playground.tracing import Trace
 from playground.training import datasets, timelapse
 
@@ -48,7 +48,7 @@ def test_a_picture_of_parts_that_say_anything_is_opened_or_refused_within_its_sh
 def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():
     refused = []
     for words in addresses(150):
-        for said in (words, address.read(words)[0]):  # as a route gets it, and as a page does
+        for said in (words, chosen.read_address(words)[0]):  # as a route gets it, and as a page does
             try:
                 picture, wish = chosen.read(said, None)
             except PlaygroundError as error:
@@ -61,7 +61,7 @@ def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():
 
 @pytest.mark.parametrize("words", [{"layer": "9" * 400}, {"model": "a" * 10**5}, {"query": "1,1\n"}], ids=str)
 def test_what_is_too_long_or_has_two_lines_is_dropped(words):
-    assert address.read(words) == ({}, {})
+    assert chosen.read_address(words) == ({}, {})
 
 
 def test_a_mutated_pack_is_read_or_refused_in_a_sentence(seen):

@@ -11,7 +11,7 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 from PIL import Image, ImageDraw
 
-from playground.analysis.ceiling import shared_ceiling
+from playground.analysis.scale import shared_ceiling
 from playground.tracing import Query, Trace, trace
 from playground.vit import VisionTransformer
 

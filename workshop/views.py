@@ -23,7 +23,7 @@ from playground.errors import PlaygroundError
 from playground.models import zoo
 from playground.scenes import generate
 from playground.scenes.labels import LABELS, patch_targets, presence
-from playground.training.precision import half
+from playground.training.loop import half
 from playground.vit import VisionTransformer
 from workshop.photographs import Album, composite, crop
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from playground.analysis import drawn
+from playground.analysis import heads
 from playground.tracing import Trace, entropy
 
 
@@ -33,10 +33,10 @@ class Differing:
 
 
 def differing(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Differing:
-    """Over all layers and heads and the patches of `drawn.asking`. Both maxima are taken over the patches, without the
+    """Over all layers and heads and the patches of `heads.asking`. Both maxima are taken over the patches, without the
     prefix tokens. `give_way` is called after every layer."""
     front = len(seen.prefix)
-    asked = drawn.asking(seen)
+    asked = heads.asking(seen)
     share, breadth = torch.empty(seen.layers, seen.heads), 0.0
     for layer in range(seen.layers):
         weights = seen.weights(layer, asked)  # (heads, queries, tokens)

@@ -16,8 +16,31 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from playground.analysis import drawn
 from playground.tracing import Trace, entropy
+
+# Whose rows a mean is taken over: those of all patches, or, of a grid that has too many, of some that are drawn.
+
+
+ALL = 1024  # patches, whose rows are all measured
+DRAWN = 400  # of more
+
+
+def asking(seen: Trace) -> list[int]:
+    """The token indices of the patches whose rows are measured. They are drawn at random: every eighth patch of a grid
+    with 56 columns would be the same seven columns in every row."""
+    front = len(seen.prefix)
+    patches = seen.tokens - front
+    if patches <= ALL:
+        return list(range(front, seen.tokens))
+    some = torch.randperm(patches, generator=torch.Generator().manual_seed(0))[:DRAWN]
+    return (front + some.sort().values).tolist()
+
+
+def words(seen: Trace) -> str:
+    """A sentence where some were drawn, and nothing where all were asked."""
+    patches, asked = seen.tokens - len(seen.prefix), len(asking(seen))
+    return "" if asked == patches else f"Measured on the rows of {asked:,} of {patches:,} patches, drawn at random."
+
 
 REACH = 3  # patches: offsets up to this distance are searched
 OWN = 0.5  # a head that gives more than half of its weight to the query's own object has that habit
@@ -195,7 +218,7 @@ class Grid:
     def of(seen: Trace) -> Grid:
         rows, columns = seen.grid
         patches = torch.arange(rows * columns)
-        queries = torch.tensor(drawn.asking(seen)) - len(seen.prefix)
+        queries = torch.tensor(asking(seen)) - len(seen.prefix)
         y, x = patches // columns, patches % columns
         colour = None
         if seen.input is not None:

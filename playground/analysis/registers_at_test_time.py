@@ -21,7 +21,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from playground.analysis.outliers import bound
+from playground.analysis.token_norms import bound
 from playground.errors import PlaygroundError
 from playground.tracing import trace
 from playground.vit import MLP, Config, VisionTransformer

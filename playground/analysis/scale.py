@@ -22,6 +22,7 @@ import numpy as np
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
+
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # of d_k
 KEYS = 64  # in a row
 ROWS = 200  # that can be looked at one by one
@@ -152,7 +153,7 @@ def sharpness(
     """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
     The scale is changed in each layer by itself: queries and keys are those of this pass. `give_way` is called after
     every layer."""
-    from playground.analysis.drawn import asking
+    from playground.analysis.heads import asking
 
     asked = asking(seen)
     bits, peaks, apart = (np.empty((seen.layers, seen.heads)) for _ in range(3))
@@ -203,3 +204,19 @@ def _probabilities(seen: Trace) -> np.ndarray:
 def _label(seen: Trace, number: int) -> str:
     labels = seen.vit.config.labels if seen.vit is not None else ()
     return labels[number] if labels else f"class {number}"
+
+
+# The weight at which the colours end: one for all heads, layers, queries and scales, so that maps can be compared.
+
+
+def shared_ceiling(tokens: int) -> float:
+    """Twenty times the weight of an even row, 20/N, rounded to 1, 2 or 5 · 10ⁿ. The same rule stands in
+    microscope/core/colours.js; tests on both sides check the same numbers."""
+    return min(1.0, nice_number(20 / tokens))
+
+
+def nice_number(x: float) -> float:
+    """The 1-2-5 number nearest to x."""
+    power = 10 ** math.floor(math.log10(x))
+    rest = x / power
+    return (1 if rest < 1.4142 else 2 if rest < 3.1623 else 5 if rest < 7.0711 else 10) * power

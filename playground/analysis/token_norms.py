@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from playground.tracing import Trace
+
+# Lengths that stand apart. The bound is Tukey's for what is far out; microscope/core/features.js has the same.
+
+
+def bound(values: np.ndarray) -> float:
+    """What is longer stands apart: the upper quartile and three times the distance between the quartiles."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    return float(high + 3 * (high - low))
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from playground.figures.maps import Domain
 from playground.figures.metadata import provenance
 from playground.figures.option_words import OptionError
 from playground.figures.prints import bar
+from playground.figures.sheet import CONVOLUTION, THEMES
 from playground.figures.spec import Spec
-from playground.figures.themes import CONVOLUTION, THEMES
 
 if TYPE_CHECKING:
     from playground.tracing import Trace

@@ -12,7 +12,7 @@ from pathlib import Path
 from playground import figures
 from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
-from playground.figures import command_line, layouts, naming, picture_files, reading
+from playground.figures import command_line, layouts, naming, option_words, picture_files
 from playground.figures.manifest import Manifest
 from playground.figures.option_words import OptionError, told, word
 from playground.figures.spec import POOLED, Spec
@@ -54,7 +54,7 @@ def _spec(options: argparse.Namespace) -> Spec:
     given["model"] = options.model or ("bundled" if BUNDLED.exists() else "untrained")
     if given["model"] == "untrained" and options.model is None and layouts.LAYOUTS[options.layout].of_pictures:
         print("playground: there is no bundled model here; this one is untrained (see --model)", file=sys.stderr)
-    size, query = reading.read_size(options.size), reading.read_query(options.query)
+    size, query = option_words.read_size(options.size), option_words.read_query(options.query)
     spec = Spec(**given, size=size, query=query)
     return command_line.holding(spec, options.layer, options.head) if _is_html(options.output) else spec
 
@@ -143,11 +143,11 @@ def _chosen(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
 
         c = model(spec).config
         if options.layer is not None:
-            layers = reading.read_numbers(options.layer, c.depth, "{layer} takes", "layer")
+            layers = option_words.read_numbers(options.layer, c.depth, "{layer} takes", "layer")
         if options.head in POOLED:
             heads = [options.head]
         elif options.head is not None:
-            heads = reading.read_numbers(options.head, c.heads, "{head} takes", "head")
+            heads = option_words.read_numbers(options.head, c.heads, "{head} takes", "head")
     return layers, heads
 
 

@@ -11,8 +11,7 @@ from playground.assets import PROGRAM
 from playground.figures import layouts
 from playground.figures.layouts import LAYOUTS
 from playground.figures.naming import published
-from playground.figures.option_words import Words
-from playground.figures.reading import read_length, read_numbers, write_length
+from playground.figures.option_words import Words, read_length, read_numbers, write_length
 from playground.figures.spec import CHOICES, METHODS, POOLED, PURPOSES, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from playground.analysis import fingerprints
 from playground.figures.spec import Spec
-from playground.models import known
+from playground.models import source
 from playground.models.names import OWN, plain_name
 from playground.samples import named
 
@@ -22,7 +22,7 @@ FILES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
 
 def is_changed(seen: Trace) -> bool:
     """Whether somebody trained or filled the model after its name had loaded it: it is no longer what the name says."""
-    return seen.vit is not None and known.is_changed(seen.vit, seen.vit_state)
+    return seen.vit is not None and source.is_changed(seen.vit, seen.vit_state)
 
 
 def is_random(seen: Trace) -> bool:

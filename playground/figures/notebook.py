@@ -30,7 +30,7 @@ from playground.figures.sheet import Drawing
 from playground.figures.spec import Spec
 from playground.figures.unused_options import unused
 from playground.figures.ways import FIRST
-from playground.models import known
+from playground.models import source
 from playground.models.given import WORDS
 from playground.pictures.images import Source, open_image
 from playground.tracing import Query, Scale, Trace, index, trace
@@ -275,9 +275,9 @@ def _of_two_passes(spec: Spec, seen: Trace, other: Trace) -> Spec:
     return replace(spec, whole=True, scale=given, repeatable=spec.repeatable and same and other.model == seen.model)
 
 
-def _asked(seen: Trace) -> known.Asked | None:
+def _asked(seen: Trace) -> source.Asked | None:
     """How a command loads the model of this pass: none does where somebody changed it, before the pass or after it."""
-    return None if seen.outdated else known.asked(seen.vit)
+    return None if seen.outdated else source.asked(seen.vit)
 
 
 def _by_name(seen: Trace) -> bool:

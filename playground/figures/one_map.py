@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from playground.figures import components, maps
+from playground.figures import maps, prints
 from playground.figures.maps import Map
 from playground.figures.spec import Spec
 
@@ -61,7 +61,7 @@ class Shown:
 
 def maps_of(asks: list[OneMap]) -> list[Map]:
     """What each of them shows. Colours of features are made together: alike is what has the same colour."""
-    make = components.TOGETHER.get(asks[0].spec.what)
+    make = prints.TOGETHER.get(asks[0].spec.what)
     if make:
         return make([(one.subject.seen, one.spec.layer) for one in asks])
     return [one.map() for one in asks]

@@ -7,6 +7,7 @@ puts the words of its readers in: `OptionError.told(words)`. Python's are there 
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -70,3 +71,61 @@ def word(option: str, value: object) -> str:
 
 def told(error: PlaygroundError, words: Words) -> str:
     return error.told(words) if isinstance(error, OptionError) else str(error)
+
+
+# What people type for a patch, a length, a size or several numbers, as Python has it.
+
+
+def read_query(text: str | None) -> tuple[int, int] | str | None:
+    parts = (text or "").split(",")
+    if len(parts) == 2 and all(part.strip().lstrip("-").isdecimal() for part in parts):
+        return int(parts[0]), int(parts[1])
+    return text
+
+
+INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "": 1.0}  # TeX's points
+
+
+def read_length(text: str) -> float:
+    """Inches."""
+    found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,17})?) ?(in|cm|mm|pt|)", text.strip())
+    if not found:
+        raise argparse.ArgumentTypeError(f"a width is 5.5in, 89mm, 8.5cm or 397pt; given was {text}")
+    return float(found[1]) * INCHES[found[2]]
+
+
+def write_length(inches: float) -> str:
+    """Exact, for a rounded width makes another figure; in the unit that gives the shortest text, as people write it."""
+    same = [f"{inches / size:.6g}{unit}" for unit, size in INCHES.items() if unit]
+    exact = [text for text in same if read_length(text) == inches]
+    return min(exact, key=len, default=f"{inches!r}in")
+
+
+def read_size(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    parts = text.lower().replace("×", "x").split("x")
+    if len(parts) != 2 or not all(part.isdecimal() for part in parts):
+        raise PlaygroundError(f"--size is HEIGHTxWIDTH in pixels, such as 448x672; given was {text}.")
+    return int(parts[0]), int(parts[1])
+
+
+MOST = 999  # as in an address; no model has more layers or heads
+
+
+def read_numbers(text: str | int, most: int | None, takes: str, thing: str) -> list[int]:
+    """ "all", "3", "0-3", "2,5", or "2,all"; each number once. `most` is how many there are, None: nobody knows yet.
+    `takes`, "{layer} takes", begins a sentence about a `thing`."""
+    numbers: list[int] = []
+    for part in str(text).split(","):
+        ends = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")
+        if not (1 <= len(ends) <= 2 and all(end.strip().isdecimal() for end in ends)):
+            raise OptionError(f"{takes} a number counting from 0, several as 2,5 or 0-3, or all; not {{!r}}.", text)
+        first, last = (int(end) if len(end) < 9 else 10**9 for end in (ends[0], ends[-1]))
+        if first > last:
+            raise OptionError(f"{takes} numbers that go up: {last}-{first} instead of {{}}.", part)
+        if last > MOST or (most is not None and last >= most):
+            end = MOST if most is None else most - 1
+            raise PlaygroundError(f"There is no {thing} {last}; they count from 0 to {end}.")
+        numbers += range(first, last + 1)
+    return list(dict.fromkeys(numbers))

@@ -11,7 +11,7 @@ from playground.figures.naming import published, weights
 from playground.figures.one_map import Other, Subject
 from playground.figures.spec import Spec, query_words
 from playground.figures.unused_options import unused
-from playground.models import known
+from playground.models import source
 from playground.tracing import Trace
 from playground.version import __version__
 
@@ -76,7 +76,7 @@ def _of_a_grid(subjects: list[Subject]) -> dict[str, str]:
 
 def _trained(seen: Trace) -> dict[str, str]:
     """What somebody said of the model when it was loaded, and what was assumed of it."""
-    asked = known.asked(seen.vit)
+    asked = source.asked(seen.vit)
     given = "; ".join(f"{word} {text}" for word, text in asked.given.texts.items()) if asked else ""
     return {key: value for key, value in (("said of it", given), ("assumed of it", seen.assumed)) if value}
 

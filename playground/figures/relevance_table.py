@@ -8,11 +8,11 @@ from statistics import mean
 
 from playground import tracing
 from playground.analysis import occlusion
-from playground.analysis.scoring import Score, answer_of, scores, words
+from playground.analysis.explain import Score, answer_of, scores, words
 from playground.errors import PlaygroundError
 from playground.figures import picture_files
 from playground.figures.command_line import trained
-from playground.models.bars import bar
+from playground.models.catalogue import bar
 from playground.models.loading import load
 from playground.pictures.images import open_image
 from playground.samples import named

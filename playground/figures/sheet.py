@@ -28,7 +28,24 @@ from PIL import Image
 
 from playground.figures import fonts
 from playground.figures.spec import Spec
-from playground.figures.themes import CONVOLUTION, QUERY, THEMES
+
+# The colours of paper and ink.
+
+
+@dataclass(frozen=True)
+class Theme:
+    paper: str
+    ink: str
+    muted: str
+    line: str
+
+
+QUERY, KEY, CONVOLUTION = "#0072B2", "#D55E00", "#E7298A"
+THEMES = {
+    "light": Theme("#ffffff", "#14141a", "#5d5f69", "#d5d6db"),
+    "dark": Theme("#0e1117", "#fafafa", "#a9adb8", "#3a3d47"),
+}
+
 
 SMALLEST = 6.0  # points: what a journal prints legibly
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF

@@ -1,6 +1,6 @@
 """What a person chooses in the microscope, each choice once: its name, its values, its default, its flag.
 
-From this table come the patterns that an address is checked with (serving/address.py), the choices of a figure
+From this table come the patterns that an address is checked with (serving/chosen.py), the choices of a figure
 (spec.py) and their flags (command_line.py). The browser keeps its own copy in microscope/core/view.js; a test compares
 the two.
 """

@@ -5,6 +5,7 @@ A server asks zoo.load, which knows names alone: nothing that is typed there can
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import warnings
@@ -12,18 +13,75 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from playground.errors import PlaygroundError, PlaygroundWarning
-from playground.models import borrowed, hub, known, pickled, timm_models, zoo
+from playground.models import borrowed, hub, pickled, timm_models, weights_file, zoo
 from playground.models.given import WORDS, Given
+from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.names import OWN
-from playground.models.source import Source, build, notice, over
+from playground.models.source import Source, assumed, build, notice, over
 from playground.models.timm_models import WEIGHTS
 from playground.models.zoo import PICKLED_WEIGHTS
-from playground.vit import VisionTransformer
+from playground.vit import Config, VisionTransformer
+
+# A model that somebody has in memory, of timm or `transformers`, as our VisionTransformer with the same weights.
+#
+# The tensors are shared where they need no rearranging; device and dtype stay as they are.
+
+
+def source_of(model: nn.Module) -> Source:
+    """Neither library's model says by which mean and deviation the pictures were normalised that it was trained with:
+    what it says is of the weights that were published for its name."""
+    library = type(model).__module__.partition(".")[0]
+    state = model.state_dict()
+    name = type(model).__name__
+    if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
+        config, name = _timm(model)
+    elif library == "transformers" or is_hugging_face(state):
+        config, state = _transformers(model, state)
+    else:
+        raise PlaygroundError(
+            f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm or transformers; "
+            f"given was {name}."
+        )
+    weights = {key: value.detach() for key, value in state.items()}
+    unsaid = tuple(one for one in assumed(config) if one.word in ("mean", "std"))
+    return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid)
+
+
+def unwrapped(model: nn.Module) -> nn.Module:
+    """What torch.compile and DataParallel stand around."""
+    while isinstance(inside := getattr(model, "_orig_mod", None) or getattr(model, "module", None), nn.Module):
+        model = inside
+    return model
+
+
+def _timm(model: Any) -> tuple[Config, str]:
+    if reason := timm_models.why_not(model):
+        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.")
+    cfg = model.pretrained_cfg or {}
+    name = cfg.get("architecture") or type(model).__name__  # without its tag, which names weights that it may not have
+    return timm_models.read_config(model, name), name
+
+
+def _transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[str, Tensor]]:
+    if not is_hugging_face(state):
+        raise PlaygroundError(
+            f"This {type(model).__name__} can't be shown: of transformers, ViT, DeiT, DINOv2, DINOv3 and the image "
+            "towers of CLIP and SigLIP can."
+        )
+    try:
+        config, used = hugging_face_config(state, from_hugging_face(state), model.config.to_dict(), {})
+        return weights_file.config(dataclasses.asdict(config)), used
+    except PlaygroundError as error:
+        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {error}.") from None
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError) as error:
+        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {error!r}.") from None
+
 
 HUB, FOLDER = "hf-hub:", "local-dir:"  # as timm writes them
 ON_THE_HUB = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
@@ -73,7 +131,7 @@ def load(
         vit = zoo.placed(build(source, seed), device)
         again = not seed and (pretrained or weights is not None)
         of = None if weights is None else os.fspath(weights)
-        known.remember(vit, known.Asked(os.fspath(model), of, source.given) if again else None)
+        source.remember(vit, source.Asked(os.fspath(model), of, source.given) if again else None)
     if said := notice(vit):
         warnings.warn(said, PlaygroundWarning, stacklevel=2)
     return vit
@@ -128,13 +186,12 @@ def repository(name: str) -> bool:
 def _of_object(
     model: nn.Module, pretrained: bool, weights: object, device: str | torch.device | None, given: Given
 ) -> VisionTransformer:
-    from playground.models import in_memory
 
     if not pretrained or weights is not None:
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
-    model = in_memory.unwrapped(model)
+    model = unwrapped(model)
     if not isinstance(model, VisionTransformer):
-        model = build(over(in_memory.source_of(model), given)).eval()
+        model = build(over(source_of(model), given)).eval()
     elif given.words:
         raise PlaygroundError(f"{given.words[0]}= is said where a model is loaded, and this one is loaded already.")
     return model if device is None else zoo.placed(model, device)

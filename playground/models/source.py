@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -16,7 +18,7 @@ from playground.errors import PlaygroundError
 from playground.models.checkpoints import from_eva
 from playground.models.given import NOTHING, READ_OUT, Given
 from playground.models.hugging_face import from_hugging_face, is_hugging_face
-from playground.vit import Assumed, Config, Told, VisionTransformer
+from playground.vit import Assumed, Config, State, Told, VisionTransformer
 
 FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "activation", "global_pool": "pool"}
 
@@ -136,3 +138,31 @@ def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dic
             more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
             raise PlaygroundError(f"{where} doesn't fit this model: it {what} {', '.join(wrong[:3])}{more}.")
     return state
+
+
+# What `load` gave, and whether it still is that: a model may be trained, or filled with other weights, afterwards.
+
+
+class Asked(NamedTuple):
+    """How a command loads a model again."""
+
+    model: str
+    weights: str | None
+    given: Given
+
+
+_loaded: WeakKeyDictionary[VisionTransformer, tuple[State, Asked | None]] = WeakKeyDictionary()
+
+
+def remember(vit: VisionTransformer, asked: Asked | None) -> None:
+    _loaded[vit] = vit.state(), asked
+
+
+def asked(vit: VisionTransformer | None) -> Asked | None:
+    """How a command loads it again, if one does."""
+    return None if vit is None or vit not in _loaded or is_changed(vit, vit.state()) else _loaded[vit][1]
+
+
+def is_changed(vit: VisionTransformer, then: State) -> bool:
+    """Whether it was no longer what `load` gave when its state was this one; () is not known."""
+    return vit in _loaded and then not in ((), _loaded[vit][0])

@@ -3,14 +3,93 @@ and claim anything."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import logging
+import math
 import os
+import stat
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
 from playground.models.checkpoints import unwrapped
+from playground.vit import ACTIVATIONS, Config
+
+# Whether a file in the cache is whole. What is damaged (an empty file after a full disk, half of one after a power
+# cut) counts as absent: the app goes on with what is whole, and whoever fetches it gets a new one.
+#
+# Every start looks at each file: a photograph's digest, and of weights, which are large, whether the file is as long
+# as its header says. `python -m playground doctor` reads those to their end as well.
+
+log = logging.getLogger("playground")
+
+
+def is_whole(path: Path, digest: str | None = None) -> bool:
+    """False where there is none, too. A file is looked at once, as long as it stays as it is."""
+    try:
+        facts = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    if not stat.S_ISREG(facts.st_mode):
+        return False
+    trouble = _trouble(path, digest, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+    return trouble is None
+
+
+@lru_cache(500)
+def _trouble(path: Path, digest: str | None, number: int, size: int, changed: int) -> str | None:
+    """Said to the operator, once."""
+    trouble = what_is_wrong(path, digest)
+    if trouble:
+        log.warning(
+            "%s is damaged (%s) and counts as absent: `%s doctor --repair` fetches it again.",
+            path, trouble, PROGRAM,
+        )  # fmt: skip
+    return trouble
+
+
+def what_is_wrong(path: Path, digest: str | None = None) -> str | None:
+    try:
+        size = path.stat().st_size
+        if size == 0:
+            return "it is empty"
+        if path.suffix == ".safetensors" and (long := length_of_weights(path)) != size:
+            return f"it has {size:,} bytes" + (f" of {long:,}" if long else ", and no header that can be read")
+        if digest and digest_of(path) != digest:
+            return "its SHA-256 is another one"
+    except OSError as error:
+        return f"it can't be read: {error.strerror or error}"
+    return None
+
+
+def length_of_weights(path: Path) -> int | None:
+    """How long a safetensors file should be, by its header; None if that can't be read."""
+    try:
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > LONGEST_HEADER:
+                return None
+            header = json.loads(file.read(length))
+        ends = [said["data_offsets"][1] for name, said in header.items() if name != "__metadata__"]
+        return 8 + length + max(ends, default=0)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return None
+
+
+def digest_of(path: Path) -> str:
+    digest = sha256()
+    with open(path, "rb") as file:
+        while part := file.read(2**20):
+            digest.update(part)
+    return digest.hexdigest()
+
 
 LONGEST_HEADER = 4 * 2**20  # bytes; that of a ViT-g has 100,000
 MOST_TENSORS = 10_000
@@ -76,3 +155,63 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundErr
     if isinstance(error, OSError):  # the disk's or the folder's fault: nothing is known about the format
         return PlaygroundError(f"{path} can't be read: {error.strerror or error}.")
     return PlaygroundError(f"{path} is not a readable safetensors file ({error}); save it again in that format.")
+
+
+# What the description of an architecture may say. Files of weights carry one, and a file may come from anybody.
+
+
+COUNTS = {  # field -> (smallest, largest): beyond any ViT that was published
+    "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
+    "classes": (0, 100_000), "registers": (0, 64),
+}  # fmt: skip
+WORDS = {
+    "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
+    "pool": ("token", "avg", "map", "token+avg"),
+    "norm_place": ("tokens", "pooled", "nowhere"),
+    "activation": tuple(ACTIVATIONS),
+    "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
+}
+MOST_SIDE = 4096  # pixels of a side that a model was trained on
+LONGEST_LABEL = 200
+
+
+def config(said: Any) -> Config:
+    """The architecture that a file describes. ValueError says what can't be."""
+    if not isinstance(said, dict):
+        raise ValueError("it is no list of names and values")
+    defaults = {field.name: field.default for field in dataclasses.fields(Config)}
+    if unknown := said.keys() - defaults.keys():
+        raise ValueError(f"there is no {min(unknown)!r}")
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
+    for name, value in given.items():
+        _check(name, value, defaults[name])
+    made = Config(**given)
+    if made.labels and len(made.labels) != made.classes:
+        raise ValueError(f"{len(made.labels)} labels stand there for {made.classes} classes")
+    if any(side % made.patch_size for side in made.image_size):
+        raise ValueError(f"patches of {made.patch_size} pixels don't fill {made.image_size}")
+    return made
+
+
+def _check(name: str, value: Any, default: Any) -> None:
+    if type(value) is not type(default) and not (isinstance(default, float) and type(value) is int):
+        raise ValueError(f"{name} is a {type(default).__name__}, not {value!r:.60}")
+    if name in COUNTS and not COUNTS[name][0] <= value <= COUNTS[name][1]:
+        raise ValueError(f"{name} goes from {COUNTS[name][0]} to {COUNTS[name][1]:,}, and {value:,} stands there")
+    if name in WORDS and value not in WORDS[name]:
+        raise ValueError(f"{name} is one of {', '.join(WORDS[name])}, not {value!r:.60}")
+    if name == "eps" and not 0 < value <= 1:
+        raise ValueError(f"eps lies between 0 and 1, and {value} stands there")
+    if name == "image_size" and not (
+        len(value) == 2 and all(type(side) is int and 1 <= side <= MOST_SIDE for side in value)
+    ):
+        raise ValueError(f"image_size is two sides of at most {MOST_SIDE:,} pixels, not {value!r:.60}")
+    if name in ("mean", "std") and not _colours(value, positive=name == "std"):
+        raise ValueError(f"{name} is a number for red, green and blue, not {value!r:.60}")
+    if name == "labels" and not all(isinstance(label, str) and len(label) <= LONGEST_LABEL for label in value):
+        raise ValueError(f"labels are words of at most {LONGEST_LABEL} letters")
+
+
+def _colours(value: tuple, positive: bool) -> bool:
+    numbers = all(type(number) in (int, float) and math.isfinite(number) and abs(number) <= 10 for number in value)
+    return len(value) == 3 and numbers and (not positive or min(value) > 0)

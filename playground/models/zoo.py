@@ -20,8 +20,8 @@ from torch import Tensor
 
 from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
-from playground.models import borrowed, schema, timm_models, told_heads
-from playground.models.bars import bar
+from playground.models import borrowed, timm_models, told_heads, weights_file
+from playground.models.catalogue import bar
 from playground.models.checkpoints import changed, from_eva, told
 from playground.models.given import NOTHING, Given, json_of
 from playground.models.hugging_face import (
@@ -128,7 +128,7 @@ def placed(vit: VisionTransformer, device: str | torch.device | None) -> VisionT
 def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> Config:
     """The architecture that a file and what lies beside it describe, where there can be such a one."""
     try:
-        return schema.config(dataclasses.asdict(describe()))
+        return weights_file.config(dataclasses.asdict(describe()))
     except PlaygroundError as error:
         raise PlaygroundError(f"{path} can't be loaded: {str(error).rstrip('.')}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError, RuntimeError) as error:
@@ -245,7 +245,7 @@ def _likely(held: dict[str, Tensor]) -> str:
 
 def _described_inside(path: Path, metadata: dict[str, str], held: Held) -> Source:
     try:
-        config = schema.config(json.loads(metadata["config"]))
+        config = weights_file.config(json.loads(metadata["config"]))
         heads = told_heads.from_metadata(metadata.get("told", "[]"))
         with torch.device("meta"):
             VisionTransformer(config)

@@ -2,7 +2,7 @@
 stands in no header that could be checked, and a thread that decodes can't be ended. Here is who asks; the process
 itself is decoder_process.py.
 
-A server has all that people bring decoded so (serving/decoding.py). In Python and notebooks pictures are decoded where
+A server has all that people bring decoded so (serving/pictures.py). In Python and notebooks pictures are decoded where
 they are opened, but for AVIF and HEIC: a file of three kilobytes that says 100 × 100 pixels made one take 0.9 GB.
 """
 

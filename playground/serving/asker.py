@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from ipaddress import IPv6Network, ip_address
-from typing import Protocol
+from threading import Lock
+from typing import Generic, Protocol, TypeVar
+from weakref import WeakSet
 
 
 @dataclass(frozen=True)
@@ -82,3 +84,25 @@ def working_for(one: Asker) -> Iterator[None]:
         yield
     finally:
         _named.reset(before)
+
+
+# A set with one thing of every session. A session that ends takes its own out of it.
+
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """As a WeakSet; but while one thread goes through it, another may add to it. A WeakSet would raise then."""
+
+    def __init__(self) -> None:
+        self._all: WeakSet[T] = WeakSet()
+        self._lock = Lock()
+
+    def add(self, one: T) -> None:
+        with self._lock:
+            self._all.add(one)
+
+    def __iter__(self) -> Iterator[T]:
+        with self._lock:
+            return iter(list(self._all))

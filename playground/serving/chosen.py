@@ -5,19 +5,49 @@ Addresses are hostile. What can't be had is refused with a sentence and a status
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from hashlib import sha256
 
+from playground.figures import view
 from playground.models.names import plain_name
-from playground.samples import named
-from playground.serving import models, opening, pictures, traces
+from playground.samples import PHOTOGRAPHS, SAMPLES, Look, named
+from playground.serving import models, pictures, traces
 from playground.serving.answering import Refused
-from playground.serving.digests import model_digest, sample_digest
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
+from playground.serving.prepared import FINER, model_digest, sample_digest
 from playground.serving.traces import Wish
 from playground.version import __version__
+
+# What stands in the address: the model, the sample, the detail and every choice of the microscope.
+#
+# Addresses are hostile: whatever is not one of the expected values is dropped, and the page shows its default.
+
+PAGE = {  # a choice of the page -> what it may be; those of the microscope are in figures/view.py
+    "model": r"[A-Za-z0-9_./-]{1,80}",
+    "mine": r"[0-9a-f]{16}",
+    "sample": "|".join(re.escape(s.name) for s in (*PHOTOGRAPHS, *SAMPLES)),
+    "detail": r"[1-4]",
+    "with": r"[A-Za-z0-9_./:-]{1,90}",  # what it is compared with: sample:NAME or model:NAME
+}
+
+
+def read_address(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """(page, view): the choices of the page and of the microscope that an address holds."""
+    return view.kept(address, PAGE), view.matching(address)
+
+
+def view_of(words: Mapping[str, str]) -> dict[str, str]:
+    """Of these words the choices of the microscope."""
+    return view.matching(words)
+
+
+def readable(words: dict[str, str]) -> dict[str, str]:
+    """Of a page's choices those that an address can hold: a model may have a name that `read` would drop."""
+    return view.kept(words, PAGE)
+
 
 LONGEST_CUT = 1000  # letters, as in an address: see figures/view.py
 MOST_SCALE = 8.0  # where the microscope's dial ends
@@ -31,7 +61,7 @@ def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish
 def _picture(words: Mapping[str, str], person: Person | None) -> Picture:
     if mine := words.get("mine"):
         return own_picture(mine, person)
-    name = words.get("sample") or opening.first_sample(words.get("model"))
+    name = words.get("sample") or first_sample(words.get("model"))
     if named(name) is None:
         raise Refused(f"There is no sample called {name[:60]!r}; choose one in the strip.", 404)
     try:
@@ -49,7 +79,7 @@ def own_picture(picture_id: str, person: Person | None) -> Picture:
 
 
 def _wish(words: Mapping[str, str], picture: Picture) -> Wish:
-    usual = opening.wish(picture.sample_name)
+    usual = wish(picture.sample_name)
     model = words.get("model") or usual.model
     check_model(model)
     detail = usual.detail if model == usual.model and "model" not in words else 1
@@ -151,3 +181,36 @@ def _picture_digest(picture: Picture) -> str:
 def check_digest(given: str, picture: Picture, wish: Wish) -> None:
     if given != digest(picture, wish):
         raise Refused("This page is older than the server: reload it.", 410)
+
+
+# How a picture opens: first which one, in which model, how finely, and at which layer and head.
+#
+# Photographs open in DINOv2 where its weights are on this machine; drawings in our own model, which has learned from
+# drawings. Both can be shown without torch, from packs that were made ahead (see prepared.py).
+
+
+def first_sample(model: str | None = None) -> str:
+    """The photograph that shows most, if there is a model for it. Who names another model gets what suits that."""
+    if model in models.OURS or not models.has_real():
+        return SAMPLES[0].name
+    return next((sample.name for sample in PHOTOGRAPHS if sample.is_here), SAMPLES[0].name)
+
+
+def wish(sample: str | None) -> Wish:
+    """The model that suits a picture, and how finely it looks at it first. None: a person's own, which is taken for a
+    photograph."""
+    photograph = sample is None or named(sample).kind == "photograph"
+    model = models.REAL if photograph and models.has_real() else models.default()
+    return Wish(model, detail(sample, model))
+
+
+def detail(sample: str | None, model: str) -> int:
+    return FINER.get(sample, 1) if model == "bundled" else 1
+
+
+def opening_view(sample: str | None, wish: Wish) -> dict[str, str]:
+    """The layer and head where a photograph shows most; empty where the microscope's own choice will do."""
+    look: Look | None = named(sample).look if sample else None
+    if look is None or wish.model != look.model or wish.detail != 1:
+        return {}
+    return {"layer": str(look.layer), "head": str(look.head)}

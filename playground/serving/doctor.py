@@ -20,11 +20,11 @@ from pathlib import Path
 from playground.assets import HOME, PACKS, PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed
-from playground.models.whole import digest_of, what_is_wrong
+from playground.models.weights_file import digest_of, what_is_wrong
 from playground.pack import unpack
 from playground.pictures.decoder import Worker
 from playground.samples import SAMPLES
-from playground.serving import hosts, prepared, settings, temporary
+from playground.serving import hosts, prepared, settings
 from playground.version import __version__
 
 FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: it works, and something is not there
@@ -153,8 +153,8 @@ def _cache() -> Iterator[Finding]:
 
 
 def _temporary() -> Iterator[Finding]:
-    if not temporary.find_a_folder():
-        yield Finding(WRONG, temporary.NOWHERE)
+    if not settings.find_a_folder():
+        yield Finding(WRONG, settings.NOWHERE)
 
 
 def _borrowed() -> Iterator[Finding]:

@@ -168,7 +168,7 @@ def _number(scale: str) -> float | None:
 
 def _check_place(spec: Spec, seen) -> None:
     """As the command line does it, before anything is drawn."""
-    from playground.figures.reading import read_numbers
+    from playground.figures.option_words import read_numbers
     from playground.figures.spec import POOLED
 
     if spec.layer is not None:

@@ -14,14 +14,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from urllib.parse import parse_qsl, urlencode
 
-from playground.figures import command_line, layouts, reading
+from playground.figures import command_line, layouts, option_words
 from playground.figures.layouts import Layout
 from playground.figures.option_words import Words
 from playground.figures.spec import ALONE, POOLED, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN, VIEW, as_in_address
 from playground.figures.ways import FIRST
-from playground.serving import chosen, models, opening, own_models, traces
+from playground.serving import chosen, models, own_models, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
@@ -161,7 +161,7 @@ def _look(name: str, text: str) -> object:
         if isinstance(default, bool) or name in command_line.TRISTATE:
             return {"true": True, "false": False}[text]
         if name == "width":
-            return reading.read_length(text)
+            return option_words.read_length(text)
         return {"dpi": int, "mass": float}.get(name, str)(text)
     except argparse.ArgumentTypeError as error:
         raise Refused(f"{error}.") from None
@@ -185,7 +185,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
     if not shape.of_pictures:
         return Spec(layout=layout, **look)
     if not {"layer", "head"} & view.keys():
-        view = {**view, **opening.view(here.picture.sample_name, here.wish)}
+        view = {**view, **chosen.opening_view(here.picture.sample_name, here.wish)}
     usual = here.wish.detail == 1 and here.wish.model != models.REAL  # what the command takes if no size is named
     head = view.get("head", "0")
     return Spec(
@@ -196,7 +196,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         size=None if usual else traces.size(here.picture, here.wish),
         layer=int(view["layer"]) if "layer" in view else None,
         head=head if head in POOLED else int(head),
-        query=reading.read_query(view.get("query")),
+        query=option_words.read_query(view.get("query")),
         scale=view.get("scale", "on"),
         whole=view.get("pass") == "whole" and (shape.alters_scale or view.get("scale", "on") != "on"),
         cut=view.get("cut", ""),

@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Scope
 
-from playground.serving import habits, lesson_results, pictures, traces
+from playground.serving import lesson_results, pictures, traces
 from playground.serving.asker import Who, network
 from playground.serving.pictures import Picture
 
@@ -35,7 +35,7 @@ class Person:
         self.pictures: OrderedDict[str, Picture] = OrderedDict()  # by id, the latest last
         self.traces = traces.own_cache()
         self.worked = lesson_results.own_cache()  # what lessons work out about these pictures
-        self.names = habits.kept_names()  # of what heads do on them
+        self.names = traces.kept_names()  # of what heads do on them
         self.asked = time.monotonic()
 
     def take(self, picture: Picture) -> None:

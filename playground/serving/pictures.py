@@ -8,9 +8,9 @@ import logging
 import os
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import sha256
@@ -21,8 +21,60 @@ from weakref import WeakValueDictionary
 from PIL import Image
 
 from playground.errors import Busy, PlaygroundError
+from playground.pictures.decoder import Killed, Worker
 from playground.samples import named
-from playground.serving import admission, asker, decoding, queue
+from playground.serving import admission, asker, queue
+
+# The processes that decode what people bring: one at work, and a spare one, so that nobody waits for an interpreter
+# to start. No file of a stranger is decoded in the server's own process.
+
+READY = 2
+
+_ready: deque[Worker] = deque()
+_processes_lock = threading.Lock()
+
+
+def decoded(data: bytes, kept: int, side: int) -> Image.Image:
+    """Ends when its asker has left. A process that somebody else ended is no fault of the file, which gets another
+    one."""
+    try:
+        return _decoded(data, kept, side)
+    except Killed:
+        return _decoded(data, kept, side)
+
+
+def _decoded(data: bytes, kept: int, side: int) -> Image.Image:
+    worker = _take()
+    try:
+        return worker.decoded(data, kept, side, asker.current().stays)
+    finally:
+        _give_back(worker)
+
+
+def warm_up() -> None:
+    with _processes_lock, suppress(PlaygroundError):  # it is said to whoever brings a picture
+        while len(_ready) < READY:
+            _ready.append(Worker())
+
+
+def _take() -> Worker:
+    with _processes_lock:
+        while _ready:
+            worker = _ready.popleft()
+            if worker.goes_on():
+                return worker
+            worker.end()
+    return Worker()
+
+
+def _give_back(worker: Worker) -> None:
+    if worker.goes_on():
+        with _processes_lock:
+            _ready.appendleft(worker)
+    else:
+        worker.end()
+    warm_up()
+
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
 ENOUGH = (2 * SHOWN_SIDE) ** 2  # pixels that are kept: no model looks at more, and JPEGs are decoded faster so
@@ -84,7 +136,7 @@ def sample(name: str) -> Picture:
 def upload(data: bytes, name: str) -> Picture:
     """PlaygroundError says what is wrong with a file."""
     with _waits(len(data)), queue.decoding():
-        image = decoding.decoded(data, ENOUGH, 2 * SHOWN_SIDE)
+        image = decoded(data, ENOUGH, 2 * SHOWN_SIDE)
     shown = image.copy()  # of the smaller one: from a photograph of 12 megapixels this would take three times as long
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     called = name[:LONGEST_NAME]

@@ -13,19 +13,48 @@ import mmap
 import os
 import tempfile
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
-from playground.assets import BUNDLED, PACKS
+from playground.assets import BUNDLED, PACKS, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.pack import pack, unpack, upper_layer
 from playground.samples import PHOTOGRAPHS, SAMPLES, Sample, named
-from playground.serving import digests, models, queue
+from playground.serving import models, own_models, queue
 from playground.version import __version__
+
+# Digests of what goes into a trace: the sample's file and the model's weights. The same on every machine.
+
+
+@cache
+def sample_digest(name: str) -> str:
+    return sha256(named(name).path.read_bytes()).hexdigest()[:16]
+
+
+def model_digest(name: str) -> str:
+    if name in SHIPPED:
+        return _file_digest(SHIPPED[name], SHIPPED[name].stat().st_mtime_ns)
+    if name in borrowed.GROUPS and borrowed.is_here(name):
+        return borrowed.DINOV2.sha256[:16] if name == models.REAL else name
+    if own_models.is_own(name):
+        return "-".join(_file_digest(*known) for known in own_models.known(name)) or name
+    if weights := borrowed.hub_weights(f"timm/{name}"):
+        return Path(weights).resolve().name  # the hub's cache calls a file by its digest
+    return name
+
+
+@cache
+def _file_digest(file: Path, changed: int) -> str:
+    with open(file, "rb") as opened:
+        digest = sha256()
+        while part := opened.read(2**20):
+            digest.update(part)
+    return digest.hexdigest()[:16]
+
 
 FINER = {"meadow": 2}  # the drawing that comes first where there are no photographs: finer, its cat is a crisp shape
 SUM = 32  # bytes at the end of a pack in the cache: the SHA-256 of all before
@@ -53,7 +82,7 @@ class Ahead:
     def file(self) -> str:
         """It changes with all that the numbers depend on, so an old pack is never shown."""
         grid = self.sample.look and self.sample.look.grid
-        made_of = (digests.sample_digest(self.sample.name), digests.model_digest(self.model), grid, __version__)
+        made_of = (sample_digest(self.sample.name), model_digest(self.model), grid, __version__)
         return f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}.pack"
 
 

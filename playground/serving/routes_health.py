@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.serving import admission, opening, pictures, queue, settings
+from playground.serving import admission, chosen, pictures, queue, settings
 from playground.serving.answering import answer, said
 from playground.serving.cache import MB
 
@@ -30,7 +30,7 @@ async def lives(_: Request) -> Response:
 
 async def ready(request: Request) -> Response:
     def work() -> Response:
-        name = opening.first_sample()
+        name = chosen.first_sample()
         pictures.sample(name)  # raises where its file is missing or damaged
         return JSONResponse({"ready": True, "first": name}, headers=NOW)
 

@@ -13,9 +13,9 @@ from starlette.routing import Route
 
 from playground.models.names import plain_name
 from playground.samples import Sample, samples
-from playground.serving import chosen, models, opening, pictures
+from playground.serving import chosen, models, pictures
 from playground.serving.answering import Refused, answer
-from playground.serving.digests import sample_digest
+from playground.serving.prepared import sample_digest
 from playground.version import __version__
 
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -59,8 +59,8 @@ def listed(there: tuple[Sample, ...], real: bool) -> bytes:
 
 def look(sample: Sample) -> dict:
     """What the browser needs to know of a sample before it is chosen."""
-    wish = opening.wish(sample.name)
-    view = {key: int(word) for key, word in opening.view(sample.name, wish).items()}
+    wish = chosen.wish(sample.name)
+    view = {key: int(word) for key, word in chosen.opening_view(sample.name, wish).items()}
     image = Image.open(sample.path)
     image.draft("RGB", (pictures.THUMB * 2, pictures.THUMB * 2))
     return {

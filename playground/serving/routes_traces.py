@@ -18,7 +18,7 @@ from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 from playground.pack import pack
 from playground.samples import named
-from playground.serving import chosen, habits, models, opening, own_models, people, queue, traces
+from playground.serving import chosen, models, own_models, people, queue, traces
 from playground.serving.answering import Refused, answer
 from playground.serving.cache import Cache
 from playground.serving.people import Person
@@ -69,8 +69,8 @@ def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
         "grid": list(traces.grid(picture, wish)),
         "grids": grids,
         "first": coarse is not None,  # a coarse first look is worth its while
-        "suits": wish.model == opening.wish(picture.sample_name).model,
-        "opens": {key: int(word) for key, word in opening.view(picture.sample_name, wish).items()},
+        "suits": wish.model == chosen.wish(picture.sample_name).model,
+        "opens": {key: int(word) for key, word in chosen.opening_view(picture.sample_name, wish).items()},
         "picture": {"id": picture.id, **shown},
         "text": own_models.text_tower(wish.model) is not None,
         "private": not picture.sample,
@@ -154,8 +154,8 @@ async def names(request: Request) -> Response:
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         seen = traces.trace(picture, wish, own(person))
         layer = chosen.number(request.query_params, "layer", seen.layers)
-        kept = habits.of_samples() if picture.sample else person.names
-        return JSONResponse({"heads": kept.get((picture.id, wish, layer), lambda: habits.measure(seen, layer))})
+        kept = traces.names_of_samples() if picture.sample else person.names
+        return JSONResponse({"heads": kept.get((picture.id, wish, layer), lambda: traces.measure(seen, layer))})
 
     return await part(request, make)
 

@@ -16,10 +16,15 @@ PLAYGROUND_CACHE_MB  for models, for the samples' traces and for uploads' traces
 
 from __future__ import annotations
 
+import atexit
+import logging
 import os
 import re
+import shutil
+import tempfile
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from playground.errors import PlaygroundError
 
@@ -118,3 +123,40 @@ def _numbers(environment, name: str, default: tuple[int, ...]) -> tuple[int, ...
         count = {1: "one number", 3: "three numbers"}[len(default)]
         raise PlaygroundError(f"PLAYGROUND_{name} is {count} above 0; given was {' '.join(words)!r}.")
     return tuple(int(word) for word in words)
+
+
+# Where temporary files may lie, also where no file system can be written and where a user has no home.
+
+
+IN_MEMORY = "/dev/shm"  # a folder that is memory, in every container
+NOWHERE = (
+    "No folder for temporary files can be written, so that no figure can be drawn. Name one by TMPDIR, or mount a "
+    "tmpfs at /tmp."
+)
+
+log = logging.getLogger("playground")
+
+
+def find_a_folder() -> bool:
+    """False where there is none: matplotlib wants one before it draws."""
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        if not os.access(IN_MEMORY, os.W_OK):
+            log.warning(NOWHERE)
+            return False
+        tempfile.tempdir = IN_MEMORY
+    return True
+
+
+def find_a_home() -> None:
+    """Makes a home where the machine does not know the user and HOME is not set: Streamlit would end. The folder is
+    new, so nobody else can have put anything into it."""
+    try:
+        Path.home()
+    except RuntimeError:
+        if not find_a_folder():
+            os.environ["HOME"] = "/"
+            return
+        os.environ["HOME"] = home = tempfile.mkdtemp(prefix="playground-home-")
+        atexit.register(shutil.rmtree, home, ignore_errors=True)

@@ -23,7 +23,7 @@ from playground.models.names import plain_name, suits
 from playground.pack import unpack, upper_layer
 from playground.pictures.images import fit, model_input, open_image
 from playground.samples import Sample, samples
-from playground.serving import habits, models, opening, pictures, prepared, routes_samples
+from playground.serving import chosen, models, pictures, prepared, routes_samples, traces
 from playground.serving.prepared import Ahead, some_layers
 from playground.tracing import Trace, trace
 
@@ -173,7 +173,7 @@ def _whole(data: bytes, model: str, image: Image) -> Trace:
 
 def _names(seen: Trace) -> bytes:
     """What each head does on average over the picture, layer by layer."""
-    return json.dumps([habits.measure(seen, layer) for layer in range(seen.layers)], ensure_ascii=False).encode()
+    return json.dumps([traces.measure(seen, layer) for layer in range(seen.layers)], ensure_ascii=False).encode()
 
 
 def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, names: bytes | None) -> dict:
@@ -192,5 +192,5 @@ def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None
 
 
 def _opening(sample: Sample, ahead: Ahead) -> tuple[int, int] | None:
-    words = opening.view(sample.name, opening.Wish(ahead.model, ahead.detail))
+    words = chosen.opening_view(sample.name, chosen.Wish(ahead.model, ahead.detail))
     return (int(words["layer"]), int(words["head"])) if words else None

@@ -14,10 +14,10 @@ from functools import cache
 
 from playground.errors import PlaygroundError
 from playground.serving import asker, effort, models, prepared, queue, settings
+from playground.serving.asker import Registry
 from playground.serving.cache import MB, Cache, trim
 from playground.serving.pictures import Picture
 from playground.serving.prepared import some_layers
-from playground.serving.registry import Registry
 
 FIRST_LOOK = 20  # patches along each side of a square picture
 FIRST_LOOK_ABOVE = 8e9  # multiplications of a pass over all patches: below, the first look would save nothing
@@ -157,3 +157,33 @@ def _packed(seen, wanted: list[int] | None, heads: list[int] | None) -> bytes:
     with queue.packing():
         data = seen.to_bytes(wanted)
         return data if heads is None else some_layers(data, wanted, heads)
+
+
+# The names of what heads do on the picture that somebody looks at, layer by layer.
+
+
+ABOUT = 1000  # bytes that the names of one layer take
+
+
+def kept_names() -> Cache:
+    return Cache(MB, size=lambda names: ABOUT)
+
+
+@cache
+def names_of_samples() -> Cache:
+    return kept_names()
+
+
+def measure(seen, layer: int) -> list[tuple[str, str, str, str]]:
+    """(label, short label, colour, told) of each head. `told` is what a loss asked of the head's weights in training:
+    the end of "this head was told to …"; else empty. Names are an extra: they come after all who wait for a picture."""
+    from playground.analysis import heads
+    from playground.models.told_heads import told
+
+    with queue.turn(finer=True):
+        measured = heads.look_at(seen, [layer], heads.Grid.of(seen))
+    habits, kinds = measured.habits()[0], measured.kinds()[0]
+    shorts = [heads.short(measured.head(0, head), habit) for head, habit in enumerate(habits)]
+    return [
+        (kind, shorts[head], habits[head].colour, told(seen.vit, layer, head) or "") for head, kind in enumerate(kinds)
+    ]

@@ -11,7 +11,7 @@ from playground.serving import fetching, models
 from playground.serving.admission import BOUNDS, refused
 from playground.serving.fetching import Fetching
 
-PATIENCE = 5.0  # seconds
+STILL_WAITS = 5.0  # seconds
 
 
 @dataclass
@@ -75,12 +75,12 @@ def _leave(key: str) -> None:
 def _watch() -> None:
     """Until nobody waits any more."""
     while _drop_silent():
-        time.sleep(PATIENCE / 5)
+        time.sleep(STILL_WAITS / 5)
 
 
 def _drop_silent() -> int:
     """Gives how many are left."""
     with _lock:
-        for key in [key for key, held in _waiters.items() if _clock() - held.asked > PATIENCE]:
+        for key in [key for key, held in _waiters.items() if _clock() - held.asked > STILL_WAITS]:
             _leave(key)
         return len(_waiters)

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from playground.analysis import heads
 from playground.analysis.heads import Habit
-from playground.scenes import pairs
+from playground.scenes import compositions
 from playground.tracing import trace
 from playground.training.loop import Run
 from playground.training.losses import pixels
@@ -37,9 +37,9 @@ PATCH = 16
 ALONE, TOLD = "alone", "told"  # the two models
 TOLD_HEAD = (1, 0)  # (layer, head)
 TOLD_TO = "look at its twin"
-GUESS = 1 / len(pairs.COLOURS)  # share of right answers by chance
-FIELDS = (pairs.SIDE, pairs.SIDE)  # of a board
-EVEN = 1 / pairs.SIDE**2  # share of attention that the twin gets by chance
+GUESS = 1 / len(compositions.COLOURS)  # share of right answers by chance
+FIELDS = (compositions.SIDE, compositions.SIDE)  # of a board
+EVEN = 1 / compositions.SIDE**2  # share of attention that the twin gets by chance
 
 EVERY = 10  # steps from one moment to the next
 MOST_SECONDS = 180  # of computing
@@ -49,7 +49,8 @@ TWIN = Habit("looks at its twin", "twin", "#A6761D", "cross")
 HABITS = (TWIN, *heads.HABITS)
 
 SMALL = Config(
-    image_size=(pairs.SIDE * PATCH, pairs.SIDE * PATCH), patch_size=PATCH, depth=2, width=72, mlp_width=144, heads=3,
+    image_size=(compositions.SIDE * PATCH, compositions.SIDE * PATCH), patch_size=PATCH, depth=2, width=72,
+    mlp_width=144, heads=3,
     cls_token=False, pool="avg", classes=0,
 )  # fmt: skip
 
@@ -81,7 +82,7 @@ class Colours(nn.Module):
 
     def __init__(self, recipe: Pairs):
         super().__init__()
-        self.says = nn.Linear(recipe.config.width, len(pairs.COLOURS))
+        self.says = nn.Linear(recipe.config.width, len(compositions.COLOURS))
         self.told = (Told(*recipe.told, "patch", TOLD_TO),) if recipe.told else ()
         self.right = GUESS  # share of the right answers on the boards of the last step, all of them new
 
@@ -147,7 +148,7 @@ def train_now(
         for step in range(recipe.total):
             if stopped() or time.thread_time() > until:
                 break
-            batch = _batch(pairs.boards(np.random.default_rng([recipe.seed, step]), recipe.batch, PATCH))
+            batch = _batch(compositions.boards(np.random.default_rng([recipe.seed, step]), recipe.batch, PATCH))
             for one in learning.values():
                 one.learn(batch)
             if (step + 1) % EVERY == 0:
@@ -182,9 +183,9 @@ class Learning:
         return Learner(lapse, tuple(self.right), told)
 
 
-def unseen(seed: int, count: int = TESTED, patch: int = PATCH) -> pairs.Boards:
+def unseen(seed: int, count: int = TESTED, patch: int = PATCH) -> compositions.Boards:
     """Boards that the run of this seed doesn't learn from. The first is the one that is shown."""
-    return pairs.boards(np.random.default_rng([seed, 0, 0]), count, patch)
+    return compositions.boards(np.random.default_rng([seed, 0, 0]), count, patch)
 
 
 def image(seed: int, patch: int = PATCH) -> Image.Image:
@@ -208,7 +209,7 @@ def kinds(moment: Moment) -> list[list[str]]:
 
 
 @torch.no_grad()
-def on_the_twin(vit: VisionTransformer, boards: pairs.Boards) -> np.ndarray:
+def on_the_twin(vit: VisionTransformer, boards: compositions.Boards) -> np.ndarray:
     """The mean share of a patch's attention that its twin gets: (layers, heads)."""
     _, record = _tokens(vit, torch.from_numpy(boards.images))
     twin = torch.from_numpy(boards.twin)[:, None, :, None]  # (B, 1, patches, 1)
@@ -219,7 +220,7 @@ def on_the_twin(vit: VisionTransformer, boards: pairs.Boards) -> np.ndarray:
     return torch.stack(masses).numpy()
 
 
-def _batch(boards: pairs.Boards) -> dict[str, Tensor]:
+def _batch(boards: compositions.Boards) -> dict[str, Tensor]:
     return {name: torch.from_numpy(getattr(boards, name)) for name in ("twin", "wanted")} | {
         "image": torch.from_numpy(boards.images)
     }

@@ -12,7 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import scripts
-from playground.serving.base_path import path_of
+from playground.serving.hosts import path_of
 from playground.ui import toolbar
 from playground.ui.components import APP, APP_STYLES
 from playground.ui.pages import MICROSCOPE

@@ -9,7 +9,7 @@ import streamlit as st
 
 from playground.figures.bundle import stylesheet
 from playground.ui import guess
-from playground.ui.startup import once_per_server
+from playground.ui.lifespan import once_per_server
 from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
 
 STYLE = """

@@ -6,7 +6,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.serving import settings
+from playground.serving import admission, hosts, settings
 
 # Nothing is loaded from, sent to, or framed by another host; deploy/README.md says what each word is for.
 POLICY = (
@@ -49,3 +49,27 @@ class Headers:
         closed = any(part in f"{scope['path']}/" for part in NOBODYS_BUSINESS)
         app = PlainTextResponse("Not found", status_code=404) if closed else self.app
         return await app(scope, receive, with_headers)
+
+
+# Whoever calls the server by a name that is not its own is refused, before anything else looks at what they ask.
+
+
+REFUSAL = (
+    "This server is not known as {named}. If that is its name, start it with --allow-host NAME, "
+    "or with the environment variable PLAYGROUND_HOSTS=NAME.\n"
+)
+
+
+class KnownHosts:
+    """ASGI middleware: the first that a request or a socket meets."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket") or await hosts.is_answered(scope):
+            return await self.app(scope, receive, send)
+        admission.refused["foreign names"] += 1
+        named = " and ".join(hosts.hosts_named(scope))[:100]
+        refusal = PlainTextResponse(REFUSAL.format(named=named), 403, headers() | {"Cache-Control": "no-store"})
+        await refusal(scope, receive, send)  # to a socket, too: its browser is told the status

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from itertools import count
 from typing import Any
 
-from playground.serving import address, chosen, lesson_results, people
+from playground.serving import chosen, lesson_results, people
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 
@@ -56,4 +56,4 @@ class Here:
             words["detail"] = str(self.wish.detail)
         if self._with:
             words["with"] = self._with
-        return address.readable(words) | (self.view if view else {})
+        return chosen.readable(words) | (self.view if view else {})

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from playground.assets import APP
 from playground.errors import PlaygroundError
-from playground.serving import base_path, settings, temporary
+from playground.serving import hosts, settings
 
 FIRST_PORT = 8501  # Streamlit's
 TRIED_PORTS = 100
@@ -25,7 +25,7 @@ EVERYBODY = ("0.0.0.0", "::")  # addresses to listen on; a browser can't go ther
 def launch(host: str = "localhost", port: int | None = None, browser: bool = True, names: Iterable[str] = ()) -> None:
     """Returns when the server has ended. Without a port, the first free one from 8501 is taken. `names`: by which
     browsers may call it, beside its own."""
-    temporary.find_a_home()
+    settings.find_a_home()
     from streamlit.web import cli
 
     port = _free_port(host) if port is None else port
@@ -34,7 +34,7 @@ def launch(host: str = "localhost", port: int | None = None, browser: bool = Tru
     _answer_to(*names, *_as_name(host))
     if browser:
         there = "localhost" if host in EVERYBODY else host
-        base = base_path.read(os.environ.get(base_path.OPTION))
+        base = hosts.read(os.environ.get(hosts.OPTION))
         threading.Thread(target=_open_when_ready, args=(f"http://{there}:{port}{base}",), daemon=True).start()
     # Streamlit finds the production settings by itself, wherever it is started: in .streamlit/ beside app.py.
     asked = ["run", str(APP), f"--server.address={host}", f"--server.port={port}"]

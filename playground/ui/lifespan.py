@@ -3,12 +3,54 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from playground.serving import admission, memory, people, temporary
+import streamlit as st
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from playground.serving import admission, cache, models, people, pictures, prepared, settings
+from playground.ui import messages, streamlit_private
+from playground.ui.streamlit_private import asked_of, shown_on
+
+# What happens once per server, when the first page of it is drawn.
+
+
+AFTER_THE_FIRST_PICTURE = 2.0  # seconds
+
+
+@st.cache_resource(show_spinner=False)
+def once_per_server() -> None:
+    settings.now()  # a typing error in them is said now
+    streamlit_private.ask_nobody_for_our_address()
+    streamlit_private.hush_toasts()
+    streamlit_private.hide_sessions()
+    messages.connect()
+    _log_to_stdout()
+    background = threading.Timer(AFTER_THE_FIRST_PICTURE, _in_the_background)
+    background.daemon = True
+    background.start()
+
+
+def _in_the_background() -> None:
+    pictures.warm_up()
+    models.warm_up()
+    cache.settle()
+    prepared.prepare_behind_everybody()
+
+
+def _log_to_stdout() -> None:
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log = logging.getLogger("playground")
+    log.handlers[:] = [handler]
+    log.setLevel(logging.INFO)
+    log.propagate = False
+
 
 FILES = 65536  # that the process may have open
 FORGET_EVERY = 60.0  # seconds
@@ -23,7 +65,7 @@ LAST_SECONDS = 3  # from the signal to the end
 async def lifespan(_) -> AsyncIterator[None]:
     _open_more_files()
     sys.setswitchinterval(TURN)
-    temporary.find_a_folder()
+    settings.find_a_folder()
     for number in (signal.SIGTERM, signal.SIGINT):
         _end_soon_after(number)
     going = [asyncio.create_task(work) for work in (_forget_the_gone(), _watch_the_lag())]
@@ -47,7 +89,7 @@ async def _forget_the_gone() -> None:
     while True:
         await asyncio.sleep(FORGET_EVERY)
         people.forget_the_gone()
-        await asyncio.to_thread(memory.trim)
+        await asyncio.to_thread(cache.give_back_free)
 
 
 async def _watch_the_lag() -> None:
@@ -71,3 +113,45 @@ def _end_soon_after(number: signal.Signals) -> None:
             before(number, frame)
 
     signal.signal(number, end)
+
+
+# A part of a page may ask while the page is being left: a drawing tells a choice a moment after it was made.
+# Streamlit takes the page from the last that asked, and the browser wipes the page that the person has gone to.
+
+
+class LeftPages:
+    """ASGI middleware, behind the one that hears only what Streamlit reads."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            return await self.app(scope, receive, send)
+        line = Line(receive, send)
+        return await self.app(scope, line.receive, line.send)
+
+
+class Line:
+    """The messages of one session, and the page that was asked for, or shown, last."""
+
+    def __init__(self, receive: Receive, send: Send):
+        self._receive, self._send = receive, send
+        self.page = ""
+
+    async def receive(self) -> Message:
+        while True:
+            message = await self._receive()
+            if message["type"] != "websocket.receive":
+                return message
+            part, page = asked_of(message["bytes"])
+            if not part:
+                self.page = page or self.page
+            if not part or page in (self.page, ""):
+                return message
+
+    async def send(self, message: Message) -> None:
+        if data := message.get("bytes"):
+            data, self.page = shown_on(data, self.page)
+            message = message | {"bytes": data}
+        await self._send(message)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.serving import address, admission, people, settings
+from playground.serving import admission, chosen, people, settings
 from playground.serving.answering import Refused
 from playground.ui import messages, streamlit_private
 from playground.ui.components import app_component
@@ -92,7 +92,7 @@ def _toured(page: str, given: dict[str, str]) -> dict[str, str]:
     step = STEPS_BY_NUMBER.get(given.get("tour"))
     if step is None or (step.page == page and (len(given) > 1 or page == MICROSCOPE)):  # there, the browser knows
         return given
-    words = address.read(given)[0] | step.words | {"tour": given["tour"]}
+    words = chosen.read_address(given)[0] | step.words | {"tour": given["tour"]}
     if step.page != page:
         st.switch_page(PAGES[step.page].file, query_params=words)
     return words
@@ -115,12 +115,12 @@ def _look(given: dict[str, str] | None) -> None:
         given = None  # the page was there before this server, and a choice was made since
     if given is None and said is None:
         return _stay()
-    words, view = address.read(given) if given is not None else ({}, {})
+    words, view = chosen.read_address(given) if given is not None else ({}, {})
     said = said or {"choice": {}, "view": {}, "key": None}
     key = said["key"] or state.get("key")
     former = state.get("here")
     words = words or said["choice"] or (former.words() if former else {})
-    view = view or address.view_of(said["view"]) or (former.view if former else {})
+    view = view or chosen.view_of(said["view"]) or (former.view if former else {})
     state.key = key
     if key and people.KEY.fullmatch(key):
         admission.sockets.asks(streamlit_private.session(), key)

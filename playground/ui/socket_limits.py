@@ -17,9 +17,9 @@ from playground.serving import admission, answering, people
 from playground.serving.admission import Place
 from playground.serving.answering import said as refusal
 from playground.serving.asker import Who
-from playground.serving.base_path import path_of
-from playground.serving.compressing import FIXED
+from playground.serving.hosts import path_of
 from playground.serving.lateness import Turn
+from playground.serving.scripts import FIXED
 from playground.ui.pages import PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, said, told
 

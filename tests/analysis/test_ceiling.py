@@ -2,7 +2,7 @@
 
 import pytest
 
-from playground.analysis.ceiling import nice_number, shared_ceiling
+from playground.analysis.scale import nice_number, shared_ceiling
 
 
 def test_colours_end_where_the_browser_s_do():

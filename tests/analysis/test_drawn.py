@@ -10,7 +10,7 @@ import pytest
 
 import playground
 from playground import samples
-from playground.analysis import contribution, drawn, heads, scale
+from playground.analysis import contribution, heads, scale
 from playground.lessons.words import scale as scale_words
 from playground.lessons.words import weight as weight_words
 
@@ -45,17 +45,17 @@ def told(chelsea):
 
 
 def test_the_rows_of_a_usual_grid_are_all_asked(chelsea):
-    assert drawn.asking(chelsea) == list(range(1, 1 + 23 * 34))
-    assert drawn.words(chelsea) == ""
+    assert heads.asking(chelsea) == list(range(1, 1 + 23 * 34))
+    assert heads.words(chelsea) == ""
 
 
 def test_of_a_fine_grid_some_are_drawn_from_all_columns_and_the_words_say_how_many():
     fine = SimpleNamespace(prefix=("cls",), tokens=1 + 56 * 56)
-    asked = np.array(drawn.asking(fine)) - 1
-    assert len(set(asked.tolist())) == drawn.DRAWN
+    asked = np.array(heads.asking(fine)) - 1
+    assert len(set(asked.tolist())) == heads.DRAWN
     assert set(asked.tolist()) <= set(range(56 * 56))
     assert len(set((asked % 56).tolist())) == 56, "some columns ask nothing"
-    assert drawn.words(fine) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
+    assert heads.words(fine) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
 
 
 def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelsea, told):

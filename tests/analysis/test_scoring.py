@@ -7,13 +7,13 @@ import torch
 
 import playground
 from playground.__main__ import main
-from playground.analysis import occlusion, scoring
+from playground.analysis import explain, occlusion
 from playground.errors import PlaygroundError
 
 
 def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
     asked = occlusion.Asked(label=3)
-    found = {score.method: score for score in scoring.scores(seen, asked, methods=["chefer"])}
+    found = {score.method: score for score in explain.scores(seen, asked, methods=["chefer"])}
     assert list(found) == ["chefer", "rollout", "random"]
     measured = occlusion.Measured(seen, asked)
     relevance = seen.on_grid(seen.relevance(label=3, method="chefer"))
@@ -28,7 +28,7 @@ def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_do
     alone = occlusion.blocks(seen.grid, 1)[8 * 6 + 1]
     drops = [occlusion.Measured(seen, occlusion.Asked(label=i)).moved([alone])[0] for i in range(10)]
     asked = occlusion.Asked(label=drops.index(max(drops)))
-    found = {score.method: score for score in scoring.scores(seen, asked, methods=["chefer", "gradient"])}
+    found = {score.method: score for score in explain.scores(seen, asked, methods=["chefer", "gradient"])}
     for method in ("chefer", "gradient"):
         assert found[method].deletion > found["random"].deletion, found
     whole = seen.relevance(label=asked.label, method="chefer")
@@ -46,12 +46,12 @@ def others(row: int, column: int) -> str:
     [((1, 2), None, "1,2"), ("cls", None, "cls"), (None, 4, "class 4"), (None, None, "class ")],
 )
 def test_what_is_explained_is_named(seen, query, label, expected):
-    assert scoring.words(seen, scoring.answer_of(seen, query, label)).startswith(expected)
+    assert explain.words(seen, explain.answer_of(seen, query, label)).startswith(expected)
 
 
 def test_a_patch_and_a_label_at_once_are_refused(seen):
     with pytest.raises(PlaygroundError, match="give one of the two"):
-        scoring.answer_of(seen, (1, 1), 3)
+        explain.answer_of(seen, (1, 1), 3)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import witnesses
 from filelock import FileLock
 from waiting import PATIENCE
 
-from playground.serving import base_path
+from playground.serving import hosts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LAST = 30  # lines of the log that a failed test prints
@@ -61,7 +61,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        return f"http://{self.address}{base_path.read(self.environment.get(base_path.OPTION))}"
+        return f"http://{self.address}{hosts.read(self.environment.get(hosts.OPTION))}"
 
     @property
     def log(self) -> str:

@@ -13,7 +13,7 @@ from playground.analysis.heads import look
 from playground.lessons import block, by_hand
 from playground.lessons.words import EXERCISES
 from playground.training import timelapse
-from playground.training.beginnings import first_with_a_habit
+from playground.training.timelapse import first_with_a_habit
 from playground.ui.lessons.scale_row import curve
 from playground.ui.lessons.training import SHARPER
 

@@ -8,7 +8,7 @@ import waiting
 
 from browser.own_picture import hand_over
 from playground.samples import named
-from playground.serving import chosen, opening, traces
+from playground.serving import chosen, traces
 from playground.ui.tour_steps import STEPS
 
 TOUR = "document.querySelector('.st-key-toolbar [data-testid=stBidiComponentIsolated]')?.shadowRoot"
@@ -74,7 +74,7 @@ def words(n: int, address: dict[str, str] | None = None) -> dict[str, str]:
         said["detail"] = str(wish.detail)
     if step.page == "microscope":  # the patch that the picture is asked about first, where it shows most
         (y, x), (rows, columns) = named(picture.name).start, traces.grid(picture, wish)
-        said |= opening.view(picture.name, wish) | {"query": f"{int(y * rows)},{int(x * columns)}"}
+        said |= chosen.opening_view(picture.name, wish) | {"query": f"{int(y * rows)},{int(x * columns)}"}
     return said | step.words | {"tour": str(n)}
 
 

@@ -18,7 +18,7 @@ import yaml
 from browser.server import free_port
 from browser.stranger import ask
 
-from playground.serving import base_path, settings
+from playground.serving import hosts, settings
 from playground.serving.admission import BOUNDS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -253,10 +253,10 @@ def test_both_ways_to_serve_many_can_put_the_app_under_a_path():
     """What the path does is tried in tests/browser/test_base_path.py; empty, it does nothing."""
     app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
     pod = {said["name"]: said.get("value") for said in container()["env"]}
-    assert app["environment"][base_path.OPTION] == "${BASE_PATH:-}"
-    assert pod[base_path.OPTION] == ""
+    assert app["environment"][hosts.OPTION] == "${BASE_PATH:-}"
+    assert pod[hosts.OPTION] == ""
     assert kubernetes("Ingress")["spec"]["rules"][0]["http"]["paths"][0]["path"] == "/"
-    assert base_path.read("") == ""
+    assert hosts.read("") == ""
 
 
 def test_kubernetes_knows_the_image():

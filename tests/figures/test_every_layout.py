@@ -15,11 +15,11 @@ from figures import keeping
 from figures.keeping import DRAWN, KEPT, SAID, TEXTS, difference, drawn, texts, wrong_cell
 from playground import figures
 from playground.figures import caption_files, captions, command_line, layouts, numbers
-from playground.figures.charts import Charts
 from playground.figures.command_line import command
 from playground.figures.compose import subjects
 from playground.figures.files import pixels
 from playground.figures.layouts import LAYOUTS, Layout
+from playground.figures.layouts.curves import Charts
 from playground.figures.one_map import OneMap
 from playground.figures.panels import Grid, Matrix
 from playground.figures.spec import Spec

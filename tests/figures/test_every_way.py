@@ -14,7 +14,7 @@ from test_javascript import node
 import playground
 from figures import keeping
 from playground import figures
-from playground.figures import caption_files, captions, command_line, components, computed, maps, numbers, way_table
+from playground.figures import caption_files, captions, command_line, maps, numbers, prints, way_table
 from playground.figures.way_words import ENGLISH, TABLES
 from playground.figures.ways import FIRST, WAYS
 
@@ -37,7 +37,7 @@ def test_every_way_says_what_it_is(way):
     assert way.exposed in ("brightest", "largest", "spread", "colours")
     assert way.explains in ("", "patch", "label", "text")
     assert not (way.of_heads and way.through_layers)
-    assert (way.name in computed.NUMBERS) != (way.name in components.TOGETHER)
+    assert (way.name in maps.NUMBERS) != (way.name in prints.TOGETHER)
     for language, table in TABLES.items():
         missing = [kind for kind in KINDS if f"{way.name}.{kind}" not in table]
         assert not missing, (language, missing)
@@ -115,7 +115,7 @@ def test_a_way_made_up_here_has_its_files_and_its_command(squared, tmp_path):
 # Nowhere else ---------------------------------------------------------------------------------------------------------
 
 OWN = {  # the records, their words, and the functions that compute them
-    "figures/ways.py", "figures/way_words.py", "figures/computed.py", "figures/components.py",
+    "figures/ways.py", "figures/way_words.py", "figures/maps.py", "figures/prints.py",
     "microscope/core/waytable.js", "microscope/core/ways.js",
 }  # fmt: skip
 NAMES = "|".join(WAYS)

@@ -9,7 +9,7 @@ from timm.models import save_for_hf
 
 import playground
 from playground.__main__ import main
-from playground.analysis import occlusion, outliers
+from playground.analysis import occlusion, token_norms
 from playground.errors import PlaygroundError
 from playground.figures import captions, maps
 from playground.figures.one_map import OneMap, Shown, Subject
@@ -107,7 +107,7 @@ def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
     one = maps.Map(lengths, (), None)
     high = {typical: maps.domain(replace(SPEC, what="norm", typical=typical), [one]).high for typical in (False, True)}
     assert high == {False: 100, True: 16}
-    assert outliers.bound(lengths) == 25.75
+    assert token_norms.bound(lengths) == 25.75
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
-from playground.figures import Spec, components, layouts, numbers, prints
+from playground.figures import Spec, layouts, numbers, prints
 from playground.figures.compose import subjects
 from playground.figures.maps import domain
 from playground.figures.one_map import Subject
@@ -122,8 +122,8 @@ def test_what_is_no_grid_is_a_sentence(seen, picture, rows, columns, sentence):
 
 
 def test_the_colours_of_features_are_three_principal_components(seen, picture):
-    x = components.patches(seen, 1)
-    (drawn,), held = components.colours([x])
+    x = prints.patches(seen, 1)
+    (drawn,), held = prints.colours([x])
     centred = x - x.mean(0)
     values, vectors = np.linalg.eigh(centred.T @ centred)
     assert held == pytest.approx(values[-3:].sum() / values.sum())
@@ -141,7 +141,7 @@ def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small,
     look = {"layout": "grid", "rows": "pictures", "columns": "layers:0,2", "what": "components", "purpose": "page"}
     drawn = playground.figure(traces[0], other=traces[1:], dpi=60, **look)
     shown = [a.picture.at((8, 8)) for axes in drawn.axes for a in axes.findobj(Pixels) if a.zorder == 2]
-    expected = {layer: components.colours([components.patches(seen, layer) for seen in traces])[0] for layer in (0, 2)}
+    expected = {layer: prints.colours([prints.patches(seen, layer) for seen in traces])[0] for layer in (0, 2)}
     for place, (row, layer) in enumerate(((0, 0), (0, 2), (1, 0), (1, 2))):
         np.testing.assert_array_equal(np.asarray(shown[place]).reshape(-1, 3), expected[layer][row])
     said = " ".join(text.get_text() for text in drawn.texts)

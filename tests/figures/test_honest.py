@@ -18,12 +18,12 @@ import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
 from playground.analysis import heads
-from playground.figures import Spec, caption_files, captions, command_line, files, layouts, maps, prints, reading
+from playground.figures import Spec, caption_files, captions, command_line, files, layouts, maps, option_words, prints
 from playground.figures.compose import subjects
-from playground.figures.map_panels import map_panel
 from playground.figures.one_map import OneMap, Shown
+from playground.figures.panels import map_panel
 from playground.figures.sheet import SMALLEST, Box, emptiest_side, fitting, fitting_words, house_style, text_width, wrap
-from playground.models.bars import Lines
+from playground.models.catalogue import Lines
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
 
@@ -137,7 +137,7 @@ def test_the_command_in_a_file_makes_that_file(suffix, here, monkeypatch):
 
 @pytest.mark.parametrize("inches", [89 / 25.4, 5.5, 8.5 / 2.54, 397 / 72.27, 10 / 3])
 def test_a_width_is_written_so_that_it_is_read_as_the_same(inches):
-    assert reading.read_length(reading.write_length(inches)) == inches
+    assert option_words.read_length(option_words.write_length(inches)) == inches
 
 
 TEN = {  # ten figures, each with its options

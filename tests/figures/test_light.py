@@ -14,7 +14,7 @@ from test_javascript import node
 
 import playground
 from playground import figures
-from playground.analysis import outliers
+from playground.analysis import token_norms
 from playground.figures import captions, light, maps, prints
 from playground.figures.maps import Domain, Map
 from playground.figures.spec import Spec
@@ -348,4 +348,4 @@ def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
 
 
 def test_the_bound_of_what_stands_apart_is_the_browser_s():
-    assert outliers.bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75
+    assert token_norms.bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from test_javascript import node
 
-from playground.figures import Spec, components, fonts, layouts, maps
+from playground.figures import Spec, fonts, layouts, maps, prints
 from playground.figures.one_map import Subject
 
 ROOT = Path(__file__).parent.parent.parent
@@ -113,7 +113,7 @@ def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
             return made.map((one) => [...features.componentPixels(one, found)]);
         }})()""",
     )
-    ours, _ = components.colours([one / np.linalg.norm(one, axis=1, keepdims=True) for one in pictures])
+    ours, _ = prints.colours([one / np.linalg.norm(one, axis=1, keepdims=True) for one in pictures])
     for theirs, mine in zip(pixels, ours, strict=True):
         rgb = np.array(theirs, np.uint32).view(np.uint8).reshape(-1, 4)[:, :3]
         assert np.abs(mine.astype(int) - rgb).max() <= 2

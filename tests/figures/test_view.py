@@ -12,7 +12,7 @@ from test_javascript import node
 from playground.figures import command_line
 from playground.figures.spec import CHOICES, Spec
 from playground.figures.view import DRAWN, VIEW, as_in_address
-from playground.serving import address
+from playground.serving import chosen
 
 CORE = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core" / "view.js"
 VALUES = {  # of the choices that are no list
@@ -56,7 +56,7 @@ def test_what_the_browser_writes_into_an_address_is_read_again():
     for view, text in zip(views, texts, strict=True):
         ((key, value),) = view.items()
         default = next(choice.default for choice in VIEW if choice.key == key)
-        read = address.view_of(dict(parse_qsl(text)))
+        read = chosen.view_of(dict(parse_qsl(text)))
         assert set(read) == (set() if value == default else {key}), (view, text)
         if value != default and not isinstance(value, float):
             assert read[key] == as_in_address(value)
@@ -65,7 +65,7 @@ def test_what_the_browser_writes_into_an_address_is_read_again():
 @pytest.mark.parametrize("choice", [c for c in VIEW if c.options or isinstance(c.default, bool)], ids=lambda c: c.key)
 def test_neither_the_browser_nor_the_server_takes_another_value(choice):
     assert run_js(f"tidyView(given).{choice.key}", {choice.key: "another"}) == choice.default
-    assert address.view_of({choice.key: "another"}) == {}
+    assert chosen.view_of({choice.key: "another"}) == {}
 
 
 def test_a_figure_has_the_same_defaults_and_choices():

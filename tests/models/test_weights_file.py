@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 import playground
 from playground import PlaygroundError
-from playground.models import schema, weights_file, zoo
+from playground.models import weights_file, zoo
 from playground.vit import Config, VisionTransformer
 
 SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
@@ -127,4 +127,4 @@ def test_a_gigabyte_of_nothing_costs_nothing(tmp_path):
 
 def test_every_architecture_of_ours_can_be_described():
     for config in (zoo.UNTRAINED, zoo.DINOV2_SMALL, SMALL, *(zoo._paper_config(f"ViT-{s}/14", s, 14) for s in "SBLH")):
-        assert schema.config(json.loads(json.dumps(dataclasses.asdict(config)))) == config
+        assert weights_file.config(json.loads(json.dumps(dataclasses.asdict(config)))) == config

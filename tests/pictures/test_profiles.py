@@ -10,7 +10,7 @@ from made_pictures import saved
 from PIL import Image, ImageCms
 
 from playground.pictures.images import open_image
-from playground.pictures.profiles import is_usable
+from playground.pictures.upright import is_usable
 
 CORE_SECONDS, MOST = 5, 100
 PROFILES = GREEDY | HARMLESS

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from playground.scenes import pairs
+from playground.scenes import compositions
 
 
 def boards(count=5, patch=8):
-    return pairs.boards(np.random.default_rng(3), count, patch)
+    return compositions.boards(np.random.default_rng(3), count, patch)
 
 
 def tile(image, field, patch):
-    row, column = divmod(field, pairs.SIDE)
+    row, column = divmod(field, compositions.SIDE)
     return image[row * patch : (row + 1) * patch, column * patch : (column + 1) * patch].astype(int)
 
 
@@ -23,7 +23,7 @@ def test_twins_are_each_other_s_and_nobody_s_own():
 
 def test_twins_show_one_sign_on_two_colours_and_others_show_another_sign():
     made = boards(patch=24)
-    paper = [tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in pairs.COLOURS]
+    paper = [tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in compositions.COLOURS]
     for image, twin, wanted in zip(made.images, made.twin, made.wanted, strict=True):
         tiles = [tile(image, field, 24) for field in range(len(twin))]
         assert [tuple(one[0, 0]) for one in tiles] == [paper[colour] for colour in wanted[twin]]

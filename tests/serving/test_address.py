@@ -2,7 +2,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from playground.serving import address
+from playground.serving import chosen
 
 
 @pytest.mark.parametrize(
@@ -36,18 +36,18 @@ from playground.serving import address
     ids=str,
 )
 def test_what_is_not_expected_in_an_address_is_dropped(hostile):
-    assert address.read(hostile) == ({}, {})
-    assert address.view_of(hostile) == {}
-    assert address.readable(hostile) == {}
+    assert chosen.read_address(hostile) == ({}, {})
+    assert chosen.view_of(hostile) == {}
+    assert chosen.readable(hostile) == {}
 
 
 def test_what_the_microscope_writes_is_read_again():
     text = "layer=4&head=2&query=7%2C5&locked=true&scale=3.1e-7&draw=light&depth=12&ceiling=0.05&beside=wall&k=7"
-    view = address.view_of(dict(parse_qsl(text)))
+    view = chosen.view_of(dict(parse_qsl(text)))
     assert len(view) == text.count("=")
-    assert address.read(view)[1] == view
+    assert chosen.read_address(view)[1] == view
 
 
 def test_of_an_endless_view_what_is_known_is_read():
     endless = {f"x{n}": "1" for n in range(10**5)} | {"layer": "1", "query": "1," * 10**5, "head": "9" * 10**5}
-    assert address.view_of(endless) == {"layer": "1"}
+    assert chosen.view_of(endless) == {"layer": "1"}

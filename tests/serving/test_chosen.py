@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from playground.assets import SHIPPED
-from playground.serving import chosen, digests, models, people, pictures, settings, traces
+from playground.serving import chosen, models, people, pictures, prepared, settings, traces
 from playground.serving.answering import Refused
 from playground.serving.traces import Wish
 from serving.visits import photograph
@@ -159,7 +159,7 @@ def test_another_version_has_other_digests(monkeypatch):
 def test_other_weights_under_the_same_name_have_other_digests(monkeypatch, tmp_path):
     before, copy = chosen.digest(FLOCK, Wish("bundled")), tmp_path / "bundled.safetensors"
     shutil.copy(SHIPPED["bundled"], copy)
-    monkeypatch.setitem(digests.SHIPPED, "bundled", copy)
+    monkeypatch.setitem(prepared.SHIPPED, "bundled", copy)
     assert chosen.digest(FLOCK, Wish("bundled")) == before, "the same bytes elsewhere"
     copy.write_bytes(copy.read_bytes() + b"x")
     assert chosen.digest(FLOCK, Wish("bundled")) != before

@@ -9,8 +9,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from playground.serving import compressing
-from playground.serving.compressing import Compressed
+from playground.serving import scripts
+from playground.serving.scripts import Compressed
 
 TEXT = b"let it be compressed; " * 500
 ANSWERS = {  # path -> (type, body, more headers)
@@ -129,7 +129,7 @@ def test_what_is_below_does_not_compress_a_second_time(http, asked):
 
 
 def test_no_more_is_kept_than_there_is_room_for(monkeypatch, asked, http):
-    monkeypatch.setattr(compressing, "KEPT", 500)
+    monkeypatch.setattr(scripts, "KEPT", 500)
     for n in range(50):
         http.get(f"/api/app/0123/shell/app.js?styles={n}", headers={"Accept-Encoding": "gzip"})
     kept = http.app.middleware_stack

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.samples import PHOTOGRAPHS, SAMPLES, samples
-from playground.serving import digests, models, opening, pictures, routes_health, routes_samples, routes_traces
-from playground.ui import startup
+from playground.serving import chosen, models, pictures, prepared, routes_health, routes_samples, routes_traces
+from playground.ui import lifespan
 
 ROOT = Path(__file__).parent.parent.parent
 FIRST, *OTHERS = PHOTOGRAPHS
@@ -41,7 +41,7 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
 
 
 def _forget() -> None:
-    for kept in (digests.sample_digest, pictures.sample, routes_samples.edition, routes_samples.listed):
+    for kept in (prepared.sample_digest, pictures.sample, routes_samples.edition, routes_samples.listed):
         kept.cache_clear()
 
 
@@ -68,7 +68,7 @@ def test_all_else_is_shown(kind, cache, client):
     assert listed["real"]["here"] == (name != borrowed.DINOV2.file)
     assert client.get("/readyz").json()["ready"]
     seen = client.get("/api/trace").json()
-    assert seen["picture"]["sample"] == opening.first_sample() != "chelsea"
+    assert seen["picture"]["sample"] == chosen.first_sample() != "chelsea"
     answers = [client.get(f"/{one['picture']}") for one in listed["samples"]]
     answers.append(client.get("/api/trace?sample=chelsea&model=dinov2-small"))
     assert {one.status_code for one in answers} == {200, 404}
@@ -78,7 +78,7 @@ def test_all_else_is_shown(kind, cache, client):
 @pytest.mark.parametrize("kind", ["an empty photograph", "half of DINOv2"])
 @pytest.mark.parametrize("page", ["", "heads", "patches"])
 def test_every_page_is_drawn(kind, page, cache, monkeypatch):
-    monkeypatch.setattr(startup, "_in_the_background", lambda: None)  # it would go on in the caches of other tests
+    monkeypatch.setattr(lifespan, "_in_the_background", lambda: None)  # it would go on in the caches of other tests
     damage(cache, kind)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
     if page:

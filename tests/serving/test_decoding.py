@@ -19,14 +19,14 @@ from waiting import until
 from playground.errors import PlaygroundError
 from playground.pictures.decoder import Worker
 from playground.pictures.images import open_image
-from playground.serving import answering, asker, decoding, pictures, queue
+from playground.serving import answering, asker, pictures, queue
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
-    monkeypatch.setattr(decoding, "_ready", ready := deque())
+    monkeypatch.setattr(pictures, "_ready", ready := deque())
     yield ready
     for worker in ready:
         worker.end()
@@ -52,7 +52,7 @@ def test_large_pictures_come_back_as_large_as_they_are_kept():
 
 
 def test_one_process_decodes_one_file_after_the_other_and_a_spare_one_is_there(fresh):
-    decoding.warm_up()
+    pictures.warm_up()
     first, spare = list(fresh)
     for _ in range(3):
         pictures.upload(saved(quarters(), "JPEG"), "mine")
@@ -62,7 +62,7 @@ def test_one_process_decodes_one_file_after_the_other_and_a_spare_one_is_there(f
 
 
 def test_the_spare_one_takes_the_place_of_one_that_died_while_it_had_nothing_to_do(fresh):
-    decoding.warm_up()
+    pictures.warm_up()
     first, spare = list(fresh)
     os.kill(first.pid, signal.SIGKILL)
     until(lambda: not first.goes_on(), "it was not killed")
@@ -73,7 +73,7 @@ def test_the_spare_one_takes_the_place_of_one_that_died_while_it_had_nothing_to_
 
 def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_picture(fresh):
     """By hand, or by Linux when memory runs out: its score says that it is the first."""
-    decoding.warm_up()
+    pictures.warm_up()
     killed = fresh[0]
 
     def kill():
@@ -95,7 +95,7 @@ def test_who_leaves_frees_the_place_of_the_next(fresh):
     def leave():
         raise RuntimeError("left")
 
-    decoding.warm_up()
+    pictures.warm_up()
     left, spare = list(fresh)
     with asker.working_for(Asker(leave)), pytest.raises(RuntimeError):
         pictures.decoding.decoded(saved(quarters(), "JPEG"), 2**20, 64)
@@ -106,7 +106,7 @@ def test_who_leaves_frees_the_place_of_the_next(fresh):
 
 def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, tmp_path, monkeypatch):
     """It takes minutes in a process that looks at no profile before it follows it."""
-    lines = "import playground.pictures.profiles as profiles\nprofiles.is_usable = lambda profile: True\n"
+    lines = "import playground.pictures.upright as profiles\nprofiles.is_usable = lambda profile: True\n"
     (tmp_path / "sitecustomize.py").write_text(lines)
     with monkeypatch.context() as careless:
         careless.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
@@ -137,10 +137,10 @@ def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, t
 
 SERVER = """
 import time
-from playground.serving import decoding
+from playground.serving import pictures
 
-decoding.warm_up()
-print(*(worker.pid for worker in decoding._ready), flush=True)
+pictures.warm_up()
+print(*(worker.pid for worker in pictures._ready), flush=True)
 time.sleep(600)
 """
 
@@ -168,6 +168,6 @@ def test_a_machine_that_starts_no_process_says_so(monkeypatch):
         raise OSError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    decoding.warm_up()
+    pictures.warm_up()
     with pytest.raises(PlaygroundError, match="can't be started"):
         pictures.upload(io.BytesIO(saved(quarters(), "JPEG")).getvalue(), "mine")

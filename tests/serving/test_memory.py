@@ -14,14 +14,16 @@ SPARE = 25  # MB of the process that waits to take the other one's place
 MEASURE = """
 import io, json, resource, sys, threading
 from PIL import Image
-from playground.serving import decoding, memory, pictures
+from playground.serving import pictures
+from playground.serving import pictures
+from playground.serving import cache
 
 def megabytes(which):
     lines = open("/proc/self/status").read().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(which)) / 1024
 
 kind, side, people = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-assert memory.give_back()
+assert cache.keep_few_arenas()
 out = io.BytesIO()
 Image.linear_gradient("L").resize((side, side)).convert("RGB").save(out, kind, quality=5, method=0)
 open("/proc/self/clear_refs", "w").write("5")
@@ -32,7 +34,7 @@ for drop in drops:
 for drop in drops:
     drop.join()
 grew = megabytes("VmHWM") - before
-for worker in decoding._ready:
+for worker in pictures._ready:
     worker.end()
 took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 print(json.dumps({"grew": grew, "held": pictures.held() / 2**20, "shown": len(shown), "took": took}))

@@ -12,7 +12,7 @@ import playground
 from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
 from playground.models import zoo
-from playground.serving import address, effort, models, own_models, pictures, settings, traces
+from playground.serving import chosen, effort, models, own_models, pictures, settings, traces
 from playground.serving.settings import Settings
 from playground.serving.traces import Wish
 
@@ -144,7 +144,7 @@ def own(monkeypatch, tmp_path):
 def test_a_folder_s_model_files_are_offered_by_their_own_names(own):
     card = next(card for card in models.cards() if card.name == "own/my-cats")
     assert (card.title, card.here) == ("my-cats", True)
-    assert "model" in address.readable({"model": "own/my-cats"})
+    assert "model" in chosen.readable({"model": "own/my-cats"})
     assert models.is_here("own/my-cats")
     assert models.fetch("own/my-cats") is None
     assert traces.trace(pictures.sample("flock"), Wish("own/my-cats"), traces.own_cache()).layers

@@ -22,7 +22,7 @@ from playground.models import borrowed
 from playground.pack import unpack
 from playground.pictures.images import fit
 from playground.samples import PHOTOGRAPHS, SAMPLES, named, samples, start_patch
-from playground.serving import chosen, models, opening, pictures, prepared, queue, routes_traces, traces
+from playground.serving import chosen, models, pictures, prepared, queue, routes_traces, traces
 from playground.serving.prepared import Ahead, all_packs, fresh_pack, prepare
 from playground.serving.traces import Wish
 from playground.tracing import Trace, trace
@@ -62,7 +62,7 @@ def layers(name: str, wanted: list[int] | None = None, detail: int = 1) -> bytes
 def shown(name: str, wanted: list[int] | None = None) -> dict:
     """What a person gets who chooses it, ready or not."""
     picture = pictures.sample(name)
-    return unpack(traces.layers(picture, opening.wish(picture.sample_name), None, wanted))[0]
+    return unpack(traces.layers(picture, chosen.wish(picture.sample_name), None, wanted))[0]
 
 
 def compared(ours: bytes, theirs: bytes) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 import playground
 from playground.serving import pictures
-from playground.serving.preview import WIDE, preview
+from playground.serving.routes_models import WIDE, preview
 from playground.serving.traces import own_cache
 
 

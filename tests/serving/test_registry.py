@@ -2,7 +2,7 @@
 
 import gc
 
-from playground.serving.registry import Registry
+from playground.serving.asker import Registry
 
 
 class One:

@@ -13,8 +13,7 @@ from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.serving import fetching, models, people, pictures, settings, waiters
-from playground.serving.preview import WIDE, preview
-from playground.serving.routes_models import ROUTES
+from playground.serving.routes_models import ROUTES, WIDE, preview
 
 ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
 CLIP = "vit_base_patch16_clip_224.openai"

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from playground.samples import SAMPLES
-from playground.serving import models, opening, pictures, routes_samples
+from playground.serving import chosen, models, pictures, routes_samples
 from serving.visits import client, refused
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -26,7 +26,7 @@ def test_the_list_has_every_sample_with_its_look_and_where_it_opens(http):
     told = answer.json()
     assert [sample["name"] for sample in told["samples"]] == [sample.name for sample in SAMPLES]
     for sample in told["samples"]:
-        wish = opening.wish(sample["name"])
+        wish = chosen.wish(sample["name"])
         assert (sample["opens"]["model"], sample["opens"]["detail"]) == (wish.model, wish.detail)
         head, _, data = sample["thumb"].partition(",")
         assert head == "data:image/jpeg;base64"

@@ -10,7 +10,7 @@ import pytest
 import playground
 from playground.analysis.scale import changed
 from playground.pack import unpack
-from playground.serving import chosen, habits, models, people, pictures, queue, routes_beyond, routes_traces, traces
+from playground.serving import chosen, models, people, pictures, queue, routes_beyond, routes_traces, traces
 from playground.serving.traces import Wish
 from playground.tracing import Trace
 from serving.visits import ANNA, BERT, bring, client, photograph, refused
@@ -106,13 +106,13 @@ def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(
 def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
     told = part(http, FLOCK, "names", layer="2").json()["heads"]
     seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
-    assert [tuple(head) for head in told] == habits.measure(seen, 2)
+    assert [tuple(head) for head in told] == traces.measure(seen, 2)
 
 
 def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(http, monkeypatch):
-    habits.of_samples.cache_clear()
-    counted, measure = [], habits.measure
-    monkeypatch.setattr(habits, "measure", lambda *which: (counted.append(which), measure(*which))[1])
+    traces.names_of_samples.cache_clear()
+    counted, measure = [], traces.measure
+    monkeypatch.setattr(traces, "measure", lambda *which: (counted.append(which), measure(*which))[1])
     for _ in range(3):
         part(http, FLOCK, "names", layer="2")
     described(http, FLOCK)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.serving import doctor, temporary
+from playground.serving import doctor, settings
 
 
 @pytest.fixture
@@ -33,22 +33,22 @@ def nobody(monkeypatch):
 
 
 def test_where_no_disk_can_be_written_temporary_files_lie_in_memory(nothing_can_be_written, monkeypatch, tmp_path):
-    monkeypatch.setattr(temporary, "IN_MEMORY", str(tmp_path))
-    assert temporary.find_a_folder()
+    monkeypatch.setattr(settings, "IN_MEMORY", str(tmp_path))
+    assert settings.find_a_folder()
     assert Path(tempfile.mkdtemp()).parent == tmp_path
     assert list(doctor._temporary()) == []
 
 
 def test_where_there_is_no_such_folder_either_it_is_said_to_the_operator(nothing_can_be_written, monkeypatch, tmp_path):
-    monkeypatch.setattr(temporary, "IN_MEMORY", str(tmp_path / "none"))
-    assert not temporary.find_a_folder()
+    monkeypatch.setattr(settings, "IN_MEMORY", str(tmp_path / "none"))
+    assert not settings.find_a_folder()
     (found,) = doctor._temporary()
-    assert (found.state, found.says) == (doctor.WRONG, temporary.NOWHERE)
+    assert (found.state, found.says) == (doctor.WRONG, settings.NOWHERE)
 
 
 def test_a_user_without_a_home_gets_one_that_nobody_could_fill_before(nobody, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    temporary.find_a_home()
+    settings.find_a_home()
     home = Path.home()
     assert home.parent == tmp_path
     assert not any(home.iterdir())
@@ -56,12 +56,12 @@ def test_a_user_without_a_home_gets_one_that_nobody_could_fill_before(nobody, mo
 
 
 def test_a_user_without_a_home_and_without_a_folder_lives_at_the_root(nobody, nothing_can_be_written, monkeypatch):
-    monkeypatch.setattr(temporary, "IN_MEMORY", "/none")
-    temporary.find_a_home()
+    monkeypatch.setattr(settings, "IN_MEMORY", "/none")
+    settings.find_a_home()
     assert os.environ["HOME"] == "/"
 
 
 def test_who_has_a_home_keeps_it(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
-    temporary.find_a_home()
+    settings.find_a_home()
     assert Path.home() == tmp_path

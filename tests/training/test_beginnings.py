@@ -8,8 +8,8 @@ import tiny_runs
 
 from playground.assets import TAUGHT_CURVES
 from playground.training import timelapse
-from playground.training.beginnings import beginnings, begun, first_with_a_habit, told
 from playground.training.recipe import Emergent, Recipe
+from playground.training.timelapse import beginnings, begun, first_with_a_habit, told
 from workshop.distil import LOSSES
 
 

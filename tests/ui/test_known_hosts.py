@@ -12,8 +12,7 @@ from starlette.testclient import TestClient
 
 from playground.serving import admission, hosts, settings
 from playground.serving.settings import Settings
-from playground.ui.headers import POLICY
-from playground.ui.known_hosts import KnownHosts
+from playground.ui.headers import POLICY, KnownHosts
 
 OURS = (
     "localhost", "LocalHost", "localhost.", "localhost:9000", "127.0.0.1", "127.0.0.1:8501", "[::1]",

@@ -5,7 +5,7 @@ import asyncio
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from playground.ui.left_pages import Line
+from playground.ui.lifespan import Line
 
 
 def asks(page: str, part: str = "") -> dict:

@@ -12,7 +12,7 @@ from playground.analysis import moments
 from playground.models import engine_file
 from playground.pack import unpack
 from playground.samples import named
-from playground.serving import habits, models, prepared
+from playground.serving import models, prepared, traces
 from playground.tracing import Trace
 from playground.ui import site
 
@@ -77,7 +77,7 @@ def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     image = playground.open_image(named("portrait").path)
     seen = playground.trace(models.load("bundled"), image, size=ready.size)  # as the app, which has the pixels
     for layer in range(seen.layers):
-        assert [tuple(head) for head in told[layer]] == habits.measure(seen, layer)
+        assert [tuple(head) for head in told[layer]] == traces.measure(seen, layer)
 
 
 def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_path, monkeypatch):

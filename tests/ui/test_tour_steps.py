@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from playground.serving import address
+from playground.serving import chosen
 from playground.ui.pages import PAGES
 from playground.ui.tour_steps import STEPS
 
@@ -34,7 +34,7 @@ def test_queries_and_keys_come_before_values_positions_and_the_block_and_the_sca
 def test_the_microscope_accepts_the_views_of_its_steps():
     for step in STEPS:
         if step.page == "microscope":
-            assert address.read(step.words) == ({}, step.words)
+            assert chosen.read_address(step.words) == ({}, step.words)
 
 
 @pytest.mark.usefixtures("nothing_fetched")

@@ -14,7 +14,7 @@ from playground.analysis.heads import look
 from playground.lessons import block, by_hand
 from playground.lessons.words import EXERCISES, QUESTIONS, TEXTS
 from playground.training import quick, timelapse
-from playground.training.beginnings import first_with_a_habit
+from playground.training.timelapse import first_with_a_habit
 from playground.ui.lessons import scale_row, train_now
 from playground.ui.lessons.training import SHARPER
 from ui.test_exercises import exercises

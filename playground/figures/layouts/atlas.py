@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from playground.analysis import heads
-from playground.analysis.ceiling import shared_ceiling
+from playground.analysis.scale import shared_ceiling
 from playground.figures import captions, naming, tables
 from playground.figures.layouts.layout import Drawn, Layout
 from playground.figures.maps import Domain, Map

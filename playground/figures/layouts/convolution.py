@@ -10,8 +10,7 @@ from playground.figures.spec import Spec
 
 
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    from playground.figures.map_panels import has_room, kernel_panel, map_panel, photo_panel
-    from playground.figures.panels import Panels
+    from playground.figures.panels import Panels, has_room, kernel_panel, map_panel, photo_panel
 
     (one,), (span,) = shown, spans
     sub = captions.place(spec)

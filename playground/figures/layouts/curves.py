@@ -2,17 +2,112 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
 from playground.analysis import scale
 from playground.figures.layouts.layout import Drawn, Layout
 from playground.figures.maps import Domain
 from playground.figures.one_map import OneMap, Shown
+from playground.figures.sheet import Box, Sheet, small
 from playground.figures.spec import Spec
 from playground.figures.tables import Table
 from playground.models.given import WORDS
+
+# Charts of the scale on a sheet: each has a heading, two curves with their bands, and the widths dₖ beneath.
+
+
+LEFT, BETWEEN, RIGHT = 2.5, 2.4, 1.1  # em: the numbers beside a chart, the next chart, the last width
+ABOVE, BELOW = 2.0, 2.6  # em: its heading, the widths
+
+
+@dataclass(frozen=True)
+class Chart:
+    quantity: str
+    heading: str
+    curves: dict[str, scale.Curve]  # by their colours
+
+
+class Charts:
+    """The body of the figure: a chart for each quantity, in one row or two."""
+
+    def __init__(self, charts: list[Chart], roomy: bool) -> None:
+        self.charts, self.roomy = charts, roomy
+
+    def _columns(self, height: float | None) -> int:
+        return 2 if height or not self.roomy else 4
+
+    def _sides(self, width: float, height: float | None, em: float) -> tuple[float, float]:
+        """(width, height) of a chart without its labels, inches."""
+        columns = self._columns(height)
+        rows = len(self.charts) // columns
+        wide = (width - columns * LEFT * em - (columns - 1) * BETWEEN * em - RIGHT * em) / columns
+        return wide, 0.8 * wide if height is None else height / rows - (ABOVE + BELOW) * em
+
+    def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
+        rows = len(self.charts) // self._columns(height)
+        return width, rows * (self._sides(width, height, em)[1] + (ABOVE + BELOW) * em)
+
+    def seen(self, width: float, height: float | None, em: float) -> float:
+        return math.prod(self.size(width, height, em))
+
+    def stop(self, width: float, height: float | None, em: float, least: float) -> float:
+        return 0.0
+
+    def place(self, sheet: Sheet, box: Box, height: float | None) -> None:
+        em, columns = sheet.font / 72, self._columns(height)
+        wide, high = self._sides(box.width, height, em)
+        for number, chart in enumerate(self.charts):
+            row, column = divmod(number, columns)
+            x = box.x + LEFT * em + column * (wide + (LEFT + BETWEEN) * em)
+            y = box.y + ABOVE * em + row * (high + (ABOVE + BELOW) * em)
+            last = row == len(self.charts) // columns - 1
+            _chart(sheet, chart, Box(x, y, wide, high), last)
+
+
+def _chart(sheet: Sheet, chart: Chart, box: Box, last: bool) -> None:
+    em, theme = sheet.font / 72, sheet.theme
+    sheet.text(box.x - 2.2 * em, box.y - 0.7 * em, chart.heading, small(sheet.font, 0.95), bold=True)
+    axes = sheet.axes(box)
+    axes.set_axis_on()
+    for colour, curve in chart.curves.items():
+        axes.fill_between(scale.WIDTHS, curve.low, curve.high, color=colour, alpha=0.25, linewidth=0)
+        axes.plot(scale.WIDTHS, curve.median, color=colour, linewidth=0.14 * sheet.font)
+    _dress(axes, chart.quantity)
+    axes.tick_params(
+        labelsize=small(sheet.font, 0.7), colors=theme.muted, width=0.05 * sheet.font, length=0.25 * sheet.font
+    )
+    for name, spine in axes.spines.items():
+        spine.set_visible(name in ("left", "bottom"))
+        spine.set(color=theme.line, linewidth=0.06 * sheet.font)
+    axes.grid(color=theme.line, linewidth=0.04 * sheet.font)
+    axes.set_axisbelow(True)
+    if last:
+        sheet.text(box.x + box.width / 2, box.y + box.height + 2.3 * em, "dₖ", small(sheet.font, 0.8), ha="center")
+
+
+def _dress(axes: Axes, quantity: str) -> None:
+    plain = FuncFormatter(lambda x, _: f"{x:g}")
+    axes.set_xscale("log")
+    axes.set_xlim(scale.WIDTHS[0], scale.WIDTHS[-1])
+    axes.xaxis.set(
+        major_locator=FixedLocator([4, 16, 64, 256, 1024]), major_formatter=plain, minor_locator=NullLocator()
+    )
+    if quantity == "deviation":
+        axes.set_yscale("log")
+        axes.set_ylim(0.6, 42)
+        axes.yaxis.set(
+            major_locator=FixedLocator([1, 2, 4, 8, 16, 32]), major_formatter=plain, minor_locator=NullLocator()
+        )
+    else:
+        axes.set_ylim(0, {"entropy": 6, "peak": 1}.get(quantity))
+    if quantity == "peak":
+        axes.yaxis.set_major_formatter(PercentFormatter(1))
+
 
 WITHOUT, WITH = "#E8963A", "#B63679"  # as in the lesson on the scale
 QUANTITIES = {  # of analysis/scale.py -> the heading of its chart
@@ -37,7 +132,6 @@ def curves(asks: list[OneMap]) -> list[Curves]:
 
 
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    from playground.figures.charts import Chart, Charts
 
     charts = [
         Chart(one.map.quantity, QUANTITIES[one.map.quantity], {SCALES[power][1]: c for power, c in one.map.of.items()})

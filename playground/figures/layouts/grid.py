@@ -11,8 +11,7 @@ from playground.figures import captions, maps, naming
 from playground.figures.layouts.layout import MANY, Drawn, Layout, small_maps
 from playground.figures.maps import Domain
 from playground.figures.one_map import Many, OneMap, Other, Shown, Subject
-from playground.figures.option_words import OptionError
-from playground.figures.reading import read_numbers, read_query
+from playground.figures.option_words import OptionError, read_numbers, read_query
 from playground.figures.spec import AXES, POOLED, Spec, query_words
 
 EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
@@ -145,8 +144,7 @@ def panels(spec: Spec, subject: Subject, others: Other) -> list[OneMap]:
 
 
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    from playground.figures.map_panels import map_panel, photo_panel
-    from playground.figures.panels import Grid
+    from playground.figures.panels import Grid, map_panel, photo_panel
 
     rows, columns = _axes_of(spec, shown)
     wide = len(columns.values)

@@ -10,7 +10,7 @@ from playground.figures import captions, maps
 from playground.figures.layouts.layout import Drawn, Layout, layer_scale, of_panels
 from playground.figures.maps import Domain
 from playground.figures.one_map import OneMap, Other, Shown, Subject
-from playground.figures.reading import read_query
+from playground.figures.option_words import read_query
 from playground.figures.spec import Spec
 
 MOST_QUERIES = 6  # in one picture
@@ -26,8 +26,7 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 
 
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    from playground.figures.map_panels import has_room, map_panel, photo_panel
-    from playground.figures.panels import Panels
+    from playground.figures.panels import Panels, has_room, map_panel, photo_panel
 
     if spec.other_queries:
         return _together(spec, shown, spans[0])

@@ -59,8 +59,7 @@ def side_by_side(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 
 def headed(shown: list[Shown], spans: list[Domain], names: list[tuple[str, str]]) -> Drawn:
     """`names`: over each map a heading, and beneath that a few words; how many tokens a row listens to follows them."""
-    from playground.figures.map_panels import map_panel
-    from playground.figures.panels import Panels
+    from playground.figures.panels import Panels, map_panel
 
     drawn = []
     for one, span, (heading, sub) in zip(shown, spans, names, strict=True):

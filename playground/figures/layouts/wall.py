@@ -21,8 +21,7 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
     from matplotlib.patches import Rectangle
 
     from playground.figures import prints
-    from playground.figures.map_panels import photo_panel
-    from playground.figures.panels import Matrix
+    from playground.figures.panels import Matrix, photo_panel
 
     subject, seen = shown[0].subject, shown[0].seen
     patch, (rows, columns) = maps.patch_of(seen, spec.query), seen.grid

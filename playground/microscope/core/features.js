@@ -155,7 +155,7 @@ export function componentPixels(features, found) {
 }
 
 // Lengths that stand apart. The bound is Tukey's for what is far out: the upper quartile and three times the distance
-// between the quartiles. The twin of `bound` in playground/analysis/outliers.py. No DOM in here.
+// between the quartiles. The twin of `bound` in playground/analysis/token_norms.py. No DOM in here.
 
 // Of values[from … to].
 export function boundOf(values, from, to) {

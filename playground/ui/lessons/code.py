@@ -132,7 +132,7 @@ def on_the_picture(here: Here) -> dict[str, Any]:
 
 
 def _measured_on(here: Here) -> dict[str, Any]:
-    from playground.analysis import drawn
+    from playground.analysis import heads
     from playground.analysis.contribution import differing
     from playground.lessons.fused import apart, in_blocks_apart, turned
     from playground.vit import QKV
@@ -153,7 +153,7 @@ def _measured_on(here: Here) -> dict[str, Any]:
             "some": TWICE.said["some"].format(most=MOST) if seen.tokens > MOST else "",
             "differs": found.overall,
             "rows": found.rows,
-            "drawn": drawn.words(seen),
+            "drawn": heads.words(seen),
             "breadth": found.breadth,
             "tokens": seen.tokens,
         }

@@ -52,9 +52,9 @@ def habits_here(here: Here):
 
 def say_drawn(seen) -> None:
     """Where not all rows were measured."""
-    from playground.analysis import drawn
+    from playground.analysis import heads
 
-    if words := drawn.words(seen):
+    if words := heads.words(seen):
         st.caption(words)
 
 

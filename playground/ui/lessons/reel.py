@@ -33,7 +33,7 @@ class Film:
     picture: Picture
     planned: int  # moments, when all is done
     whole: bool  # all layers at once: they are few and small
-    begins: tuple = ()  # see training/beginnings.py
+    begins: tuple = ()  # see training/timelapse.py
     aim: str = ""  # what the chart of `mass` is called; "" for the patch's own object
     habits: tuple[Habit, ...] = HABITS
     kinds: Callable[[Moment], list[list[str]]] = lambda moment: moment.habits.kinds(moment.mass)

@@ -25,7 +25,7 @@ HAIR = "rgba(128,128,128,0.35)"
 
 
 def real_model(here: Here) -> None:
-    from playground.analysis import drawn
+    from playground.analysis import heads
 
     where = st.empty()
     with where, st.spinner("Running the network with the scale and without …"):
@@ -37,7 +37,7 @@ def real_model(here: Here) -> None:
         else:
             without = _sharpness(here, replace(here.wish, scale=scale), off, scale)
     where.empty()
-    question = said.trained(plain_name(here.wish.model), d, scaled[2], on.vit.random_weights, drawn.words(on))
+    question = said.trained(plain_name(here.wish.model), d, scaled[2], on.vit.random_weights, heads.words(on))
     guess.ask(question, (here.picture.id, here.wish))
     with guess.after("scale_trained"):
         _compared(here, on, scaled, without, d)

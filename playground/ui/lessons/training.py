@@ -89,7 +89,7 @@ def _stage(here: Here, ticking: bool) -> None:
 
 
 def _timelapse(here: Here) -> None:
-    from playground.training.beginnings import first_with_a_habit
+    from playground.training.timelapse import first_with_a_habit
 
     seen = lapse()
     first = first_with_a_habit(seen)
@@ -127,8 +127,8 @@ def _film() -> Film:
 
 
 def _begins() -> tuple:
-    from playground.training.beginnings import begun
     from playground.training.recipe import Emergent
+    from playground.training.timelapse import begun
 
     return begun(Emergent(), lapse())
 

@@ -9,7 +9,7 @@ import streamlit as st
 from playground.assets import TAUGHT_CURVES, TIMELAPSE
 from playground.lessons.colours import KEY
 from playground.lessons.words.training import RUNS, TEXT, WITH, WITHOUT, told
-from playground.training import beginnings, measured, timelapse
+from playground.training import evaluate, timelapse
 from playground.training.recipe import Recipe
 from playground.training.timelapse import Timelapse
 from playground.ui import guess, lesson
@@ -34,7 +34,7 @@ def show() -> None:
     untold, taught = _runs(TIMELAPSE.stat().st_mtime)
     steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold, taught))
     lesson.say(STEP.prose, steps=steps)
-    begins = tuple(one for one in beginnings.begun(Recipe(), taught) if one.told and one.loss != "looked")
+    begins = tuple(one for one in timelapse.begun(Recipe(), taught) if one.told and one.loss != "looked")
     for column, name, run in zip(st.columns(2), RUNS, (untold, taught), strict=True):
         with column:
             lesson.chart(drawn(run, f"run {name}", ()), f"own object {name}", 330)
@@ -42,10 +42,10 @@ def show() -> None:
     with guess.after("training_told"):
         lesson.chart(drawn(taught, f"run {WITH}, the heads that were told", begins), "own object told", 330)
         lesson.say(STEP.after, **numbers(untold, taught, begins))
-        st.markdown(measured.table())
+        st.markdown(evaluate.table())
 
 
-def drawn(run: Timelapse, title: str, begins: tuple[beginnings.Beginning, ...]) -> go.Figure:
+def drawn(run: Timelapse, title: str, begins: tuple[timelapse.Beginning, ...]) -> go.Figure:
     """Mass against steps: a point for each moment that was saved. The heads that a loss asked to stay on objects are
     coloured. No line is drawn across the step at which that loss began: nobody knows when, between the two moments
     around it, a head rose."""
@@ -82,7 +82,7 @@ def drawn(run: Timelapse, title: str, begins: tuple[beginnings.Beginning, ...]) 
     return figure.update_layout(title={"text": title, "x": 0})
 
 
-def numbers(untold: Timelapse, taught: Timelapse, begins: tuple[beginnings.Beginning, ...]) -> dict[str, object]:
+def numbers(untold: Timelapse, taught: Timelapse, begins: tuple[timelapse.Beginning, ...]) -> dict[str, object]:
     """What became of both."""
     gathered = next(one for one in begins if one.loss == "gathered")
     best, (layer, head) = float(untold.moments[-1].mass[BEST]), BEST

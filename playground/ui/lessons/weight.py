@@ -178,7 +178,7 @@ def _number(x: float) -> str:
 
 def locked_on(here: Here) -> None:
     """The head whose rows agree most on one token, whoever asks."""
-    from playground.analysis import drawn
+    from playground.analysis import heads
     from playground.ui.lessons import heads_numbers
 
     seen = traces.trace(here.picture, here.wish, here.own)
@@ -198,7 +198,7 @@ def locked_on(here: Here) -> None:
         photo(here.picture.jpeg), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True,
         words=said.MEAN_ROW.format(layer=layer, head=head), beside=_least_agreed(here, seen, least, share[least]),
     )  # fmt: skip
-    question = said.locked(layer, head, most, place, many, share.size, seen.tokens, drawn.words(seen), shown)
+    question = said.locked(layer, head, most, place, many, share.size, seen.tokens, heads.words(seen), shown)
     guess.ask(question, (here.picture.id, here.wish.model))
     with guess.after("weight_locked"):
         _table(mean, share)
@@ -208,9 +208,9 @@ def locked_on(here: Here) -> None:
 
 def _mean_row(seen, layer: int, head: int):
     """(tokens,): what each gets on average, of the same rows as the head's numbers."""
-    from playground.analysis import drawn
+    from playground.analysis import heads
 
-    return seen.weights(layer, drawn.asking(seen))[head].mean(dim=0)
+    return seen.weights(layer, heads.asking(seen))[head].mean(dim=0)
 
 
 def _least_agreed(here: Here, seen, which: tuple[int, int], share: float) -> Beside:

@@ -8,7 +8,7 @@ from playground.assets import TAUGHT_CURVES
 from playground.models import zoo
 from playground.scenes import generate
 from playground.scenes.labels import patch_targets
-from playground.training import beginnings, evaluate, timelapse
+from playground.training import evaluate, timelapse
 from playground.training.recipe import Recipe
 from playground.ui.lessons import two_runs
 
@@ -20,7 +20,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def begins(runs):
-    return tuple(one for one in beginnings.begun(Recipe(), runs[1]) if one.loss == "gathered")
+    return tuple(one for one in timelapse.begun(Recipe(), runs[1]) if one.loss == "gathered")
 
 
 def test_before_the_guess_no_head_stands_out(runs):
