@@ -65,9 +65,13 @@ def main() -> None:
 
 
 def light_of(commit: str) -> ModuleType:
-    """playground/figures/light.py as it was."""
+    """playground/figures/drawing/light.py as it was."""
     shown = subprocess.run(
-        ["git", "show", f"{commit}:playground/figures/light.py"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "show", f"{commit}:playground/figures/drawing/light.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     module = ModuleType("former_light")
     exec(shown.stdout, module.__dict__)

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from playground.__main__ import main  # noqa: E402
+from playground.figures.drawing.spec import Spec, query_words  # noqa: E402
 from playground.figures.request import from_files  # noqa: E402
-from playground.figures.spec import Spec, query_words  # noqa: E402
 
 FOLDER = ROOT / "assets" / "readme" / "gallery"
 DPI = 72

@@ -91,7 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         return options.run(options) or 0
     except PlaygroundError as error:
         from playground.figures.command_line import TYPED
-        from playground.figures.option_words import told
+        from playground.figures.drawing.option_words import told
 
         return _complain(_with_flags(told(error, TYPED)))
     except KeyboardInterrupt:
@@ -322,8 +322,8 @@ def _photographs(options: argparse.Namespace) -> None:
 
 def _numbers(options: argparse.Namespace) -> None:
     from playground.figures.command_line import trained
+    from playground.figures.drawing.option_words import read_size
     from playground.figures.many import trace_many
-    from playground.figures.option_words import read_size
     from playground.models.catalogue import bar
     from playground.models.loading import load
 

@@ -18,7 +18,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from PIL import Image
 from pillow_heif.as_plugin import _save_heif
 
-from playground.figures.view import VIEW
+from playground.figures.drawing.view import VIEW
 from playground.samples import SAMPLES
 from playground.serving.chosen import PAGE
 

@@ -1,8 +1,9 @@
 """A way to look that nobody has seen: its record, its words, and one function for Python and for the browser."""
 
-from playground.figures import bundle, maps, way_table
-from playground.figures.way_words import ENGLISH
-from playground.figures.ways import WAYS, Way
+from playground.figures import bundle
+from playground.figures.drawing import maps, way_table
+from playground.figures.drawing.way_words import ENGLISH
+from playground.figures.drawing.ways import WAYS, Way
 
 SQUARED = Way("squared", "scores", "brightest", "square", uses=("ceiling",), extra=False)
 WORDS = {

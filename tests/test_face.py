@@ -11,8 +11,8 @@ from PIL import Image
 import playground
 from playground import PlaygroundError
 from playground.figures.command_line import ALIASES, FLAGS
+from playground.figures.drawing.sheet import Pixels
 from playground.figures.notebook import OPTIONS
-from playground.figures.sheet import Pixels
 from playground.samples import SAMPLES, named
 
 

@@ -47,7 +47,7 @@ MODULES = modules()
 
 
 def room(name: str) -> str:
-    """ "playground.figures.spec" lies in "figures", "playground.vit" is a room of its own."""
+    """ "playground.figures.drawing.spec" lies in "figures", "playground.vit" is a room of its own."""
     parts = name.split(".")
     return parts[1] if parts[0] == "playground" and len(parts) > 1 else parts[0]
 

@@ -7,18 +7,18 @@ if TYPE_CHECKING:
     from playground.figures.animation import MOVING, animate
     from playground.figures.command_line import command
     from playground.figures.compose import draw
+    from playground.figures.drawing.sheet import Drawing
+    from playground.figures.drawing.spec import Spec
     from playground.figures.files import SUFFIXES, write
     from playground.figures.numbers import NUMBERS
-    from playground.figures.sheet import Drawing
-    from playground.figures.spec import Spec
 
 __all__ = ["MOVING", "NUMBERS", "SUFFIXES", "Drawing", "Spec", "animate", "command", "draw", "write"]
 
 _HOME = {
     "command": "command_line",
     "draw": "compose",
-    "Drawing": "sheet",
-    "Spec": "spec",
+    "Drawing": "drawing.sheet",
+    "Spec": "drawing.spec",
     "animate": "animation",
     "MOVING": "animation",
     "NUMBERS": "numbers",

@@ -16,14 +16,13 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures.compose import caption_lines, draw
-from playground.figures.disk import keep
-from playground.figures.files import pixels, png_text
-from playground.figures.maps import Domain
-from playground.figures.metadata import provenance
-from playground.figures.option_words import OptionError
-from playground.figures.prints import bar
-from playground.figures.sheet import CONVOLUTION, THEMES
-from playground.figures.spec import Spec
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.option_words import OptionError
+from playground.figures.drawing.prints import bar
+from playground.figures.drawing.sheet import CONVOLUTION, THEMES
+from playground.figures.drawing.spec import Spec
+from playground.figures.files import keep, pixels, png_text
+from playground.figures.provenance import provenance
 
 if TYPE_CHECKING:
     from playground.tracing import Trace

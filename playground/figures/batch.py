@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,11 +15,12 @@ from pathlib import Path
 from playground import figures
 from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
-from playground.figures import command_line, layouts, naming, option_words, picture_files
-from playground.figures.manifest import Manifest
-from playground.figures.option_words import OptionError, told, word
-from playground.figures.spec import POOLED, Spec
-from playground.figures.unused_options import unused
+from playground.figures import command_line, layouts
+from playground.figures.command_line import unused
+from playground.figures.drawing import naming, option_words
+from playground.figures.drawing.option_words import OptionError, told, word
+from playground.figures.drawing.spec import POOLED, Spec
+from playground.figures.files import keep
 
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "layer", "head", "query")]
 HTML = ".html"
@@ -45,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     if not layouts.of(spec).of_pictures:
         print(_write(Path(options.output), spec, print))
         return 0
-    return _Many(options, spec, _plan(spec, options, picture_files.found(options.images))).make()
+    return _Many(options, spec, _plan(spec, options, found(options.images))).make()
 
 
 def _spec(options: argparse.Namespace) -> Spec:
@@ -99,7 +103,7 @@ class Job:
 
 def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Job]:
     """Every file's name is known, and no two are the same, before the first one is written."""
-    short = picture_files.distinct(images)
+    short = distinct(images)
     if spec.anonymous:  # a file's name can name a person
         width = len(str(len(images)))
         short = {name: f"picture-{number:0{width}}" for number, name in enumerate(images, start=1)}
@@ -183,7 +187,7 @@ def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **
         return numbers.write(path, spec, *subject, **others)
     figure = figures.draw(spec, *subject, **others)
     if figure.lacking and path.suffix.lower() != ".svg":
-        from playground.figures import fonts
+        from playground.figures.drawing import fonts
 
         complain(fonts.sentence(figure.lacking, command_line.FLAGS["font"]))
     return figures.write(figure, path)
@@ -296,3 +300,94 @@ class _Many:
     def _warn(self, *traces) -> None:
         for name in sorted({naming.model(seen) for seen in traces if naming.is_random(seen)}):
             self._complain_once(f"{name}: nothing of what this figure shows was learned")
+
+
+# What a run of many figures wrote: manifest.json beside them, brought up to date after each file.
+
+
+NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    path: Path | None  # None: a single figure has none
+    entries: dict[str, dict]  # a file's name, from the manifest's folder -> what it shows
+
+    @staticmethod
+    def of(files: list[Path]) -> Manifest:
+        """Of the run that will write these files. Files of an earlier run that are still there stay in it."""
+        if len(files) < 2:
+            return Manifest(None, {})
+        path = Path(os.path.commonpath([file.parent.resolve() for file in files])) / NAME
+        return Manifest(path, {name: one for name, one in _read(path).items() if (path.parent / name).exists()})
+
+    def add(self, file: Path, spec: Spec, seen, image, others: dict) -> None:
+        if self.path is None:
+            return
+        from playground.figures import layouts
+        from playground.figures.command_line import again
+        from playground.figures.compose import described
+
+        said = again(layouts.settled(spec, seen), file.name)
+        name = file.resolve().relative_to(self.path.parent).as_posix()
+        self.entries[name] = described(spec, seen, image, **others) | ({"command": said} if said else {})
+        keep(self.path, (json.dumps(self.entries, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def _read(path: Path) -> dict[str, dict]:
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return entries if isinstance(entries, dict) else {}
+
+
+# Which pictures a command means, and what their figures are called: each by a name of its own.
+
+
+PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic"}
+
+
+def found(names: list[str]) -> list[str]:
+    """Folders opened, and patterns that the shell has left as they are; each picture once."""
+    pictures: list[str] = []
+    for name in names:
+        path = Path(name).expanduser()
+        if path.is_dir():
+            inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in PICTURES)
+            if not inside:
+                raise PlaygroundError(f"The folder {name} holds no picture.")
+            pictures += inside
+        elif "*" in path.name and not path.exists():
+            pictures += sorted(str(file) for file in path.parent.glob(path.name)) or [name]
+        else:
+            pictures.append(name)
+    if not pictures:
+        raise PlaygroundError("Which picture? Give a file, a folder, or the name of a sample such as meadow.")
+    return list({_place(name): name for name in reversed(pictures)}.values())[::-1]
+
+
+def _place(name: str) -> str:
+    return str(Path(name).resolve()) if Path(name).exists() else name
+
+
+def distinct(names: list[str]) -> dict[str, str]:
+    """Each picture -> a short name that no other has, also where "A" and "a" are one file: its stem; else with its
+    kind, then with its folder, then with a number."""
+    short = {name: Path(name).stem for name in names}
+    for longer in (_with_kind, _with_folder, None):
+        used = Counter(one.casefold() for one in short.values())
+        twice = [name for name, one in short.items() if used[one.casefold()] > 1]
+        for number, name in enumerate(twice, start=1):
+            short[name] = longer(name) if longer else f"{short[name]}-{number}"
+    return short
+
+
+def _with_kind(name: str) -> str:
+    path = Path(name)
+    return f"{path.stem}-{path.suffix.lstrip('.')}" if path.suffix else path.stem
+
+
+def _with_folder(name: str) -> str:
+    path = Path(name).resolve()
+    return f"{path.parent.name}-{_with_kind(name)}"

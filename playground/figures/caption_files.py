@@ -7,9 +7,9 @@ from pathlib import Path
 
 from playground.figures import layouts
 from playground.figures.compose import subjects
-from playground.figures.disk import keep
-from playground.figures.naming import published
-from playground.figures.spec import Spec
+from playground.figures.drawing.naming import published
+from playground.figures.drawing.spec import Spec
+from playground.figures.files import keep
 
 CAPTIONS = (".txt", ".tex")
 TEX = {  # what LaTeX reads otherwise, or has no letter for

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from playground.figures import captions, layouts, naming
+from playground.figures import layouts
+from playground.figures.drawing import captions, naming
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.one_map import Other, Subject
+from playground.figures.drawing.panels import ABOVE, GAP, Grid, Matrix, Panel, entitled
+from playground.figures.drawing.prints import bar as bar_colours
+from playground.figures.drawing.sheet import Box, Drawing, Sheet, house_style, small, text_width, wrap
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts import Content
-from playground.figures.maps import Domain
-from playground.figures.metadata import metadata
-from playground.figures.one_map import Other, Subject
-from playground.figures.panels import ABOVE, GAP, Grid, Matrix, Panel, entitled
-from playground.figures.prints import bar as bar_colours
-from playground.figures.provenance import facts, footer
-from playground.figures.sheet import Box, Drawing, Sheet, house_style, small, text_width, wrap
-from playground.figures.spec import Spec
+from playground.figures.provenance import facts, footer, metadata
 
 if TYPE_CHECKING:
     from playground.tracing import Trace

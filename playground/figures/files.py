@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 import re
 import xml.etree.ElementTree as ET
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
+from matplotlib.font_manager import FontProperties, findfont
 from PIL import Image, PngImagePlugin
 
 from playground.errors import PlaygroundError
-from playground.figures import svg_fonts
-from playground.figures.disk import keep
-from playground.figures.metadata import metadata, provenance
-from playground.figures.sheet import Drawing
+from playground.figures.drawing.sheet import Drawing
+from playground.figures.provenance import metadata, provenance
 
 SUFFIXES = (".png", ".svg", ".pdf")
 FALLBACKS = {  # as wide, then narrower: nothing overlaps where a font is missing
@@ -86,7 +88,7 @@ def _tidy(drawn: bytes) -> bytes:
     for element in root.iter():
         if "style" in element.attrib:
             element.set("style", _with_fallbacks(element.get("style")))
-    ET.SubElement(definitions, f"{{{SVG}}}style").text = svg_fonts.faces(root)
+    ET.SubElement(definitions, f"{{{SVG}}}style").text = faces(root)
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root)
 
 
@@ -130,3 +132,67 @@ def _compact(data: bytes) -> tuple[str, bool]:
 
 def _url(kind: str, data: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
+
+
+# The letters that an SVG uses, inside it: where Source Sans is missing, its words are as wide as they were drawn.
+
+
+FREE = {"Source Sans Pro": "OFL", "DejaVu Sans": "Bitstream Vera"}  # may be embedded; of other fonts nobody knows
+
+
+def faces(root: ET.Element) -> str:
+    """CSS with one embedded font for each family and weight that the texts use."""
+    used: dict[tuple[str, str], set[str]] = {}
+    for element in root.iter():
+        style, text = element.get("style", ""), "".join(element.itertext())
+        if "font" not in style or not text.strip():
+            continue
+        weight = "bold" if "bold" in style or "700" in style else "normal"
+        for family in FREE:
+            if family in style:
+                used.setdefault((family, weight), set()).update(text)
+    made = [(one, weight, _subset(one, weight, "".join(sorted(letters)))) for (one, weight), letters in used.items()]
+    return "".join(
+        f"@font-face{{font-family:'{family}';font-weight:{weight};src:url(data:font/woff;base64,{data})}}"
+        for family, weight, data in sorted(made)
+        if data
+    )
+
+
+@lru_cache(200)
+def _subset(family: str, weight: str, letters: str) -> str:
+    """The part of a font's file that draws these letters, as WOFF; nothing if the font has none of them."""
+    from fontTools.subset import Options, Subsetter
+    from fontTools.ttLib import TTFont
+
+    found = findfont(FontProperties(family=family, weight=weight))
+    font = TTFont(found, recalcTimestamp=False)
+    if family not in font["name"].getDebugName(1) or not set(map(ord, letters)) & font.getBestCmap().keys():
+        return ""
+    options = Options(layout_features=["kern"], notdef_outline=True, name_IDs=[1, 2], hinting=False, flavor="woff")
+    subsetter = Subsetter(options)
+    subsetter.populate(text=letters)
+    subsetter.subset(font)
+    font.flavor = "woff"
+    out = io.BytesIO()
+    font.save(out, reorderTables=None)
+    return base64.b64encode(out.getvalue()).decode()
+
+
+# A made file put on the disk.
+
+
+def keep(path: Path, data: bytes) -> Path:
+    """Writes the file. A run that is stopped leaves no half of a file."""
+    if not path.parent.exists():
+        raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
+    part = path.with_name(f".playground-{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
+    finally:
+        with suppress(OSError):
+            part.unlink()  # where it was not renamed
+    return path

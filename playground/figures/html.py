@@ -19,16 +19,16 @@ from PIL import Image
 
 from playground.analysis import fingerprints
 from playground.errors import PlaygroundError
-from playground.figures import compose, layouts, packed
+from playground.figures import compose, layouts
 from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import again
-from playground.figures.disk import keep
-from playground.figures.files import pixels
-from playground.figures.naming import model, published, published_trace, weights
-from playground.figures.option_words import OptionError, word
-from playground.figures.sheet import Drawing
-from playground.figures.spec import POOLED, Spec, query_words
-from playground.figures.view import DRAWN
+from playground.figures.drawing import packed
+from playground.figures.drawing.naming import model, published, published_trace, weights
+from playground.figures.drawing.option_words import OptionError, word
+from playground.figures.drawing.sheet import Drawing
+from playground.figures.drawing.spec import POOLED, Spec, query_words
+from playground.figures.drawing.view import DRAWN
+from playground.figures.files import keep, pixels
 from playground.pictures import images
 from playground.tracing import Trace
 from playground.version import __version__

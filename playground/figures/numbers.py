@@ -15,10 +15,10 @@ from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures.command_line import again
 from playground.figures.compose import subjects
-from playground.figures.disk import keep
+from playground.figures.drawing.spec import Spec
+from playground.figures.drawing.tables import Table
+from playground.figures.files import keep
 from playground.figures.provenance import facts
-from playground.figures.spec import Spec
-from playground.figures.tables import Table
 from playground.version import __version__
 
 if TYPE_CHECKING:

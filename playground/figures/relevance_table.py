@@ -10,7 +10,7 @@ from playground import tracing
 from playground.analysis import occlusion
 from playground.analysis.explain import Score, answer_of, scores, words
 from playground.errors import PlaygroundError
-from playground.figures import picture_files
+from playground.figures import batch
 from playground.figures.command_line import trained
 from playground.models.catalogue import bar
 from playground.models.loading import load
@@ -30,7 +30,7 @@ def write(options) -> None:
         raise PlaygroundError(f"There is no method {options.method!r}: choose one of {', '.join(METHODS)}.")
     vit, pictures = (
         load(options.model, weights=options.weights, **trained(options)),
-        picture_files.found(options.images),
+        batch.found(options.images),
     )
     found: dict[str, list[Score]] = {}
     with open(options.out, "w", newline="", encoding="utf-8") as file:

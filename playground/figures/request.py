@@ -13,9 +13,9 @@ from pathlib import Path
 from PIL import Image
 
 from playground.figures import layouts
+from playground.figures.drawing.option_words import OptionError
+from playground.figures.drawing.spec import ALONE, Spec
 from playground.figures.layouts import grid
-from playground.figures.option_words import OptionError
-from playground.figures.spec import ALONE, Spec
 from playground.models.loading import load
 from playground.pictures.images import fit, open_image
 from playground.samples import named

@@ -21,7 +21,7 @@ from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from playground.assets import TEACHING
-from playground.figures.sheet import house_style
+from playground.figures.drawing.sheet import house_style
 from playground.lessons import teaching
 from playground.lessons.teaching import ASKS, NOTES, PLANS, TOKENS, VALUES
 

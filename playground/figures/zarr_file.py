@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +38,8 @@ def write(many: Any, path: Path, report: type | None = None, dask: str | None = 
     store = _opened(zarr, many, path) if path.exists() else _made(zarr, many, path)
     left = np.flatnonzero(~store["done"][:]).tolist()
     bar = report(total=len(many), initial=len(many) - len(left), unit="picture", desc="numbers") if report else None
-    if dask is None:
-        written = write_some(many, path, left)
-    else:
-        from playground.figures.on_cluster import write_on_cluster
-
-        written = write_on_cluster(write_some, many, path, left, dask)
+    alone = dask is None
+    written = write_some(many, path, left) if alone else write_on_cluster(write_some, many, path, left, dask)
     for _ in written:
         if bar is not None:
             bar.update(1)
@@ -92,7 +88,6 @@ def _zarr() -> Any:
 
 def _as_netcdf(many: Any, path: Path, report: type | None, dask: str | None) -> Path:
     """A file that was stopped in the middle would be damaged: it is made of a store beside it, once that is whole."""
-    from playground.figures.netcdf_file import convert, netcdf
 
     netcdf()  # a missing package is told before an hour of work
     if path.exists():
@@ -192,3 +187,125 @@ def _opened(zarr, many: Any, path: Path):
             f"{path} holds the numbers of other pictures, another model or other questions: choose another name."
         )
     return store
+
+
+# A Zarr store of many pictures' numbers as one NetCDF file, with the same names, dimensions and attributes: for whom
+# reads NetCDF. xarray.open_dataset(FILE, engine="h5netcdf") does.
+
+
+def netcdf() -> Any:
+    try:
+        import h5netcdf
+    except ImportError:
+        raise PlaygroundError(
+            "NetCDF files need one package more: pip install 'attention-playground[many]', or h5netcdf; a .zarr store "
+            "needs zarr alone."
+        ) from None
+    return h5netcdf
+
+
+def convert(store: Any, path: Path) -> None:
+    """One picture at a time. The file has its name when it is whole."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with netcdf().File(part, "w") as file:
+            file.attrs.update({key: _attribute(value) for key, value in store.attrs.items()})
+            for name, array in sorted(store.arrays()):
+                dimensions = array.metadata.dimension_names
+                for dimension, length in zip(dimensions, array.shape, strict=True):
+                    if dimension not in file.dimensions:
+                        file.dimensions[dimension] = length
+                if array.ndim == 1:
+                    _list(file, name, array)
+                else:
+                    _numbers(file, name, array, store["layer"][:] if "layer" in dimensions else None)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _list(file: Any, name: str, array: Any) -> None:
+    """Of a dimension: its places, or the names of the pictures."""
+    values = array[:]
+    if values.dtype.kind in "TOU":
+        import h5py
+
+        kind, values = h5py.string_dtype(), values.astype(object)
+    else:
+        kind = "i1" if values.dtype == bool else values.dtype
+    file.create_variable(name, array.metadata.dimension_names, kind)[...] = values
+
+
+def _numbers(file: Any, name: str, array: Any, layers: np.ndarray | None) -> None:
+    """In the same chunks as in the store: a picture is read without its neighbours, and a layer that these numbers were
+    not asked of takes no room."""
+    dimensions = array.metadata.dimension_names
+    nothing = array.dtype.type("nan")
+    copy = file.create_variable(name, dimensions, array.dtype, chunks=array.chunks, fillvalue=nothing)
+    copy.attrs.update({key: _attribute(value) for key, value in array.attrs.items()})
+    apart = layers is not None and array.chunks[1] < len(layers)
+    there = np.isin(layers, array.attrs["layers"]).nonzero()[0].tolist() if apart else [slice(None)]
+    for picture in range(array.shape[0]):
+        for part in there:
+            copy[picture, part] = array[picture, part]
+
+
+def _attribute(value: Any) -> Any:
+    return value if isinstance(value, str | int | float) else json.dumps(value)
+
+
+# The numbers of many pictures on several machines: a scheduler of dask.distributed shares the batches out, and its
+# workers write them into one Zarr store, where each picture is a region of its own.
+#
+# A worker that is lost gives nothing away: its batches are computed again by another one, in the same company, so
+# that their bytes are the same. Workers see the store and the pictures under the same names, and have this package
+# installed.
+
+PATIENCE = 20  # seconds for a scheduler to answer
+
+
+Write = Callable[[Any, Path, list[int]], Iterator[int]]  # zarr_file.write_some
+
+
+def write_on_cluster(write_some: Write, many: Any, path: Path, left: list[int], address: str) -> Iterator[int]:
+    """The numbers of the pictures that are done, as they become so."""
+    distributed = _distributed()
+    where = many.vit.patch_embed.proj.weight.device.type
+    try:
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise PlaygroundError(f"No scheduler of dask answers at {address} ({error}).") from None
+    with client:
+        if not client.scheduler_info()["workers"]:
+            raise PlaygroundError(f"The scheduler at {address} has no workers yet: start some, then ask again.")
+        held = client.scatter(dataclasses.replace(many, vit=many.vit.cpu()), broadcast=True, hash=False)
+        wanted = set(left)
+        parts = [[number for number in part if number in wanted] for part in many.batches()]
+        asked = [
+            client.submit(_of_part, write_some, held, path.resolve(), part, where, pure=False) for part in parts if part
+        ]
+        try:
+            for _, written in distributed.as_completed(asked, loop=client.loop, with_results=True):
+                yield from written
+        except PlaygroundError:
+            raise
+        except Exception as error:  # dask has exceptions of its own for each way to lose work
+            raise PlaygroundError(f"The workers at {address} could not go on: {error}") from None
+        finally:
+            client.cancel(asked)
+
+
+def _of_part(write_some: Write, many: Any, path: Path, part: list[int], device: str) -> list[int]:
+    """What a worker does."""
+    many.vit.to(device)
+    return list(write_some(many, path, part))
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise PlaygroundError(
+            "A cluster needs one package more: pip install 'attention-playground[cluster]', or distributed."
+        ) from None
+    return distributed

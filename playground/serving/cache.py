@@ -115,7 +115,6 @@ def trim(caches: Iterable[Cache], most_bytes: int) -> None:
 
 
 # Free memory goes back to the operating system, or to the next person, at once.
-# there may be some.
 
 THRESHOLD, LARGE = -3, 8 * 2**20  # glibc's M_MMAP_THRESHOLD; a picture is larger, most of a forward pass is smaller
 LOOKS = (10_000, 10, 25)  # new objects until Python looks for garbage among them, and how many looks until a wider one

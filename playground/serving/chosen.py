@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from hashlib import sha256
 
-from playground.figures import view
+from playground.figures.drawing import view
 from playground.models.names import plain_name
 from playground.samples import PHOTOGRAPHS, SAMPLES, Look, named
 from playground.serving import models, pictures, traces
@@ -25,7 +25,7 @@ from playground.version import __version__
 #
 # Addresses are hostile: whatever is not one of the expected values is dropped, and the page shows its default.
 
-PAGE = {  # a choice of the page -> what it may be; those of the microscope are in figures/view.py
+PAGE = {  # a choice of the page -> what it may be; those of the microscope are in figures/drawing/view.py
     "model": r"[A-Za-z0-9_./-]{1,80}",
     "mine": r"[0-9a-f]{16}",
     "sample": "|".join(re.escape(s.name) for s in (*PHOTOGRAPHS, *SAMPLES)),
@@ -49,7 +49,7 @@ def readable(words: dict[str, str]) -> dict[str, str]:
     return view.kept(words, PAGE)
 
 
-LONGEST_CUT = 1000  # letters, as in an address: see figures/view.py
+LONGEST_CUT = 1000  # letters, as in an address: see figures/drawing/view.py
 MOST_SCALE = 8.0  # where the microscope's dial ends
 
 

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from playground.errors import PlaygroundError
 from playground.figures import layouts as shapes
 from playground.figures.command_line import again
+from playground.figures.drawing.packed import PACKS
+from playground.figures.drawing.spec import PURPOSES, Spec
 from playground.figures.layouts import LAYOUTS
-from playground.figures.packed import PACKS
-from playground.figures.spec import PURPOSES, Spec
 from playground.serving import figure_files, figure_words
 from playground.serving.answering import Refused
 from playground.serving.figure_words import HELD, REST, SWEEPS, Shown, description

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from playground.figures import layouts
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts import grid
-from playground.figures.spec import Spec
 from playground.serving import chosen, figure_words, lesson_results, models, queue, traces
 from playground.serving.answering import Refused
 from playground.serving.figure_words import Shown
@@ -168,8 +168,8 @@ def _number(scale: str) -> float | None:
 
 def _check_place(spec: Spec, seen) -> None:
     """As the command line does it, before anything is drawn."""
-    from playground.figures.option_words import read_numbers
-    from playground.figures.spec import POOLED
+    from playground.figures.drawing.option_words import read_numbers
+    from playground.figures.drawing.spec import POOLED
 
     if spec.layer is not None:
         read_numbers(spec.layer, seen.layers, "{layer} takes", "layer")

@@ -1,8 +1,8 @@
 """The words of an address as the description of a figure, and back.
 
-What is shown is said as in the microscope's address (figures/view.py), how it looks by the names of a Spec's fields
-(figures/spec.py). A word is refused where the command line would refuse its flag, with the same sentence about words
-instead of flags.
+What is shown is said as in the microscope's address (figures/drawing/view.py), how it looks by the names of a Spec's
+fields (figures/drawing/spec.py). A word is refused where the command line would refuse its flag, with the same sentence
+about words instead of flags.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from urllib.parse import parse_qsl, urlencode
 
-from playground.figures import command_line, layouts, option_words
+from playground.figures import command_line, layouts
+from playground.figures.command_line import unused
+from playground.figures.drawing import option_words
+from playground.figures.drawing.option_words import Words
+from playground.figures.drawing.spec import ALONE, POOLED, Spec, query_words
+from playground.figures.drawing.view import DRAWN, VIEW, as_in_address
+from playground.figures.drawing.ways import FIRST
 from playground.figures.layouts import Layout
-from playground.figures.option_words import Words
-from playground.figures.spec import ALONE, POOLED, Spec, query_words
-from playground.figures.unused_options import unused
-from playground.figures.view import DRAWN, VIEW, as_in_address
-from playground.figures.ways import FIRST
 from playground.serving import chosen, models, own_models, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person

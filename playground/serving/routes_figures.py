@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.figures.option_words import OptionError
+from playground.figures.drawing.option_words import OptionError
 from playground.serving import exports, figure_files, figure_words, people
 from playground.serving.answering import Refused, answer, changes
 from playground.serving.people import Person

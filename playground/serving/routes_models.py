@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.errors import PlaygroundError
-from playground.figures import light
+from playground.figures.drawing import light
 from playground.models.names import plain_name
 from playground.samples import start_patch
 from playground.serving import chosen, models, people, pictures, settings, traces, waiters

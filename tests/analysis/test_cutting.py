@@ -7,7 +7,7 @@ from PIL import Image
 import playground
 from playground.analysis import cutting
 from playground.errors import PlaygroundError
-from playground.figures.view import matching
+from playground.figures.drawing.view import matching
 from playground.vit import Config, VisionTransformer
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from browser.test_exported_html import HELD, Reader
 from browser.truth import seen
-from playground.figures import bundle, html, light
-from playground.figures.ways import WAYS
+from playground.figures import bundle, html
+from playground.figures.drawing import light
+from playground.figures.drawing.ways import WAYS
 
 PIXELS = """picture => [...picture.getContext("2d").getImageData(0, 0, picture.width, picture.height).data]"""
 

@@ -121,7 +121,9 @@ def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(wa
     second.page.get_by_text("Stopped after").wait_for()
     shown = second.until("r => !r.growing")  # and can still be looked at
     assert shown["told"] == ""
+    second.rest()  # the page that is drawn anew would take the click with it
     second.part("picture").click(position={"x": 4, "y": 4})
+    second.until("r => r.patch === '0,0'")
     second.page.wait_for_url("**patch=0%2C0**")
     second.page.get_by_text("One head is told", exact=True).click()
     told = second.until("r => r.told")

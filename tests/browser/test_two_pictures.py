@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from browser.truth import seen
-from playground.figures import light, maps
+from playground.figures.drawing import light, maps
 
 PAIR = "model=bundled&sample=twins&with=sample:portrait&beside=compare"
 

@@ -17,11 +17,11 @@ from PIL import Image
 
 from playground import figures
 from playground.figures import caption_files, layouts
+from playground.figures.drawing.naming import published
+from playground.figures.drawing.sheet import Drawing
+from playground.figures.drawing.spec import Spec
 from playground.figures.files import pixels
-from playground.figures.naming import published
 from playground.figures.request import from_files
-from playground.figures.sheet import Drawing
-from playground.figures.spec import Spec
 
 KEPT = Path(__file__).parent / "kept"
 TEXTS = KEPT / "texts.json"

@@ -14,15 +14,16 @@ import playground
 from figures import keeping
 from figures.keeping import DRAWN, KEPT, SAID, TEXTS, difference, drawn, texts, wrong_cell
 from playground import figures
-from playground.figures import caption_files, captions, command_line, layouts, numbers
+from playground.figures import caption_files, command_line, layouts, numbers
 from playground.figures.command_line import command
 from playground.figures.compose import subjects
+from playground.figures.drawing import captions
+from playground.figures.drawing.one_map import OneMap
+from playground.figures.drawing.panels import Grid, Matrix
+from playground.figures.drawing.spec import Spec
 from playground.figures.files import pixels
 from playground.figures.layouts import LAYOUTS, Layout
 from playground.figures.layouts.curves import Charts
-from playground.figures.one_map import OneMap
-from playground.figures.panels import Grid, Matrix
-from playground.figures.spec import Spec
 from playground.serving import exports
 
 ROOT = Path(__file__).parent.parent.parent
@@ -52,7 +53,7 @@ def test_a_figure_says_what_is_kept(name):
 @pytest.mark.parametrize("name", ["head", "heads", "grid"])
 def test_one_wrong_cell_is_seen(name, monkeypatch):
     """The difference that is allowed is smaller than a single patch."""
-    from playground.figures import maps
+    from playground.figures.drawing import maps
 
     right, look, spec = drawn(DRAWN[name]), maps.look, DRAWN[name]
 

@@ -14,9 +14,10 @@ from test_javascript import node
 import playground
 from figures import keeping
 from playground import figures
-from playground.figures import caption_files, captions, command_line, maps, numbers, prints, way_table
-from playground.figures.way_words import ENGLISH, TABLES
-from playground.figures.ways import FIRST, WAYS
+from playground.figures import caption_files, command_line, numbers
+from playground.figures.drawing import captions, maps, prints, way_table
+from playground.figures.drawing.way_words import ENGLISH, TABLES
+from playground.figures.drawing.ways import FIRST, WAYS
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
@@ -63,7 +64,9 @@ def test_every_option_that_some_ways_use_is_one_of_a_figure():
 
 
 def test_the_browser_has_the_table_that_python_writes():
-    assert way_table.TABLE.read_text(encoding="utf-8") == way_table.text(), "python -m playground.figures.way_table"
+    assert way_table.TABLE.read_text(encoding="utf-8") == way_table.text(), (
+        "python -m playground.figures.drawing.way_table"
+    )
     program = (
         f"import {{ FIRST_WAY, WAYS, wayWords }} from {json.dumps((CORE / 'ways.js').as_uri())};\n"
         'const said = Object.values(WAYS).map((way) => [way.name, wayWords(way, "note", ["column"])]);\n'
@@ -115,7 +118,7 @@ def test_a_way_made_up_here_has_its_files_and_its_command(squared, tmp_path):
 # Nowhere else ---------------------------------------------------------------------------------------------------------
 
 OWN = {  # the records, their words, and the functions that compute them
-    "figures/ways.py", "figures/way_words.py", "figures/maps.py", "figures/prints.py",
+    "figures/drawing/ways.py", "figures/drawing/way_words.py", "figures/drawing/maps.py", "figures/drawing/prints.py",
     "microscope/core/waytable.js", "microscope/core/ways.js",
 }  # fmt: skip
 NAMES = "|".join(WAYS)

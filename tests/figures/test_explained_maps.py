@@ -11,10 +11,10 @@ import playground
 from playground.__main__ import main
 from playground.analysis import occlusion, token_norms
 from playground.errors import PlaygroundError
-from playground.figures import captions, maps
-from playground.figures.one_map import OneMap, Shown, Subject
-from playground.figures.spec import Spec
-from playground.figures.unused_options import unused
+from playground.figures.command_line import unused
+from playground.figures.drawing import captions, maps
+from playground.figures.drawing.one_map import OneMap, Shown, Subject
+from playground.figures.drawing.spec import Spec
 
 SPEC = Spec(query=(4, 4), layer=1)
 

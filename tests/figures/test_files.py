@@ -23,13 +23,13 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures, samples
 from playground.__main__ import _parser, main
-from playground.figures import Spec, batch, caption_files, naming, request
+from playground.figures import Spec, batch, caption_files, request
 from playground.figures.animation import frames, walk
-from playground.figures.command_line import DEFAULTS, holding
+from playground.figures.command_line import DEFAULTS, holding, unused
+from playground.figures.drawing import naming
+from playground.figures.drawing.naming import published
 from playground.figures.files import pixels
 from playground.figures.layouts import LAYOUTS
-from playground.figures.naming import published
-from playground.figures.unused_options import unused
 
 TRIO = Spec(
     image="meadow", model="untrained", layout="convolution", layer=1, head=2, query=(3, 4), purpose="page", footer=True

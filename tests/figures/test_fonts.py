@@ -15,8 +15,9 @@ from PIL import ImageChops
 import playground
 from playground import figures
 from playground.__main__ import main
-from playground.figures import Spec, files, fonts
-from playground.figures.sheet import house_style
+from playground.figures import Spec, files
+from playground.figures.drawing import fonts
+from playground.figures.drawing.sheet import house_style
 
 CAT, DOG = "猫", "犬"
 NAMED = Spec(image=f"{CAT}.png", model="small", layer=1, head=2, query=(3, 4), purpose="page", dpi=60, footer=True)

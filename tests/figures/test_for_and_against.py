@@ -14,12 +14,13 @@ from playground.__main__ import main
 from playground.analysis import occlusion
 from playground.analysis.occlusion import Step
 from playground.errors import PlaygroundError
-from playground.figures import captions, layouts, light, maps, prints
+from playground.figures import layouts
+from playground.figures.command_line import unused
 from playground.figures.compose import subjects
-from playground.figures.maps import Domain, Map
-from playground.figures.one_map import OneMap, Shown, Subject
-from playground.figures.spec import METHODS, Spec
-from playground.figures.unused_options import unused
+from playground.figures.drawing import captions, light, maps, prints
+from playground.figures.drawing.maps import Domain, Map
+from playground.figures.drawing.one_map import OneMap, Shown, Subject
+from playground.figures.drawing.spec import METHODS, Spec
 
 LABEL = {"label": 3}
 KINDS = ("relevance", "occlusion")

@@ -9,11 +9,12 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
-from playground.figures import Spec, layouts, numbers, prints
+from playground.figures import Spec, layouts, numbers
 from playground.figures.compose import subjects
-from playground.figures.maps import domain
-from playground.figures.one_map import Subject
-from playground.figures.sheet import Pixels
+from playground.figures.drawing import prints
+from playground.figures.drawing.maps import domain
+from playground.figures.drawing.one_map import Subject
+from playground.figures.drawing.sheet import Pixels
 from playground.pictures.images import fit
 
 SMALL = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)

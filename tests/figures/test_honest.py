@@ -18,11 +18,21 @@ import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
 from playground.analysis import heads
-from playground.figures import Spec, caption_files, captions, command_line, files, layouts, maps, option_words, prints
+from playground.figures import Spec, caption_files, command_line, files, layouts
 from playground.figures.compose import subjects
-from playground.figures.one_map import OneMap, Shown
-from playground.figures.panels import map_panel
-from playground.figures.sheet import SMALLEST, Box, emptiest_side, fitting, fitting_words, house_style, text_width, wrap
+from playground.figures.drawing import captions, maps, option_words, prints
+from playground.figures.drawing.one_map import OneMap, Shown
+from playground.figures.drawing.panels import map_panel
+from playground.figures.drawing.sheet import (
+    SMALLEST,
+    Box,
+    emptiest_side,
+    fitting,
+    fitting_words,
+    house_style,
+    text_width,
+    wrap,
+)
 from playground.models.catalogue import Lines
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
@@ -114,10 +124,10 @@ def test_an_svg_brings_its_letters(seen, picture):
 
 
 def test_a_font_of_one_s_own_is_not_given_away():
-    from playground.figures import svg_fonts
+    from playground.figures import files
 
     root = ET.fromstring("<svg><text style=\"font: 7px 'Secret Sans', sans-serif\">words</text></svg>")
-    assert svg_fonts.faces(root) == ""
+    assert files.faces(root) == ""
 
 
 # 5: where it comes from

@@ -13,11 +13,12 @@ from PIL import Image
 
 import playground
 from playground import PlaygroundError, figures
-from playground.figures import Spec, layouts, light, prints
+from playground.figures import Spec, layouts
+from playground.figures.drawing import light, prints
+from playground.figures.drawing.maps import Map, domain, look, neighbourhood, same_place, shares
+from playground.figures.drawing.one_map import Subject
+from playground.figures.drawing.sheet import SMALLEST, Pixels, house_style
 from playground.figures.files import pixels
-from playground.figures.maps import Map, domain, look, neighbourhood, same_place, shares
-from playground.figures.one_map import Subject
-from playground.figures.sheet import SMALLEST, Pixels, house_style
 from playground.vit import VisionTransformer
 
 SMALL = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), purpose="column", dpi=60)

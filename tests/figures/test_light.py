@@ -15,9 +15,9 @@ from test_javascript import node
 import playground
 from playground import figures
 from playground.analysis import token_norms
-from playground.figures import captions, light, maps, prints
-from playground.figures.maps import Domain, Map
-from playground.figures.spec import Spec
+from playground.figures.drawing import captions, light, maps, prints
+from playground.figures.drawing.maps import Domain, Map
+from playground.figures.drawing.spec import Spec
 from playground.samples import named
 
 ROOT = Path(__file__).parent.parent.parent

@@ -331,14 +331,14 @@ def contents(folder):
 
 
 def test_a_cluster_that_is_not_there_is_a_sentence(zarr, small, pictures, tmp_path, monkeypatch):
-    from playground.figures import on_cluster
+    from playground.figures import zarr_file
 
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(PlaygroundError, match=r"attention-playground\[cluster\]"):
         playground.trace_many(pictures, small).write(tmp_path / "out.zarr", dask="tcp://127.0.0.1:9")
     monkeypatch.undo()
     pytest.importorskip("distributed", reason="distributed is not installed")
-    monkeypatch.setattr(on_cluster, "PATIENCE", 0.2)
+    monkeypatch.setattr(zarr_file, "PATIENCE", 0.2)
     for address in ("tcp://127.0.0.1:9", "nonsense"):
         with pytest.raises(PlaygroundError, match="No scheduler of dask answers"):
             playground.trace_many(pictures, small).write(tmp_path / "out.zarr", dask=address)

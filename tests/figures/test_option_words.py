@@ -12,7 +12,7 @@ from playground import PlaygroundError
 from playground.__main__ import main
 from playground.figures import Spec
 from playground.figures.command_line import FLAGS, TYPED
-from playground.figures.option_words import PYTHON, OptionError, told, word
+from playground.figures.drawing.option_words import PYTHON, OptionError, told, word
 from playground.serving.figure_words import IN_ADDRESS
 
 ROOT = Path(__file__).parent.parent.parent / "playground"

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from test_javascript import node
 
-from playground.figures import Spec, fonts, layouts, maps, prints
-from playground.figures.one_map import Subject
+from playground.figures import Spec, layouts
+from playground.figures.drawing import fonts, maps, prints
+from playground.figures.drawing.one_map import Subject
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from playground.figures.captions import taught
-from playground.figures.one_map import OneMap, Shown, Subject
-from playground.figures.spec import Spec
+from playground.figures.drawing.captions import taught
+from playground.figures.drawing.one_map import OneMap, Shown, Subject
+from playground.figures.drawing.spec import Spec
 from playground.vit import Told
 
 

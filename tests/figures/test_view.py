@@ -10,8 +10,8 @@ import pytest
 from test_javascript import node
 
 from playground.figures import command_line
-from playground.figures.spec import CHOICES, Spec
-from playground.figures.view import DRAWN, VIEW, as_in_address
+from playground.figures.drawing.spec import CHOICES, Spec
+from playground.figures.drawing.view import DRAWN, VIEW, as_in_address
 from playground.serving import chosen
 
 CORE = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core" / "view.js"

@@ -13,8 +13,8 @@ import playground
 from playground.assets import TEACHING
 from playground.figures import Spec, html
 from playground.figures import teaching as printed
-from playground.figures.sheet import house_style
-from playground.figures.view import matching
+from playground.figures.drawing.sheet import house_style
+from playground.figures.drawing.view import matching
 from playground.lessons import teaching
 from playground.ui.lessons import teach
 

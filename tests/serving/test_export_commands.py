@@ -7,8 +7,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from playground.__main__ import main
+from playground.figures.drawing.spec import CHOICES
 from playground.figures.layouts import LAYOUTS
-from playground.figures.spec import CHOICES
 from playground.serving.routes_figures import ROUTES
 
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}

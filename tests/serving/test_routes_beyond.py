@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from playground.analysis import occlusion, patching
-from playground.figures import captions
+from playground.figures.drawing import captions
 from playground.pack import unpack
 from playground.serving import effort, people, pictures, routes_beyond, traces
 from playground.serving.traces import Wish

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from waiting import until
 
 from playground.__main__ import main
+from playground.figures.drawing.spec import PURPOSES
 from playground.figures.layouts import LAYOUTS
-from playground.figures.spec import PURPOSES
 from playground.serving import figure_files, lesson_results, people, pictures, queue
 from playground.serving.routes_figures import ROUTES
 

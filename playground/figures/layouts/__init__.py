@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
+from playground.figures.drawing.one_map import Other, Shown, Subject
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.atlas import ATLAS
 from playground.figures.layouts.compare import COMPARE
 from playground.figures.layouts.components import COMPONENTS
@@ -16,8 +18,6 @@ from playground.figures.layouts.heads import HEADS
 from playground.figures.layouts.layout import Content, Layout
 from playground.figures.layouts.scale import SCALE
 from playground.figures.layouts.wall import WALL
-from playground.figures.one_map import Other, Shown, Subject
-from playground.figures.spec import Spec
 
 if TYPE_CHECKING:
     from playground.tracing import Trace

@@ -8,11 +8,11 @@ import numpy as np
 
 from playground.analysis import heads
 from playground.analysis.scale import shared_ceiling
-from playground.figures import captions, naming, tables
+from playground.figures.drawing import captions, naming, tables
+from playground.figures.drawing.maps import Domain, Map
+from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.layout import Drawn, Layout
-from playground.figures.maps import Domain, Map
-from playground.figures.one_map import OneMap, Other, Shown, Subject
-from playground.figures.spec import Spec
 from playground.models.names import plain_name
 
 STRIP = 0.2  # of a cell's height: where a head's habit stands, beside its map
@@ -53,8 +53,8 @@ def exposed(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
     from matplotlib.patches import Rectangle
 
-    from playground.figures import prints
-    from playground.figures.panels import Matrix
+    from playground.figures.drawing import prints
+    from playground.figures.drawing.panels import Matrix
 
     seen = shown[0].seen
 

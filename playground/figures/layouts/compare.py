@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import PurePath
 
-from playground.figures import captions, maps, naming
+from playground.figures.drawing import captions, maps, naming
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject
+from playground.figures.drawing.option_words import OptionError
+from playground.figures.drawing.spec import ALONE, POOLED, Spec
 from playground.figures.layouts.layout import Drawn, Layout, headed, layer_scale, outside_of_each
-from playground.figures.maps import Domain
-from playground.figures.one_map import OneMap, Other, Shown, Subject
-from playground.figures.option_words import OptionError
-from playground.figures.spec import ALONE, POOLED, Spec
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:

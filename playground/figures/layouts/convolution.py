@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from playground.figures import captions
+from playground.figures.drawing import captions
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.one_map import Shown
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.layout import Drawn, Layout, one_head
-from playground.figures.maps import Domain
-from playground.figures.one_map import Shown
-from playground.figures.spec import Spec
 
 
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    from playground.figures.panels import Panels, has_room, kernel_panel, map_panel, photo_panel
+    from playground.figures.drawing.panels import Panels, has_room, kernel_panel, map_panel, photo_panel
 
     (one,), (span,) = shown, spans
     sub = captions.place(spec)

@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
 from playground.analysis import scale
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.one_map import OneMap, Shown
+from playground.figures.drawing.sheet import Box, Sheet, small
+from playground.figures.drawing.spec import Spec
+from playground.figures.drawing.tables import Table
 from playground.figures.layouts.layout import Drawn, Layout
-from playground.figures.maps import Domain
-from playground.figures.one_map import OneMap, Shown
-from playground.figures.sheet import Box, Sheet, small
-from playground.figures.spec import Spec
-from playground.figures.tables import Table
 from playground.models.given import WORDS
 
 # Charts of the scale on a sheet: each has a heading, two curves with their bands, and the widths dₖ beneath.

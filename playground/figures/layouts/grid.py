@@ -7,12 +7,12 @@ from math import prod
 from pathlib import PurePath
 
 from playground.errors import PlaygroundError
-from playground.figures import captions, maps, naming
+from playground.figures.drawing import captions, maps, naming
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.one_map import Many, OneMap, Other, Shown, Subject
+from playground.figures.drawing.option_words import OptionError, read_numbers, read_query
+from playground.figures.drawing.spec import AXES, POOLED, Spec, query_words
 from playground.figures.layouts.layout import MANY, Drawn, Layout, small_maps
-from playground.figures.maps import Domain
-from playground.figures.one_map import Many, OneMap, Other, Shown, Subject
-from playground.figures.option_words import OptionError, read_numbers, read_query
-from playground.figures.spec import AXES, POOLED, Spec, query_words
 
 EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
 
@@ -144,7 +144,7 @@ def panels(spec: Spec, subject: Subject, others: Other) -> list[OneMap]:
 
 
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    from playground.figures.panels import Grid, map_panel, photo_panel
+    from playground.figures.drawing.panels import Grid, map_panel, photo_panel
 
     rows, columns = _axes_of(spec, shown)
     wide = len(columns.values)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import partial
 
 from playground.errors import PlaygroundError
-from playground.figures import captions, maps
+from playground.figures.drawing import captions, maps
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject
+from playground.figures.drawing.option_words import read_query
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.layout import Drawn, Layout, layer_scale, of_panels
-from playground.figures.maps import Domain
-from playground.figures.one_map import OneMap, Other, Shown, Subject
-from playground.figures.option_words import read_query
-from playground.figures.spec import Spec
 
 MOST_QUERIES = 6  # in one picture
 
@@ -26,7 +26,7 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 
 
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    from playground.figures.panels import Panels, has_room, map_panel, photo_panel
+    from playground.figures.drawing.panels import Panels, has_room, map_panel, photo_panel
 
     if spec.other_queries:
         return _together(spec, shown, spans[0])
@@ -39,8 +39,8 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 
 def _together(spec: Spec, shown: list[Shown], span: Domain) -> Drawn:
     """Several patches in one picture, each in a colour and with an outline of its own."""
-    from playground.figures import prints
-    from playground.figures.panels import Panel, Panels
+    from playground.figures.drawing import prints
+    from playground.figures.drawing.panels import Panel, Panels
 
     subject, grids = shown[0].subject, [one.map.grid for one in shown]
     patches = [maps.patch_of(subject.seen, one.spec.query) for one in shown]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from playground.figures import captions
+from playground.figures.drawing import captions
+from playground.figures.drawing.one_map import OneMap, Other, Subject
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.layout import Layout, layer_scale
-from playground.figures.one_map import OneMap, Other, Subject
-from playground.figures.spec import Spec
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:

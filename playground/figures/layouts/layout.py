@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
-from playground.figures import captions, maps, tables
-from playground.figures.maps import Domain, Map
-from playground.figures.one_map import OneMap, Other, Shown, Subject, maps_of
-from playground.figures.option_words import OptionError
-from playground.figures.spec import Spec
+from playground.figures.drawing import captions, maps, tables
+from playground.figures.drawing.maps import Domain, Map
+from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject, maps_of
+from playground.figures.drawing.option_words import OptionError
+from playground.figures.drawing.spec import Spec
 
 if TYPE_CHECKING:
-    from playground.figures.panels import Body
+    from playground.figures.drawing.panels import Body
 
 Legend = tuple[tuple[str, str, str], ...]  # (colour, words, a shape or "")
 
@@ -59,7 +59,7 @@ def side_by_side(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 
 def headed(shown: list[Shown], spans: list[Domain], names: list[tuple[str, str]]) -> Drawn:
     """`names`: over each map a heading, and beneath that a few words; how many tokens a row listens to follows them."""
-    from playground.figures.panels import Panels, map_panel
+    from playground.figures.drawing.panels import Panels, map_panel
 
     drawn = []
     for one, span, (heading, sub) in zip(shown, spans, names, strict=True):

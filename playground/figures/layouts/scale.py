@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from playground.errors import PlaygroundError
-from playground.figures import captions
+from playground.figures.drawing import captions
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.layout import Drawn, Layout, headed, outside_of_each
-from playground.figures.maps import Domain
-from playground.figures.one_map import OneMap, Other, Shown, Subject
-from playground.figures.spec import Spec
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:

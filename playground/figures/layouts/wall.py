@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from playground.figures import captions, maps
+from playground.figures.drawing import captions, maps
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.layout import Drawn, Layout, layer_scale, small_maps
-from playground.figures.maps import Domain
-from playground.figures.one_map import OneMap, Other, Shown, Subject
-from playground.figures.spec import Spec
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
@@ -20,8 +20,8 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
     from matplotlib.patches import Rectangle
 
-    from playground.figures import prints
-    from playground.figures.panels import Matrix, photo_panel
+    from playground.figures.drawing import prints
+    from playground.figures.drawing.panels import Matrix, photo_panel
 
     subject, seen = shown[0].subject, shown[0].seen
     patch, (rows, columns) = maps.patch_of(seen, spec.query), seen.grid

@@ -1,4 +1,4 @@
-// How weights become light on a photograph. The same lines as in playground/figures/light.py, so that a figure looks
+// How weights become light on a photograph. The same lines as in playground/figures/drawing/light.py, so that a figure looks
 // like the screen; a test compares the two. No DOM in here.
 //
 // Heat: the photograph, a little darker and paler, and laid over it warm colours, from red through orange to gold, the

@@ -30,7 +30,7 @@ export const shortNumber = (x) => {
 };
 
 // Two numbers with as many digits as tell them apart: never "from 1.4 %, up to 1.4 %". As told_apart in
-// figures/captions.py.
+// figures/drawing/captions.py.
 export function toldApart(less, more, written) {
   let texts = [less, more].map(written);
   const [times, unit] = texts[0].endsWith("%") ? [100, " %"] : [1, ""];

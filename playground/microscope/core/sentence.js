@@ -223,7 +223,7 @@ function aboutTheMost(facts, subject) {
   return inParts(before, "", "", placed(facts), after);
 }
 
-// A way to look names its form: see `sentence` in playground/figures/ways.py.
+// A way to look names its form: see `sentence` in playground/figures/drawing/ways.py.
 const FORMS = {
   listens: aboutAttention,
   arrives: aboutValues,

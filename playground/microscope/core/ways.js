@@ -1,5 +1,5 @@
 // A way to look is one record: what its numbers are made of, how they become colours, in what they are written, what is
-// said of them. The table is Python's (playground/figures/ways.py). No DOM in here.
+// said of them. The table is Python's (playground/figures/drawing/ways.py). No DOM in here.
 import { percent, shortNumber } from "./numbers.js";
 import { WAY_RECORDS, WAY_WORDS } from "./waytable.js";
 
@@ -30,11 +30,11 @@ const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (whole, name) => fil
 
 export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].explains === "patch";
 
-// Whether a token asks: nowhere else is decided what is said of one. As Spec.asks in playground/figures/spec.py.
+// Whether a token asks: nowhere else is decided what is said of one. As Spec.asks in playground/figures/drawing/spec.py.
 export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
 
 // What is spread between its smallest and its largest, and what speaks for a label and against it, has no share that
-// could be lit; features have colours of their own (as in figures/prints.py).
+// could be lit; features have colours of their own (as in figures/drawing/prints.py).
 export const canBeLit = (view) => !wayOf(view).spread && !wayOf(view).coloured && !explainsLabel(view);
 
 // In what its numbers are written: "share" is in %.

@@ -1,4 +1,4 @@
-// Written by `python -m playground.figures.way_table`: change playground/figures/ways.py.
+// Written by `python -m playground.figures.drawing.way_table`: change playground/figures/drawing/ways.py.
 
 export const WAY_RECORDS = [
 {"name":"weight","needs":"scores","exposed":"brightest","unit":"share","unitOfLabel":"","asksAPatch":true,

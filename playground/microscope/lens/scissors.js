@@ -188,7 +188,7 @@ export function movedWords({ by, times }) {
 // Painting with the scissors: the patches that a drag touches shall not be heard. With the keyboard: arrows move, the
 // space bar takes a patch or leaves it, Enter cuts, Escape ends.
 
-const LONGEST = 1000; // letters of all cuts, as in figures/view.py
+const LONGEST = 1000; // letters of all cuts, as in figures/drawing/view.py
 
 // `cut(texts)` makes the cut; `words(sentence)` says something.
 export function bindPainting(lens, { cut, words }) {

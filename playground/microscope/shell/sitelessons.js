@@ -1,7 +1,7 @@
 // A lesson's page where there is no server: its words, guesses, drawings and exercises step by step, where JavaScript
 // makes all their numbers; else what it is. And how to get the app, which has it whole.
 //
-// The file of a lesson (playground/ui/site_lessons.py): {settings: {name: text}, scripts: {name: {script, styles}},
+// The file of a lesson (playground/ui/site/lessons.py): {settings: {name: text}, scripts: {name: {script, styles}},
 // steps: [{name, title, parts}]}. A part has a kind, and `after`: the id of the question that has to be guessed first.
 // An exercise that settings tell has `done`: {setting: the values with which it is done}.
 //   {kind: "words", text}, {kind: "said", by: a setting, texts: {its value: text}}

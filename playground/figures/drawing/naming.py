@@ -7,13 +7,14 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from playground.analysis import fingerprints
-from playground.figures.spec import Spec
+from playground.figures.drawing.spec import Spec
 from playground.models import source
 from playground.models.names import OWN, plain_name
 from playground.samples import named
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
+
 
 RANDOM = " (random weights)"
 CHANGED = " (changed in memory)"

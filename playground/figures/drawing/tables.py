@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from playground.figures.captions import explained
-from playground.figures.one_map import Shown, Subject
-from playground.figures.spec import Spec, query_words
+from playground.figures.drawing.captions import explained
+from playground.figures.drawing.one_map import Shown, Subject
+from playground.figures.drawing.spec import Spec, query_words
 
 
 @dataclass(frozen=True)

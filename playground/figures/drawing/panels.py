@@ -13,12 +13,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from PIL import Image
 
-from playground.figures import captions, maps, prints
-from playground.figures.maps import Domain
-from playground.figures.one_map import Shown, Subject
-from playground.figures.option_words import OptionError
-from playground.figures.sheet import KEY, QUERY, Box, Sheet, fitting, fitting_words, small
-from playground.figures.spec import Spec
+from playground.figures.drawing import captions, maps, prints
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.one_map import Shown, Subject
+from playground.figures.drawing.option_words import OptionError
+from playground.figures.drawing.sheet import KEY, QUERY, Box, Sheet, fitting, fitting_words, small
+from playground.figures.drawing.spec import Spec
 
 GAP = 0.9  # em, between panels
 CLOSE = 0.3  # em, between the panels of a grid

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from playground.figures.ways import FIRST, WAYS
+from playground.figures.drawing.ways import FIRST, WAYS
 
 _NUMBER = r"-?\d{1,3}(\.\d{1,6})?"
 

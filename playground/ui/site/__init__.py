@@ -20,9 +20,9 @@ from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, styleshee
 from playground.lessons.words import TEXTS
 from playground.serving import models, prepared, site_files
 from playground.serving.site_files import Folder
-from playground.ui import site_lessons, toolbar
 from playground.ui.components import SHELL_STYLES
 from playground.ui.pages import LESSONS, PAGES
+from playground.ui.site import lessons, toolbar
 from playground.ui.tour_steps import STEPS
 from playground.version import __version__
 
@@ -101,7 +101,7 @@ def write(
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
     site = parts | {"cards": site_files.cards(sorted(used | set(names))), "weights": weights, "offline": True}
-    site["lessons"] = site_lessons.write(folder)
+    site["lessons"] = lessons.write(folder)
     first = catalogue["samples"][0]
     ready = first["prepared"][f"{first['opens']['model']} {first['opens']['detail']}"]["opening"]["file"]
     page = PAGE.format(

@@ -26,8 +26,8 @@ from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Affine2D, Bbox
 from PIL import Image
 
-from playground.figures import fonts
-from playground.figures.spec import Spec
+from playground.figures.drawing import fonts
+from playground.figures.drawing.spec import Spec
 
 # The colours of paper and ink.
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from playground.figures import maps, prints
-from playground.figures.maps import Map
-from playground.figures.spec import Spec
+from playground.figures.drawing import maps, prints
+from playground.figures.drawing.maps import Map
+from playground.figures.drawing.spec import Spec
 
 if TYPE_CHECKING:
     from playground.tracing import Trace

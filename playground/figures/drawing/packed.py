@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
+
 PACKS = ("float16", "int8")
 MEASURED = 48  # patches, evenly spread, whose rows are measured in each head
 

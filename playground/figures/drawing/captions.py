@@ -9,12 +9,12 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING
 
-from playground.figures import naming
-from playground.figures.light import share_within
-from playground.figures.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
-from playground.figures.one_map import Shown
-from playground.figures.prints import PART_COLOURS, has_outline, outline
-from playground.figures.spec import METHODS, POOLED, Spec
+from playground.figures.drawing import naming
+from playground.figures.drawing.light import share_within
+from playground.figures.drawing.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
+from playground.figures.drawing.one_map import Shown
+from playground.figures.drawing.prints import PART_COLOURS, has_outline, outline
+from playground.figures.drawing.spec import METHODS, POOLED, Spec
 from playground.models.names import plain_name
 from playground.models.told_heads import told
 

@@ -1,7 +1,7 @@
-"""Writes the ways to look for the browser: python -m playground.figures.way_table
+"""Writes the ways to look for the browser: python -m playground.figures.drawing.way_table
 
-The records of playground/figures/ways.py and their words become playground/microscope/core/waytable.js, which is
-committed; a test fails where it is not what Python gives."""
+The records of playground/figures/drawing/ways.py and their words become playground/microscope/core/waytable.js, which
+is committed; a test fails where it is not what Python gives."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import fields
 from textwrap import wrap
 
 from playground.assets import PACKAGE
-from playground.figures.way_words import TABLES
-from playground.figures.ways import WAYS, Way
+from playground.figures.drawing.way_words import TABLES
+from playground.figures.drawing.ways import WAYS, Way
 
 TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
 DERIVED = ("of_heads", "coloured", "spread", "rows", "offer")
@@ -48,7 +48,7 @@ def text() -> str:
     records = ",\n".join(map(_short, WAYS.values()))
     said = re.sub(r'": "(?=.{90})', '":\n    "', json.dumps(words(), ensure_ascii=False, indent=2))  # no longer lines
     return (
-        "// Written by `python -m playground.figures.way_table`: change playground/figures/ways.py.\n\n"
+        "// Written by `python -m playground.figures.drawing.way_table`: change playground/figures/drawing/ways.py.\n\n"
         f"export const WAY_RECORDS = [\n{records},\n];\n\nexport const WAY_WORDS = {said};\n"
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from playground.figures.spec import Spec
+from playground.figures.drawing.spec import Spec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,8 +19,8 @@ import numpy as np
 
 from playground.analysis import token_norms
 from playground.errors import PlaygroundError
-from playground.figures import light
-from playground.figures.spec import POOLED
+from playground.figures.drawing import light
+from playground.figures.drawing.spec import POOLED
 
 if TYPE_CHECKING:
     from playground.analysis.occlusion import Step

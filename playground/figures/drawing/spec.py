@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from playground.errors import PlaygroundError
-from playground.figures.option_words import OptionError
-from playground.figures.packed import PACKS
-from playground.figures.view import DRAWN, VIEW, matching
-from playground.figures.ways import FIRST, WAYS, Way
+from playground.figures.drawing.option_words import OptionError
+from playground.figures.drawing.packed import PACKS
+from playground.figures.drawing.view import DRAWN, VIEW, matching
+from playground.figures.drawing.ways import FIRST, WAYS, Way
 from playground.models.given import WORDS
 from playground.samples import Look, named, start_patch
 

@@ -8,10 +8,10 @@ import numpy as np
 from PIL import Image
 
 from playground.analysis import fingerprints
-from playground.figures import light
-from playground.figures.maps import Domain, Map, neighbourhood, shares
-from playground.figures.sheet import THEMES
-from playground.figures.spec import Spec
+from playground.figures.drawing import light
+from playground.figures.drawing.maps import Domain, Map, neighbourhood, shares
+from playground.figures.drawing.sheet import THEMES
+from playground.figures.drawing.spec import Spec
 
 if TYPE_CHECKING:
     from playground.tracing import Trace

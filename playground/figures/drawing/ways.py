@@ -1,15 +1,15 @@
 """The ways to look: what can be shown of each patch, each as one record that Python and the browser read.
 
 Whoever adds one adds its record here, its words in way_words.py, the function that computes its numbers in
-computed.py, and that of the browser in microscope/core/ways.js (of heads) or lens/features.js (of features); then
-`python -m playground.figures.way_table` writes the table for the browser. Colours, legend, captions, notes, menu,
-options and files are made of the record."""
+maps.py, and that of the browser in microscope/core/ways.js (of heads) or lens/features.js (of features); then
+`python -m playground.figures.drawing.way_table` writes the table for the browser. Colours, legend, captions, notes,
+menu, options and files are made of the record."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from playground.figures.way_words import words
+from playground.figures.drawing.way_words import words
 
 
 @dataclass(frozen=True)
