@@ -1,8 +1,8 @@
 // A grid of cells, layers downwards and heads to the right, that can be pointed at, reached with the arrow keys and
 // clicked. The atlas of habits and the board of switches are made of it.
 
-import { MAGMA } from "../core/colours.js";
 import { patchAfterKey } from "../core/grid.js";
+import { MAGMA } from "../core/magma.js";
 
 export const magmaAt = (t) => {
   const i = 3 * Math.round(255 * Math.min(1, Math.max(0, t || 0)));

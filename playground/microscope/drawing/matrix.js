@@ -1,6 +1,6 @@
 // A small attention matrix: rows are the queries, columns the keys, with numbers in the cells where there is room.
 
-import { MAGMA } from "../core/colours.js";
+import { MAGMA } from "../core/magma.js";
 import { signedColour, signedCss } from "./stage.js";
 
 export const LETTERS = "ABCDEFGHI";

@@ -4,7 +4,8 @@
 // "dk" and "power" are applied when "view_id" changes, so that a rerun of the page never takes a choice back.
 // Out goes the state "dials", "dk power row" as text, when a dial has rested for a moment.
 
-import { colourIndex, MAGMA, sharedCeiling } from "../core/colours.js";
+import { colourIndex, sharedCeiling } from "../core/colours.js";
+import { MAGMA } from "../core/magma.js";
 import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { collectRefs, say } from "../drawing/dom.js";

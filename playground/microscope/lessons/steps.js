@@ -5,8 +5,9 @@
 // [{name, says, formula, axes, shape, reckoning, file, lines: [{number, text, mark}], joined, low, high, end, groups:
 // [{name, role, section, panels, rows, columns}]}, …]}.
 // Out goes the state "step", counted from 1, a moment after the last choice; never while it plays.
-import { MAGMA } from "../core/colours.js";
+
 import { decodeHalves, openContainer } from "../core/core.js";
+import { MAGMA } from "../core/magma.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
 
 // The numbers of one step as colours: a group for each tensor, in it a panel for each head. `walk` is the state of
