@@ -27,6 +27,14 @@ class Look:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a photograph that has a name (its words: microscope/see/words.js), and where it lies."""
+
+    kind: str
+    box: tuple[float, float, float, float]  # top, left, bottom, right, as shares of height and width
+
+
+@dataclass(frozen=True)
 class Sample:
     name: str
     title: str
@@ -35,6 +43,7 @@ class Sample:
     shows: tuple[str, ...] = ()  # labels that are true of it: all of ours for a drawing, some of ImageNet's else
     look: Look | None = None  # None: the bundled model, as it is
     loan: borrowed.Borrowed | None = None  # None: drawn by the playground
+    parts: tuple[Part, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -76,10 +85,11 @@ def _photograph(
     head: int,
     hint: str,
     shows: tuple[str, ...] = (),
+    parts: tuple[Part, ...] = (),
 ) -> Sample:
     thing = next(thing for thing in borrowed.PHOTOGRAPHS if thing.file == file)
     start = ((patch[0] + 0.5) / grid[0], (patch[1] + 0.5) / grid[1])
-    return Sample(Path(file).stem, title, start, hint, shows, Look("dinov2-small", grid, layer, head), thing)
+    return Sample(Path(file).stem, title, start, hint, shows, Look("dinov2-small", grid, layer, head), thing, parts)
 
 
 PHOTOGRAPHS = (  # about 28 × 28 patches: three times as fast as the 37 × 37 of DINOv2's training
@@ -87,24 +97,46 @@ PHOTOGRAPHS = (  # about 28 × 28 patches: three times as fast as the 37 × 37 o
         "chelsea.png", "Chelsea the cat", (11, 23), (23, 34), 6, 5,
         "Point at one eye: the other eye lights up, across the whole face.",
         ("tabby", "tiger cat", "Egyptian cat"),
+        (
+            Part("eye", (0.27, 0.28, 0.52, 0.47)), Part("eye", (0.33, 0.64, 0.58, 0.78)),
+            Part("nose", (0.72, 0.49, 0.9, 0.63)),
+        ),
     ),
     _photograph(
         "coffee.png", "A cup of coffee", (14, 20), (23, 34), 9, 4,
         "Point at the spoon: it listens to the cup.",
         ("espresso", "cup", "coffee mug"),
+        (
+            Part("spoon", (0.58, 0.53, 0.84, 0.69)), Part("coffee", (0.24, 0.33, 0.5, 0.63)),
+            Part("cup", (0.03, 0.28, 0.78, 0.69)),
+        ),
     ),
     _photograph(
         "astronaut.png", "Eileen Collins, astronaut", (19, 16), (28, 28), 8, 4,
         "Point at one badge: the badge on the other side of the suit lights up.",
+        parts=(
+            Part("badge", (0.66, 0.25, 0.85, 0.42)), Part("badge", (0.65, 0.53, 0.75, 0.66)),
+            Part("face", (0.13, 0.36, 0.37, 0.55)), Part("helmet", (0.67, 0.55, 1, 1)),
+            Part("shuttle", (0, 0.7, 0.56, 0.9)),
+        ),
     ),
     _photograph(
         "rocket.jpg", "Before the launch", (14, 24), (23, 34), 8, 5,
         "Point at one tower: its twin on the other side of the rocket lights up, and the rocket's tip.",
+        parts=(
+            Part("tower", (0.28, 0.25, 0.95, 0.36)), Part("tower", (0.28, 0.66, 0.95, 0.76)),
+            Part("rocket", (0.29, 0.47, 0.97, 0.54)),
+        ),
     ),
     _photograph(
         "camera.png", "The cameraman", (24, 20), (28, 28), 9, 1,
         "Point at one leg of the tripod: the others answer.",
         ("tripod",),
+        (
+            Part("leg", (0.66, 0.43, 0.96, 0.54)), Part("leg", (0.66, 0.55, 0.96, 0.62)),
+            Part("leg", (0.66, 0.62, 1, 0.8)), Part("head", (0.11, 0.31, 0.42, 0.5)),
+            Part("camera", (0.25, 0.5, 0.4, 0.66)),
+        ),
     ),
 )  # fmt: skip
 

@@ -31,7 +31,8 @@ BROWSER = {  # what each room of the microscope may import besides itself
     "engine": {"core"},
     "lens": {"core", "drawing"},
     "lessons": {"core", "drawing"},
-    "shell": {"core", "drawing", "engine", "lens", "lessons"},
+    "see": {"core", "drawing", "lens"},
+    "shell": {"core", "drawing", "engine", "lens", "lessons", "see"},
 }
 
 

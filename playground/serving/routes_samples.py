@@ -70,6 +70,7 @@ def look(sample: Sample) -> dict:
         "kind": sample.kind,
         "credit": credit(sample),
         "start": list(sample.start),
+        "parts": [{"kind": part.kind, "box": part.box} for part in sample.parts],
         "thumb": pictures.thumbnail(image),
         "picture": picture_address(sample.name),
         "opens": {"model": wish.model, "detail": wish.detail} | view,

@@ -45,7 +45,7 @@ def component(name: str, script: str, *styles: str, box: str | None = None, shad
     return mounted
 
 
-SHELL_STYLES = ("shell/stage.css", "shell/toolbar.css")
+SHELL_STYLES = ("see/see.css", "shell/stage.css", "shell/toolbar.css")
 APP = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)
 

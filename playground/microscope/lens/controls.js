@@ -122,6 +122,7 @@ export function bindKeys(lens) {
     else if (event.key === "b") surprise(lens);
     else if (event.key === "n") toggleNearness(lens);
     else if (event.key === "x") cutAimed(lens);
+    else if (event.key === "l" && lens.see) lens.see.turn();
     else return;
     event.preventDefault();
   });

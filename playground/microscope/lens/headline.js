@@ -31,7 +31,7 @@ export function writeHeadline(lens) {
 const headName = (lens) =>
   isMean(lens) ? "the mean of all heads" : `head ${lens.shown.pack.headNumbers[lens.view.head]}`;
 
-function factsOf(lens) {
+export function factsOf(lens) {
   const { view, shown, picture } = lens;
   const { pack, answers, mark, token } = shown;
   const map = isMap(view.what);

@@ -55,6 +55,8 @@ const BROAD = 46; // em: a column so wide, beside a portrait, is two
 // these, below tall ones there is none. So each way is tried, and the one with the largest picture taken.
 function layOut(lens) {
   const { root, main } = lens;
+  root.dataset.face = lens.see?.on ? "see" : "lab";
+  if (lens.see?.on) return lens.see.layOut(aspectOf(main));
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -166,9 +168,11 @@ function heightOf(lens) {
 
 // By how many pixels a lens that is laid out to fit is taller than its room.
 export const overflowOf = (lens) =>
-  lens.root.dataset.size === "wide" ? Math.round(lens.root.getBoundingClientRect().height - heightOf(lens)) : 0;
+  lens.root.dataset.size === "wide" && !lens.see?.on
+    ? Math.round(lens.root.getBoundingClientRect().height - heightOf(lens))
+    : 0;
 
-function setPictures(lens, width, aspect) {
+export function setPictures(lens, width, aspect) {
   const { way } = lens.root.dataset;
   const em = parseFloat(getComputedStyle(lens.root).fontSize);
   const words = ["one", "middle"].includes(way) ? WORDS * em : 0;
@@ -181,7 +185,7 @@ function setPictures(lens, width, aspect) {
 }
 
 // The stylesheet decides how large the small canvases are, layOut how large the picture.
-function sizeCanvases(lens) {
+export function sizeCanvases(lens) {
   const { refs, ratio } = lens;
   fitCanvas(refs.picture, lens.pictureWidth, lens.pictureHeight, ratio);
   for (const name of ["twin", "wall", "nine", "colourBar", "filterBar", "kernelCells", "rowCells", "curve"]) {

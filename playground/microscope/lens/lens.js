@@ -33,6 +33,7 @@
 //                                             // null: this page has no address to give
 //     scenes:   {read, write, show},          // keeps them as a text; show(address) leads to another picture or model
 //     showMe:   () => {},                     // begins a guided tour; without it there is no button for one
+//     see:      (lens) => createSee(lens, …), // its other face, see see/see.js; without it there is Lab alone
 //   });
 //   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
 //   // to 1}, private: a person's own, verdict: [label, before, after] of each label that a whole pass changes,
@@ -108,6 +109,7 @@ export function createLens(parent, options = {}) {
   bindScenes(lens);
   bindShare(lens);
   bindMatches(lens);
+  lens.see = options.see?.(lens) ?? null;
   const stopFollowing = followThePage(lens);
 
   const face = {
@@ -133,6 +135,7 @@ export function createLens(parent, options = {}) {
     // Somebody is here for the first time; began() is called when the soft cursor comes.
     greet: (began) => greet(lens, began),
     focus: () => lens.refs.picture.focus(),
+    see: lens.see,
     // Another picture is on its way: until then nobody chooses a patch of the old one.
     wait: (sentence) => {
       if (!sentence && !root.classList.contains("waits")) return; // somebody else's message stays

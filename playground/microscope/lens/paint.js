@@ -50,11 +50,11 @@ export function paintFrame(lens) {
   const putHeadBack = layMean(lens);
   paintMain(lens);
   putHeadBack();
-  paintHeads(lens);
+  if (!lens.see?.on) paintHeads(lens);
   if (view.beside === "convolution") paintTwin(lens);
   else if (view.beside === "wall") paintWall(lens);
   else if (view.beside === "compare") paintOther(lens);
-  paintFilmSoon(lens);
+  if (!lens.see?.on) paintFilmSoon(lens);
   paintAim(lens);
   paintExplained(lens);
   paintPatching(lens);
@@ -64,6 +64,7 @@ export function paintFrame(lens) {
   writeHeadline(lens);
   if (view.beside === "filter") paintNearness(lens);
   putAgain();
+  lens.see?.paint();
   lens.root.classList.toggle("map", isMap(view.what));
 }
 

@@ -116,6 +116,7 @@ export function createState(root, refs, host) {
     matches: null, //                       which patch is which in two pictures, see matches.js
     share: null, //                         what is sent on, see share.js
     kindline: null, //                      what kind of row this is, see kindline.js
+    see: null, //                           the other face of the lens, where its host has one: see see/see.js
     nearness: null, //                      the filter without a network, see beside.js
 
     // ---- frames

@@ -3,6 +3,7 @@
 
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { choice } from "./choice.js";
+import { face } from "./face.js";
 
 // Where the person is: the page, its place in the address, how often they have come to one, the settings of a lesson,
 // the step of the tour, and whether it is a class link.
@@ -25,6 +26,12 @@ function putWords(url, text) {
   else url.search = text;
 }
 
+// Which face this page opens with: what its first address says.
+export function openFace() {
+  face.open(Object.fromEntries(new URLSearchParams(addressWords())));
+  return face;
+}
+
 export const viewNow = () => view;
 export const viewWords = (of = view) => Object.fromEntries(new URLSearchParams(viewToQuery(of)));
 
@@ -32,6 +39,8 @@ export const viewWords = (of = view) => Object.fromEntries(new URLSearchParams(v
 const viewWordsHere = (of = view) => ({
   ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
   ...viewWords(of),
+  // Without it an address that says a view opens Lab.
+  ...(face.now === "see" && (choice.now.beside || Object.keys(viewWords(of)).length) && { face: "see" }),
 });
 
 export function setView(next) {

@@ -2,7 +2,8 @@
 // message goes to the server's script while somebody looks around.
 
 import { createLens } from "../lens/lens.js";
-import { linkTo, setView, viewNow, writeAddress } from "./address.js";
+import { createSee } from "../see/see.js";
+import { linkTo, openFace, setView, viewNow, writeAddress } from "./address.js";
 import { greetOnce, keepScenes, keptScenes, takeScenesOfLink } from "./browserstore.js";
 import { adviceFor, besideFor, catalogue, choice, sampleNamed, tracesOf, usual, viewFor } from "./choice.js";
 import { passes, SERVER_AGAIN } from "./http.js";
@@ -64,6 +65,19 @@ function beginStage(root) {
     link: linkTo,
     scenes: { read: keptScenes, write: keepScenes, show: (address) => visit.go(address) },
     showMe: () => visit.tour(1),
+    see: (lens) =>
+      createSee(lens, {
+        face: openFace().now,
+        language: () => openFace().language,
+        turned: (to) => openFace().set(to),
+      }),
+  });
+  const { see } = kept.lens;
+  const unface = openFace().follow(() => {
+    see.turn(openFace().now);
+    see.writeWords();
+    kept.lens.refresh();
+    writeAddress();
   });
   visit.share = () => kept.lens.share();
   visit.picture = (factor) => kept.lens.picture(factor);
@@ -83,6 +97,7 @@ function beginStage(root) {
   kept.end = () => {
     unfollow();
     unwatch();
+    unface();
     unwait();
     unskip();
     left.abort();
@@ -182,7 +197,7 @@ export async function bringTraces(kept, now, given, signal) {
 // What to look for in a sample.
 const withHint = (trace, { sample }) => ({
   ...trace,
-  picture: { ...trace.picture, hint: sample ? sampleNamed(sample)?.hint : "" },
+  picture: { ...trace.picture, hint: sampleNamed(sample)?.hint ?? "", parts: sampleNamed(sample)?.parts ?? [] },
 });
 
 // What an address says may be wrong: what the lens has made of it.

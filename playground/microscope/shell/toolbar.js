@@ -15,6 +15,8 @@
 //
 // What is chosen is read from `choice.now` alone. update(part of a host) draws what has changed.
 import { say, sayMath, show } from "../drawing/dom.js";
+import { LANGUAGES, seeWords } from "../see/words.js";
+import { openFace } from "./address.js";
 import { besideAsModel, fillCompare, titleOfBeside } from "./compare.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { smallEnough } from "./readable.js";
@@ -57,10 +59,28 @@ export function fillPages(box, { pages, page, words, link, go, version }) {
     event.preventDefault();
     next.focus();
   });
+  menu.append(languageChooser());
   const small = document.createElement("small");
   const elsewhere = pages.some(({ steps }) => steps) ? "Grey: in the app alone. " : "";
   small.textContent = `${elsewhere}Attention Playground ${version}`;
   box.append(menu, small);
+}
+
+// The language of See.
+function languageChooser() {
+  const line = document.createElement("p");
+  line.className = "languages";
+  for (const [tag, title] of Object.entries(LANGUAGES)) {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: title, lang: tag });
+    button.setAttribute("aria-pressed", String(openFace().language === tag));
+    button.addEventListener("click", () => {
+      openFace().speak(tag);
+      for (const one of line.children) one.setAttribute("aria-pressed", String(one === button));
+    });
+    line.append(button);
+  }
+  return line;
 }
 
 // How finely the picture is cut: a native select of the grids that a model has for it.
@@ -117,6 +137,11 @@ export function createToolbar(root, host) {
   const compare = opener("compare", "compare", "Compare", fillWithCompare);
   const exporting = opener("export", "export", "Export", fillWithExport);
   const more = opener("more", null, "More", fillWithMore);
+  // ---- what stands in it while the microscope shows See
+  const pictures = opener("pictures", null, "Pictures", fillWithPictures);
+  const photo = opener("photo", null, "Your photo", fillWithOpening);
+  const sending = plainButton("sending", () => given.share());
+  const other = plainButton("other-face", () => openFace().set(openFace().now === "see" ? "lab" : "see"));
   const rest = document.createElement("div");
   rest.className = "rest"; // on a phone it stands in the sheet of *More*
   rest.append(model.button, grid.element, compare.button, exporting.button);
@@ -133,7 +158,8 @@ export function createToolbar(root, host) {
   say(more.label, "More");
 
   root.classList.add("toolbar");
-  root.replaceChildren(pages.button, name, strip.element, opening.button, rest, more.button, waits, notice.element);
+  root.replaceChildren(pages.button, name, strip.element, opening.button, rest, more.button);
+  root.append(pictures.button, photo.button, sending, other, waits, notice.element);
 
   // ---- the sheets
   function opener(kind, icon, label, fill) {
@@ -150,6 +176,22 @@ export function createToolbar(root, host) {
       else sheet.open(button, kind, label, fill);
     });
     return { button, label: words, open: (under) => sheet.open(under, kind, label, fill) };
+  }
+
+  function plainButton(kind, act) {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: kind });
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  // The samples and one's own pictures, as in the row of Lab.
+  function fillWithPictures(box, signal) {
+    const all = createStrip({ ...given, choice: { ...choice, set: (change) => [choice.set(change), sheet.close()] } });
+    signal.addEventListener("abort", () => all.destroy());
+    box.append(all.element);
+    all.draw();
+    return all.draw;
   }
 
   function fillWithPages(box) {
@@ -262,9 +304,21 @@ export function createToolbar(root, host) {
     show(root, !given.hidden);
     if (given.hidden) return sheet.close();
     const here = given.pages.find((page) => page.name === given.page);
+    const see = given.page === MICROSCOPE_PAGE && openFace().now === "see";
+    const words = (key) => seeWords(openFace().language, key);
+    root.dataset.face = see ? "see" : "lab";
+    for (const [label, key] of [
+      [pictures.label, "pictures"],
+      [photo.label, "yourPhoto"],
+      [sending, "share"],
+    ])
+      say(label, words(key));
+    say(other, see ? words("lab") : words("see"));
+    writeAttribute(other, "title", words(see ? "labSays" : "seeSays"));
+    show(other, given.page === MICROSCOPE_PAGE);
     // The microscope has a title of its own: its sentence.
     writeAttribute(name, "role", given.page === MICROSCOPE_PAGE ? "" : "heading");
-    say(pages.label, here?.short ?? "Pages");
+    say(pages.label, see ? "Attention Playground" : (here?.short ?? "Pages"));
     say(model.label, titleOfModel());
     writeAttribute(model.button, "aria-label", `Model: ${titleOfModel()}`);
     grid.draw(given.grids, choice.now.detail);
@@ -285,7 +339,7 @@ export function createToolbar(root, host) {
     draw();
   }
 
-  const stops = [choice.follow(follow), ownPictures.follow(draw)];
+  const stops = [choice.follow(follow), ownPictures.follow(draw), openFace().follow(draw)];
   takeDroppedAndPasted(take, () => !given.hidden, stop.signal);
   draw();
 

@@ -1,7 +1,7 @@
 // One person's visit: where they are in the app, and the ways from one place to another. The toolbar's component tells
 // when the server's script has drawn another page.
 
-import { pageNow, readAddress, setPage, setView, viewNow, viewWords, writeAddress } from "./address.js";
+import { openFace, pageNow, readAddress, setPage, setView, viewNow, viewWords, writeAddress } from "./address.js";
 import { choice, loadCatalogue } from "./choice.js";
 import { ownPictures } from "./own.js";
 
@@ -71,6 +71,7 @@ export const visit = {
   go(address, { step = true } = {}) {
     const found = readAddress(address);
     setPage({ tour: found.tour });
+    if (found.tour) openFace().set("lab"); // its steps are about Lab's controls
     setView(found.view);
     const before = choice.now;
     if ("sample" in found.choice || "mine" in found.choice) choice.open(found.choice, { view: found.view });

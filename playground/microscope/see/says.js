@@ -1,0 +1,54 @@
+// The sentence of See, and what is under it: from the numbers of one row to a key of words.js. No DOM in here.
+import { neighbourhood } from "../core/core.js";
+import { percent } from "../core/numbers.js";
+import { aroundPlace, PART_NAMES } from "./words.js";
+
+const FAR_AWAY = 0.15; // of the longer side, as in core/moments.js
+
+// Where the brightest patch lies, seen from the one that asks.
+export function whereOf(mark, best, rows, columns) {
+  if (mark === best) return "itself";
+  const [down, across] = [
+    Math.abs(Math.floor(mark / columns) - Math.floor(best / columns)),
+    Math.abs((mark % columns) - (best % columns)),
+  ];
+  const distance = Math.max(down, across);
+  if (distance <= 1) return "near";
+  return distance > FAR_AWAY * Math.max(rows, columns) ? "far" : "aside";
+}
+
+// The part of a sample that a patch lies in. parts: [{kind, box: [top, left, bottom, right] in shares}]
+export function partAt(parts, patch, rows, columns) {
+  const y = (Math.floor(patch / columns) + 0.5) / rows;
+  const x = ((patch % columns) + 0.5) / columns;
+  return parts.find(({ box: [top, left, bottom, right] }) => y >= top && y < bottom && x >= left && x < right) ?? null;
+}
+
+// "the other eye": only where the sample itself names the place, and another part than the one that asks.
+export function nameOfPlace(language, parts, mark, best, rows, columns) {
+  const [from, to] = [partAt(parts, mark, rows, columns), partAt(parts, best, rows, columns)];
+  if (!to || from === to) return "";
+  return PART_NAMES[language][to.kind][from?.kind === to.kind ? "other" : "one"];
+}
+
+// row: {mark, best, share, rows, columns, even, off, token: the special one that gets the most or "", most}
+export function sayRow(language, row, parts = []) {
+  const { mark, best, rows, columns, off } = row;
+  const filled = { share: percent(row.share), most: percent(row.most), token: row.token };
+  if (row.even) return aroundPlace(language, "even", { share: percent(row.most) }, "");
+  const key = (name) => (off ? `off${name[0].toUpperCase()}${name.slice(1)}` : name);
+  const here = aroundPlace(language, "here", {}, "").before;
+  if (row.token) return aroundPlace(language, key("placeless"), filled, here);
+  const name = nameOfPlace(language, parts, mark, best, rows, columns);
+  if (name) return aroundPlace(language, key("named"), filled, name);
+  return aroundPlace(language, key(whereOf(mark, best, rows, columns)), filled, here);
+}
+
+// How much of a row lies outside the 3 × 3 neighbourhood, special tokens included: a convolution hears none of them.
+export function outsideNine(weights, at, { prefixCount, rows, columns }, mark) {
+  const near = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
+  let inside = 0;
+  for (let r = near.top; r <= near.bottom; r++)
+    for (let c = near.left; c <= near.right; c++) inside += weights[at + prefixCount + r * columns + c];
+  return Math.max(0, 1 - inside);
+}

@@ -1,0 +1,398 @@
+// See: one picture, one sentence, two switches. It is a face of the lens, with the same state and the same drawing: it
+// lays the lens's parts out in its own way, says the row in a sentence of its own, and adds the few parts that Lab lacks.
+import { ownExposure } from "../core/answers.js";
+import { holdsHead, largestIndex, rowInto } from "../core/core.js";
+import { patchText } from "../core/grid.js";
+import { isEven } from "../core/light.js";
+import { percent } from "../core/numbers.js";
+import { sentenceOf } from "../core/sentence.js";
+import { FIRST_WAY } from "../core/ways.js";
+import { fitCanvas, say, show } from "../drawing/dom.js";
+import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
+import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
+import { factsOf } from "../lens/headline.js";
+import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
+import { sceneOf, surprise } from "../lens/moment.js";
+import { prefixName } from "../lens/readouts.js";
+import { isMean } from "../lens/shown.js";
+import { momentName, momentsOf } from "./pick.js";
+import { outsideNine, sayRow } from "./says.js";
+import { barsAt, createStaircase, drawStaircase, isMoving, largestShares, setBars } from "./staircase.js";
+import { PART_NAMES, seeWords } from "./words.js";
+
+const COLUMN = 350; // px, beside the picture
+const FOOT = 56; // px: the moments
+const BESIDE = 640; // px: in a narrower window all stands below the picture
+const HIGHEST = 440; // px, of a portrait with the column below it
+const BARS_SHOWN = 12;
+const REST = 150; // ms without a move before the curve is drawn
+const THUMB = { width: 64, height: 44 };
+
+const HEAD = `
+  <p class="see-says" data-see="says"><span></span><b></b><span></span></p>
+  <button class="provenance" data-see="from"></button>`;
+const STAIRS = `<p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
+const NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
+const ARC = `<svg class="arc" aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
+
+// options: {face: "see" | "lab", language: () => "en", turned(face)}
+export function createSee(lens, { face, language, turned }) {
+  const { root, refs } = lens;
+  const part = (name, className, html, place, where) => {
+    const element = document.createElement(name);
+    element.className = className;
+    element.innerHTML = html;
+    place[where](element);
+    return element;
+  };
+  const head = part("div", "see-head", HEAD, refs.below, "prepend");
+  const stairsBox = part("div", "see-stairs", STAIRS, refs.scale, "after");
+  const nine = part("div", "see-nine", NINE, refs.two, "before");
+  const outside = part("p", "see-outside", "", refs.two, "after");
+  const doors = part("div", "see-doors", "", refs.below, "append");
+  const row = part("div", "see-moments", "", refs.stage, "after");
+  const plain = part("canvas", "plain", "", refs.picture, "before");
+  const arc = part("div", "see-arc", ARC, refs.picture, "after");
+  const see = {
+    face,
+    untouched: false, // nobody points, and no moment is held: the photograph as it is
+    drawer: "", //       "why" | "heads" | "numbers"
+    stairs: createStaircase(),
+    other: new Float32Array(0), // a row at the other setting of the switch
+    moments: { scene: null, list: [], buttons: [], at: -1 },
+    opening: null, //    {layer, head, patch} in which the picture opened
+    resting: 0,
+    get on() {
+      return see.face === "see" && !lens.presenting && !lens.ui.bare;
+    },
+  };
+  const words = (key, filled) => seeWords(language(), key, filled);
+  const by = (box, name) => box.querySelector(`[data-see="${name}"]`);
+  const says = by(head, "says");
+  const from = by(head, "from");
+  const stairs = by(stairsBox, "stairs");
+  row.setAttribute("role", "group");
+  const doorButtons = ["why", "heads", "numbers"].map((name) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.door = name;
+    button.setAttribute("aria-expanded", "false");
+    button.addEventListener("click", () => openDrawer(see.drawer === name ? "" : name));
+    doors.append(button);
+    return button;
+  });
+
+  // ---- words that do not depend on the row
+  function writeWords() {
+    for (const button of doorButtons) say(button, words(button.dataset.door));
+    say(by(nine, "nineTitle"), words("convolution"));
+    say(by(nine, "hears"), words("hearsNine"));
+    say(by(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
+    row.setAttribute("aria-label", words("moments"));
+    from.title = words("stepThrough");
+    root.lang = see.on ? language() : "en";
+    refs.switch.querySelector(".on").textContent = see.on ? words("switchOn") : "ON";
+    refs.switch.querySelector(".off").textContent = see.on ? words("switchOff") : "OFF";
+  }
+
+  // ---- drawers lie over the column; the photograph never moves
+  function openDrawer(name) {
+    if (see.drawer === "why") closeSums(lens);
+    if (see.drawer === "heads" && name !== "heads") lens.choose({ beside: "convolution" });
+    see.drawer = name;
+    root.dataset.drawer = name;
+    for (const button of doorButtons) button.setAttribute("aria-expanded", String(button.dataset.door === name));
+    if (name) hold(true);
+    if (name === "heads") lens.choose({ beside: "wall" });
+    if (name === "why") openSums(lens);
+    refresh(lens);
+  }
+
+  // ---- one stop: the arrow keys step through layers and heads
+  from.addEventListener("click", () => openDrawer(see.drawer === "heads" ? "" : "heads"));
+  from.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
+    const [key, by] = step[event.key] ?? [];
+    if (!key) return;
+    event.preventDefault();
+    event.stopPropagation();
+    hold(true);
+    lens.choose({ [key]: lens.view[key] + by });
+  });
+
+  // ---- while nobody points the photograph is as it is; a moment stays until somebody does
+  function hold(held) {
+    see.untouched = !held;
+    root.classList.toggle("untouched", see.on && see.untouched);
+    if (!held) arc.classList.remove("drawn");
+  }
+  refs.picture.addEventListener("pointermove", () => see.on && hold(true));
+  refs.picture.addEventListener("pointerdown", () => see.on && hold(true));
+  refs.picture.addEventListener("pointerleave", (event) => {
+    if (!see.on || lens.view.locked || event.pointerType !== "mouse") return;
+    hold(false);
+    lens.schedule();
+  });
+
+  function turn(to = see.face === "see" ? "lab" : "see") {
+    if (to === see.face) return;
+    if (see.drawer) openDrawer("");
+    see.face = to;
+    hold(true);
+    writeWords();
+    refresh(lens);
+    requestAnimationFrame(() => refresh(lens)); // the parts have their new sizes now
+    turned(to);
+  }
+
+  // ---- sizes
+  function layOut(aspect) {
+    const width = root.clientWidth;
+    const height = window.innerHeight - Math.max(0, root.getBoundingClientRect().top + window.scrollY);
+    const beside = width >= BESIDE && width > height;
+    const low = beside && height < 420; // a phone on its side: the moments are in the column
+    root.dataset.way = "see";
+    root.dataset.size = beside ? "wide" : "narrow";
+    root.classList.remove("filled", "compact", "short", "low", "tall", "tight", "broad", "slender", "spare", "shallow");
+    root.classList.toggle("sideways", low);
+    root.style.setProperty("--aspect", String(aspect));
+    root.style.setProperty("--twin", String(aspect));
+    const room = beside ? Math.min(width - COLUMN, (height - (low ? 0 : FOOT)) * aspect) : width;
+    const high = beside ? room / aspect : Math.min(room / aspect, HIGHEST);
+    lens.seenWidth = 0;
+    setPictures(lens, high * aspect, aspect);
+    root.style.setProperty("--sw", `${lens.pictureWidth}px`);
+    root.style.setProperty("--room", `${Math.max(0, height)}px`);
+    lens.ratio = Math.min(3, window.devicePixelRatio || 1);
+    lens.unit = lens.ratio;
+    sizeCanvases(lens);
+    if (stairs.clientWidth) fitCanvas(stairs, stairs.clientWidth, stairs.clientHeight, lens.ratio);
+  }
+
+  // ---- a frame
+  function paint() {
+    if (!see.on) return;
+    lens.film.wanted = true; // its moments lie in all layers
+    paintPlain();
+    paintWords();
+    paintStairs();
+    placeArc();
+    showMoments();
+  }
+
+  function paintPlain() {
+    const photo = photoOf(lens, lens.main);
+    if (plain.of === photo) return;
+    plain.of = photo;
+    fitCanvas(plain, lens.pictureWidth, lens.pictureHeight, lens.ratio);
+    plain.getContext("2d").drawImage(photo.clear, 0, 0);
+    root.classList.toggle("untouched", see.untouched);
+  }
+
+  const isPlainRow = () => lens.view.what === FIRST_WAY && lens.view.direction === "row" && !isMean(lens);
+
+  function paintWords() {
+    const { view, shown, main } = lens;
+    const { pack, answers, mark, mainDomain } = shown;
+    const ready = answers.ready[view.head] && !shown.layerMissing;
+    const at = view.head * pack.tokens;
+    show(outside, ready && mark >= 0);
+    let sentence = { before: words(lens.touch ? "touch" : "point"), place: "", after: "" };
+    if (!ready) sentence.before = words("comes");
+    else if (!see.untouched && (!isPlainRow() || mark < 0)) {
+      const { before, share, between, place, after } = sentenceOf(factsOf(lens)); // as Lab says it
+      sentence = { before: before + share + between, place, after };
+    } else if (!see.untouched) sentence = sayRow(language(), rowNow(at), main.picture.parts ?? []);
+    const { before, place, after } = sentence;
+    for (const [i, text] of [before, place, after].entries()) say(says.children[i], text);
+    says.children[1].classList.toggle("key", Boolean(place));
+    if (ready && mark >= 0)
+      say(outside, words("outside", { share: percent(outsideNine(answers.weights, at, pack, mark)) }));
+    const how = view.cut ? "fromCut" : shown.altered ? "fromOff" : "from";
+    say(
+      from,
+      words(how, {
+        layer: view.layer,
+        head: pack.headNumbers[view.head],
+        count: pack.layers * pack.heads,
+        brightest: mainDomain ? percent(mainDomain.high) : "…",
+        model: main.trace.title,
+      }),
+    );
+  }
+
+  function rowNow(at) {
+    const { view, shown } = lens;
+    const { pack, answers, mark } = shown;
+    const { weights } = answers;
+    const { rows, columns, prefixCount, tokens } = pack;
+    const best = largestIndex(weights, at + prefixCount, at + tokens);
+    const most = largestIndex(weights, at, at + tokens);
+    const placeless = most - at < prefixCount;
+    return {
+      ...{ mark, rows, columns, best: best - at - prefixCount, share: weights[best], most: weights[most] },
+      even: isEven(answers.entropies[view.head], tokens),
+      off: Math.abs(shown.scale - 1) < 1e-9 && shown.altered,
+      token: placeless ? prefixName(pack.prefix[most - at]) : "",
+    };
+  }
+
+  // ---- ÷ √d_k
+  function paintStairs() {
+    const { view, shown, sorted } = lens;
+    const { pack, answers, token, mainDomain } = shown;
+    if (!stairs.width || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
+    const { scale } = pack;
+    const altered = Math.abs(shown.scale - scale) > 1e-9 * scale;
+    const now = performance.now();
+    setBars(see.stairs, largestShares(sorted, BARS_SHOWN), altered, now, isStill());
+    const other = otherLargest(pack, view, token, altered ? scale : 1);
+    const look = { ramp: rampOf(lens), domain: mainDomain, colours: lens.colours, unit: lens.ratio };
+    drawStaircase(stairs.getContext("2d"), stairs.width, stairs.height, barsAt(see.stairs, now), other, look);
+    say(by(stairsBox, "dashed"), words(altered ? "dashedOn" : "dashedOff", { share: percent(other) }));
+    if (isMoving(see.stairs, now)) requestAnimationFrame(() => lens.alive && see.on && paintStairs());
+  }
+
+  function otherLargest(pack, view, token, scale) {
+    if (!holdsHead(pack, view.layer, view.head)) return 0;
+    if (see.other.length !== pack.tokens) see.other = new Float32Array(pack.tokens);
+    rowInto(see.other, 0, pack, view.layer, view.head, token, scale);
+    return see.other[largestIndex(see.other, 0, pack.tokens)];
+  }
+
+  // ---- the curve from the patch to the brightest one, at rest
+  function placeArc() {
+    const { shown, picture, pictureWidth: w, pictureHeight: h } = lens;
+    const { rows, columns } = shown.pack;
+    arc.classList.remove("drawn");
+    clearTimeout(see.resting);
+    const { mark } = shown;
+    const best = picture.tag?.patch ?? -1;
+    if (see.untouched || !isPlainRow() || mark < 0 || best < 0 || best === mark) return;
+    const middle = (patch) => [
+      (((patch % columns) + 0.5) / columns) * w,
+      ((Math.floor(patch / columns) + 0.5) / rows) * h,
+    ];
+    const [[x1, y1], [x2, y2]] = [middle(mark), middle(best)];
+    const length = Math.hypot(x2 - x1, y2 - y1);
+    if (length < (2.5 * w) / columns) return;
+    const rise = Math.max(0, Math.min(y1, y2) - 0.3 * length);
+    const path = `M${x1.toFixed(1)} ${y1.toFixed(1)} Q${((x1 + x2) / 2).toFixed(1)} ${rise.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`;
+    arc.firstChild.setAttribute("viewBox", `0 0 ${w} ${h}`);
+    for (const line of arc.querySelectorAll("path")) line.setAttribute("d", path);
+    see.resting = setTimeout(() => arc.classList.add("drawn"), REST);
+  }
+
+  // ---- moments
+  function showMoments() {
+    const { main, view } = lens;
+    const scene = sceneOf(lens);
+    const { moments } = see;
+    if (see.opening?.of !== main.picture.id + main.trace.model) {
+      const { mark } = lens.shown;
+      see.opening = { of: main.picture.id + main.trace.model, layer: view.layer, head: view.head, patch: mark };
+      Object.assign(moments, { scene: null, list: [], at: 0 });
+      row.replaceChildren();
+    }
+    if (scene && moments.scene !== scene) {
+      const { layer, head, patch } = see.opening;
+      const opening = patch >= 0 && holdsHead(scene.pack, layer, head) ? { layer, head, patch } : null;
+      Object.assign(moments, { scene, list: momentsOf(scene, opening), drawn: language() });
+      fillMoments();
+    }
+    for (const [i, button] of moments.buttons.entries()) {
+      const one = moments.list[i];
+      const chosen = one && one.layer === view.layer && one.head === view.head && one.patch === lens.shown.mark;
+      button.setAttribute("aria-pressed", String(Boolean(chosen) && !see.untouched));
+    }
+  }
+
+  function fillMoments() {
+    const { moments } = see;
+    const { pack } = moments.scene;
+    const parts = lens.main.picture.parts ?? [];
+    const photo = makePhoto(photoOf(lens, lens.main).image, ...coverSize(pack));
+    moments.buttons = moments.list.map((one, i) => {
+      const name = momentName(one, pack, parts, PART_NAMES[language()], words);
+      const button = momentButton(
+        name,
+        words("momentSays", { name, layer: one.layer, head: pack.headNumbers[one.head] }),
+      );
+      drawThumb(button.firstChild, photo, pack, one);
+      button.addEventListener("click", () => goTo(i));
+      return button;
+    });
+    const more = momentButton(words("surprise"), words("surprise"));
+    more.classList.add("surprise");
+    more.firstChild.remove();
+    more.addEventListener("click", () => {
+      hold(true);
+      surprise(lens);
+      if (lens.view.locked) lens.choose({ locked: false });
+    });
+    row.replaceChildren(...moments.buttons, more);
+    for (const [i, button] of [...row.children].entries()) button.tabIndex = i ? -1 : 0;
+  }
+
+  function goTo(i) {
+    const { list, scene } = see.moments;
+    const { layer, head, patch } = list[i];
+    hold(true);
+    lens.hover = -1;
+    lens.choose({ layer, head, query: patchText(patch, scene.pack.columns), locked: false });
+  }
+
+  row.addEventListener("keydown", (event) => {
+    const all = [...row.children];
+    const to = all.indexOf(event.target) + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0);
+    if (to === all.indexOf(event.target) || !all[to]) return;
+    event.preventDefault();
+    event.stopPropagation();
+    for (const one of all) one.tabIndex = one === all[to] ? 0 : -1;
+    all[to].focus();
+  });
+
+  // Of a small picture whose middle is cut out; the row's patch and its brightest one are within it.
+  function drawThumb(canvas, photo, pack, { layer, head, patch, best }) {
+    const values = new Float32Array(pack.tokens);
+    rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
+    const print = makePrint(photo);
+    const domain = ownExposure(values, 0, pack, FIRST_WAY, "auto", false);
+    printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
+    fitCanvas(canvas, THUMB.width, THUMB.height, lens.ratio);
+    const [w, h] = [canvas.width, canvas.height];
+    const middle = (at, across, size, cut) => Math.min(size - cut, Math.max(0, ((at + 0.5) / across) * size - cut / 2));
+    const column = ((patch % pack.columns) + (best % pack.columns)) / 2;
+    const line = (Math.floor(patch / pack.columns) + Math.floor(best / pack.columns)) / 2;
+    const [x, y] = [middle(column, pack.columns, photo.width, w), middle(line, pack.rows, photo.height, h)];
+    canvas.getContext("2d").drawImage(print.canvas, x, y, w, h, 0, 0, w, h);
+  }
+
+  const coverSize = ({ rows, columns }) => {
+    const factor = Math.max(THUMB.width / columns, THUMB.height / rows) * lens.ratio;
+    return [columns * factor, rows * factor];
+  };
+
+  writeWords();
+  return Object.assign(see, {
+    layOut,
+    paint,
+    turn,
+    writeWords,
+    openDrawer,
+    hold,
+    sumsAreOpen: () => sumsAreOpen(lens),
+  });
+}
+
+function momentButton(name, says) {
+  const button = document.createElement("button");
+  const label = document.createElement("span");
+  button.type = "button";
+  label.textContent = name;
+  button.title = says;
+  button.append(document.createElement("canvas"), label);
+  return button;
+}
+
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
