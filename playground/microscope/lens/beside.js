@@ -152,7 +152,7 @@ export function paintTwin(lens) {
     columns: pack.columns,
     grid: view.grid,
     k: view.k,
-    depth: depthOf(view),
+    depth: lens.see?.on ? 1 : depthOf(view),
     mark,
   });
   const photo = photoOf(lens, main);

@@ -57,6 +57,7 @@ function layOut(lens) {
   const { root, main } = lens;
   root.dataset.face = lens.see?.on ? "see" : "lab";
   if (lens.see?.on) return lens.see.layOut(aspectOf(main));
+  root.style.removeProperty("margin-top");
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);

@@ -5,8 +5,8 @@ import { surprisesOf } from "../core/moments.js";
 import { outsideNine, partAt, whereOf } from "./says.js";
 
 const FAR_ONES = 3;
-const NEAR = 0.35; // of a row within the 3 × 3 places
-const SINK = 0.3; // of a row at one token of no place
+const STAYS_NEAR = 0.35; // of a row within the 3 × 3 places
+const IN_A_SINK = 0.3; // of a row at one token of no place
 
 // [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], the opening one first. scene: what core/moments.js
 // found; opening: {layer, head, patch} as the picture opened.
@@ -22,7 +22,7 @@ export function momentsOf(scene, opening) {
     if (!again && kept.length < FAR_ONES) kept.push(one);
   }
   const patch = kept[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
-  const others = [strongest(pack, patch, nearShare, NEAR, "near"), strongest(pack, patch, sinkShare, SINK, "sink")];
+  const others = [strongest(pack, patch, nearShare, STAYS_NEAR, "near"), strongest(pack, patch, sinkShare, IN_A_SINK, "sink")];
   return [...kept, ...others.filter(Boolean)].slice(0, 5);
 }
 
@@ -30,7 +30,7 @@ const near = ({ columns }, one, other) =>
   Math.abs(Math.floor(one / columns) - Math.floor(other / columns)) <= 2 &&
   Math.abs((one % columns) - (other % columns)) <= 2;
 
-function rowOf(pack, layer, head, patch) {
+function trainedRow(pack, layer, head, patch) {
   const row = new Float32Array(pack.tokens);
   rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
   return row;
@@ -43,7 +43,7 @@ function largestPatch(row, { prefixCount, tokens }) {
 }
 
 function described(pack, { layer, head, patch }) {
-  const best = largestPatch(rowOf(pack, layer, head, patch), pack);
+  const best = largestPatch(trainedRow(pack, layer, head, patch), pack);
   const where = whereOf(patch, best, pack.rows, pack.columns);
   return { kind: where === "aside" ? "same" : where, layer, head, patch, best };
 }
@@ -61,7 +61,7 @@ function strongest(pack, patch, shareOf, least, kind) {
   for (const layer of pack.stored.keys()) {
     for (let head = 0; head < pack.heads; head++) {
       if (!holdsHead(pack, layer, head)) continue;
-      const row = rowOf(pack, layer, head, patch);
+      const row = trainedRow(pack, layer, head, patch);
       const share = shareOf(row, pack, patch);
       if (share >= (found?.share ?? least)) found = { share, kind, layer, head, patch, best: largestPatch(row, pack) };
     }

@@ -7,7 +7,7 @@ import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { sentenceOf } from "../core/sentence.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas, say, show } from "../drawing/dom.js";
+import { fitCanvas, say, sayMath, show } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
@@ -20,20 +20,23 @@ import { outsideNine, sayRow } from "./says.js";
 import { barsAt, createStaircase, drawStaircase, isMoving, largestShares, setBars } from "./staircase.js";
 import { PART_NAMES, seeWords } from "./words.js";
 
-const COLUMN = 350; // px, beside the picture
-const FOOT = 56; // px: the moments
-const BESIDE = 640; // px: in a narrower window all stands below the picture
+const BAR = 44; // px, above the lens
+const PHONE_BAR = 48;
+const NO_LINE = 16; // px: a line of advice between the bar and the lens is higher
+const SEE_COLUMN = 350; // px, beside the picture
+const MOMENTS_HIGH = 56; // px: the moments
+const BESIDE_FROM = 640; // px: in a narrower window all stands below the picture
 const HIGHEST = 440; // px, of a portrait with the column below it
 const BARS_SHOWN = 12;
-const REST = 150; // ms without a move before the curve is drawn
-const THUMB = { width: 64, height: 44 };
+const AT_REST = 150; // ms without a move before the curve is drawn
+const MOMENT_SIZE = { width: 64, height: 44 };
 
-const HEAD = `
+const SEE_HEAD = `
   <p class="see-says" data-see="says"><span></span><b></b><span></span></p>
   <button class="provenance" data-see="from"></button>`;
-const STAIRS = `<p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
-const NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
-const ARC = `<svg class="arc" aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
+const SEE_STAIRS = `<p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
+const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
+const SEE_ARC = `<svg class="arc" aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face)}
 export function createSee(lens, { face, language, turned }) {
@@ -45,14 +48,16 @@ export function createSee(lens, { face, language, turned }) {
     place[where](element);
     return element;
   };
-  const head = part("div", "see-head", HEAD, refs.below, "prepend");
-  const stairsBox = part("div", "see-stairs", STAIRS, refs.scale, "after");
-  const nine = part("div", "see-nine", NINE, refs.two, "before");
+  const head = part("div", "see-head", SEE_HEAD, refs.below, "prepend");
+  const stairsBox = part("div", "see-stairs", SEE_STAIRS, refs.scale, "after");
+  const nine = part("div", "see-nine", SEE_NINE, refs.two, "before");
   const outside = part("p", "see-outside", "", refs.two, "after");
+  const divide = part("span", "see-divide", "", refs.switch, "after");
+  sayMath(divide, "÷ √d_k");
   const doors = part("div", "see-doors", "", refs.below, "append");
   const row = part("div", "see-moments", "", refs.stage, "after");
   const plain = part("canvas", "plain", "", refs.picture, "before");
-  const arc = part("div", "see-arc", ARC, refs.picture, "after");
+  const arc = part("div", "see-arc", SEE_ARC, refs.picture, "after");
   const see = {
     face,
     untouched: false, // nobody points, and no moment is held: the photograph as it is
@@ -146,10 +151,20 @@ export function createSee(lens, { face, language, turned }) {
   }
 
   // ---- sizes
+  // What the page leaves free between its bar and the lens is the picture's. Gives where the lens begins.
+  function pullUp(bar) {
+    root.style.marginTop = "";
+    const top = root.getBoundingClientRect().top + window.scrollY;
+    if (top <= bar || top > bar + NO_LINE) return Math.max(0, top);
+    root.style.marginTop = `${bar - top}px`;
+    return bar;
+  }
+
   function layOut(aspect) {
     const width = root.clientWidth;
-    const height = window.innerHeight - Math.max(0, root.getBoundingClientRect().top + window.scrollY);
-    const beside = width >= BESIDE && width > height;
+    const beside = width >= BESIDE_FROM && width > window.innerHeight;
+    const above = pullUp(beside ? BAR : PHONE_BAR);
+    const height = window.innerHeight - above;
     const low = beside && height < 420; // a phone on its side: the moments are in the column
     root.dataset.way = "see";
     root.dataset.size = beside ? "wide" : "narrow";
@@ -157,7 +172,7 @@ export function createSee(lens, { face, language, turned }) {
     root.classList.toggle("sideways", low);
     root.style.setProperty("--aspect", String(aspect));
     root.style.setProperty("--twin", String(aspect));
-    const room = beside ? Math.min(width - COLUMN, (height - (low ? 0 : FOOT)) * aspect) : width;
+    const room = beside ? Math.min(width - SEE_COLUMN, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
     const high = beside ? room / aspect : Math.min(room / aspect, HIGHEST);
     lens.seenWidth = 0;
     setPictures(lens, high * aspect, aspect);
@@ -204,12 +219,12 @@ export function createSee(lens, { face, language, turned }) {
       sentence = { before: before + share + between, place, after };
     } else if (!see.untouched) sentence = sayRow(language(), rowNow(at), main.picture.parts ?? []);
     const { before, place, after } = sentence;
-    for (const [i, text] of [before, place, after].entries()) say(says.children[i], text);
+    for (const [i, text] of [before, place, after].entries()) sayOnce(says.children[i], text);
     says.children[1].classList.toggle("key", Boolean(place));
     if (ready && mark >= 0)
       say(outside, words("outside", { share: percent(outsideNine(answers.weights, at, pack, mark)) }));
     const how = view.cut ? "fromCut" : shown.altered ? "fromOff" : "from";
-    say(
+    sayOnce(
       from,
       words(how, {
         layer: view.layer,
@@ -249,7 +264,7 @@ export function createSee(lens, { face, language, turned }) {
     const other = otherLargest(pack, view, token, altered ? scale : 1);
     const look = { ramp: rampOf(lens), domain: mainDomain, colours: lens.colours, unit: lens.ratio };
     drawStaircase(stairs.getContext("2d"), stairs.width, stairs.height, barsAt(see.stairs, now), other, look);
-    say(by(stairsBox, "dashed"), words(altered ? "dashedOn" : "dashedOff", { share: percent(other) }));
+    sayOnce(by(stairsBox, "dashed"), words(altered ? "dashedOn" : "dashedOff", { share: percent(other) }));
     if (isMoving(see.stairs, now)) requestAnimationFrame(() => lens.alive && see.on && paintStairs());
   }
 
@@ -280,7 +295,7 @@ export function createSee(lens, { face, language, turned }) {
     const path = `M${x1.toFixed(1)} ${y1.toFixed(1)} Q${((x1 + x2) / 2).toFixed(1)} ${rise.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`;
     arc.firstChild.setAttribute("viewBox", `0 0 ${w} ${h}`);
     for (const line of arc.querySelectorAll("path")) line.setAttribute("d", path);
-    see.resting = setTimeout(() => arc.classList.add("drawn"), REST);
+    see.resting = setTimeout(() => arc.classList.add("drawn"), AT_REST);
   }
 
   // ---- moments
@@ -359,7 +374,7 @@ export function createSee(lens, { face, language, turned }) {
     const print = makePrint(photo);
     const domain = ownExposure(values, 0, pack, FIRST_WAY, "auto", false);
     printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
-    fitCanvas(canvas, THUMB.width, THUMB.height, lens.ratio);
+    fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, lens.ratio);
     const [w, h] = [canvas.width, canvas.height];
     const middle = (at, across, size, cut) => Math.min(size - cut, Math.max(0, ((at + 0.5) / across) * size - cut / 2));
     const column = ((patch % pack.columns) + (best % pack.columns)) / 2;
@@ -369,7 +384,7 @@ export function createSee(lens, { face, language, turned }) {
   }
 
   const coverSize = ({ rows, columns }) => {
-    const factor = Math.max(THUMB.width / columns, THUMB.height / rows) * lens.ratio;
+    const factor = Math.max(MOMENT_SIZE.width / columns, MOMENT_SIZE.height / rows) * lens.ratio;
     return [columns * factor, rows * factor];
   };
 
@@ -393,6 +408,13 @@ function momentButton(name, says) {
   button.title = says;
   button.append(document.createElement("canvas"), label);
   return button;
+}
+
+// With √d_k as mathematics; writing costs a layout even when it is the same.
+function sayOnce(element, text) {
+  if (element.saidText === text) return;
+  element.saidText = text;
+  sayMath(element, text);
 }
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

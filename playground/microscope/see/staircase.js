@@ -4,7 +4,7 @@ import { stepOf } from "../core/light.js";
 
 const BARS = 12;
 const FLIP = 250; // ms
-const soft = (t) => t * t * (3 - 2 * t);
+const eased = (t) => t * t * (3 - 2 * t);
 
 export const largestShares = (sorted, count = BARS) => Array.from(sorted.subarray(0, Math.min(count, sorted.length)));
 
@@ -21,7 +21,7 @@ export function setBars(stairs, shares, altered, now, still) {
 }
 
 export function barsAt({ from, to, began }, now) {
-  const t = soft(Math.min(1, Math.max(0, (now - began) / FLIP)));
+  const t = eased(Math.min(1, Math.max(0, (now - began) / FLIP)));
   return to.map((share, i) => share * t + (from[i] ?? 0) * (1 - t));
 }
 

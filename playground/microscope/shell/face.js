@@ -6,18 +6,18 @@ import { languageOf } from "../see/words.js";
 const KEPT_FACE = "attention-playground-face";
 const KEPT_LANGUAGE = "attention-playground-language";
 
-const listeners = new Set();
-let now = null;
-let language = null;
+const hears = new Set();
+let chosenFace = null;
+let chosenLanguage = null;
 
-const kept = (name) => {
+const keptWord = (name) => {
   try {
     return localStorage.getItem(name);
   } catch {
     return null; // this browser keeps nothing
   }
 };
-const keep = (name, value) => {
+const keepWord = (name, value) => {
   try {
     localStorage.setItem(name, value);
   } catch {
@@ -34,33 +34,33 @@ export function faceOf(words, remembered) {
 
 export const face = {
   get now() {
-    return now ?? "lab";
+    return chosenFace ?? "lab";
   },
   get language() {
-    language ??= languageOf([kept(KEPT_LANGUAGE) ?? "", ...(navigator.languages ?? [])]);
-    return language;
+    chosenLanguage ??= languageOf([keptWord(KEPT_LANGUAGE) ?? "", ...(navigator.languages ?? [])]);
+    return chosenLanguage;
   },
   // As an address says it: only the first counts, for later ones are written here.
   open(words) {
-    now ??= faceOf(words, kept(KEPT_FACE));
+    chosenFace ??= faceOf(words, keptWord(KEPT_FACE));
   },
   set(to) {
-    if (to === now) return;
-    now = to;
-    keep(KEPT_FACE, to);
-    tell();
+    if (to === chosenFace) return;
+    chosenFace = to;
+    keepWord(KEPT_FACE, to);
+    tellOfFace();
   },
   speak(to) {
-    language = languageOf([to]);
-    keep(KEPT_LANGUAGE, language);
-    tell();
+    chosenLanguage = languageOf([to]);
+    keepWord(KEPT_LANGUAGE, chosenLanguage);
+    tellOfFace();
   },
   follow(listener) {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+    hears.add(listener);
+    return () => hears.delete(listener);
   },
 };
 
-function tell() {
-  for (const listener of listeners) listener();
+function tellOfFace() {
+  for (const listener of hears) listener();
 }
