@@ -338,9 +338,10 @@ def _numbers(options: argparse.Namespace) -> None:
 
 
 def _completion(shell: str, parser: argparse.ArgumentParser) -> None:
-    from playground.figures.completion import script
+    import shtab
 
-    print(script(shell, parser), end="")
+    parser.prog = "attention-playground"  # a checkout calls it otherwise, and a shell completes one word
+    print(shtab.complete(parser, shell))
 
 
 def _site(options: argparse.Namespace) -> None:
