@@ -14,6 +14,7 @@ from tqdm import tqdm
 from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed
+from playground.models.hub import bar
 
 if TYPE_CHECKING:
     from playground.vit import Config
@@ -33,28 +34,6 @@ CURATED = {  # the models that are offered first, and what each is good for
     "vit_base_patch16_clip_224.openai": "learned from pictures with their captions",
     "vit_base_patch16_siglip_224.webli": "learned from captions, without class token",
 }
-
-
-# How far something is that takes a while: a bar in a terminal, and in a log a line now and then.
-
-
-EVERY = 10.0  # seconds
-
-
-class Lines(tqdm):
-    """A line in ten seconds, where a bar would be drawn over itself a hundred times."""
-
-    def __init__(self, *given, **options):
-        super().__init__(*given, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})
-
-    def display(self, *_, **__) -> None:
-        done = f"{self.n / self.total:.0%}" if self.total else f"{self.n:,.0f}"
-        if self.n:
-            self.fp.write(f"{self.desc.rstrip(': ') or 'done'}: {done}\n")
-
-
-def bar() -> type[tqdm]:
-    return tqdm if sys.stderr.isatty() else Lines
 
 
 @dataclass(frozen=True)
