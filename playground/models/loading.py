@@ -24,11 +24,7 @@ from playground.models.given import WORDS, Given
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.model_file import PICKLED_WEIGHTS
 from playground.models.names import OWN
-<<<<<<< HEAD
-from playground.models.source import Asked, Source, assumed, build, notice, over, remember
-=======
 from playground.models.source import Asked, Source, assumed, build, notice, over, placed, remember
->>>>>>> 514a5b0
 from playground.models.timm_models import WEIGHTS
 from playground.vit import Config, VisionTransformer
 
