@@ -34,8 +34,9 @@ MARGIN = 0.02  # above the filter
 def load_seconds(file: Path) -> float:
     """Reading the file in a process of its own, torch imported before; timm must stay away."""
     code = (
-        "import sys, time, torch, playground.models.zoo as zoo; began = time.perf_counter(); "
-        f"zoo.load({str(file)!r}, device='cpu'); print(time.perf_counter() - began); assert 'timm' not in sys.modules"
+        "import sys, time, torch, playground.models.loading as loading; began = time.perf_counter(); "
+        f"loading.load({str(file)!r}, device='cpu'); print(time.perf_counter() - began); "
+        "assert 'timm' not in sys.modules"
     )
     run = lambda: float(subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT))  # noqa: E731
     return statistics.median(run() for _ in range(3))
@@ -330,7 +331,7 @@ def main() -> None:
     from tqdm import tqdm
 
     from playground.assets import BUNDLED
-    from playground.models import zoo
+    from playground.models import loading, model_file
     from playground.scenes import generate
     from playground.training import evaluate
 
@@ -342,8 +343,8 @@ def main() -> None:
             file /= "model.safetensors"
             if not file.exists():  # it still runs
                 file = Path(work) / "model.safetensors"
-                zoo.save(vit, file)
-        vit = zoo.load(str(file), device="cpu")
+                model_file.save(vit, file)
+        vit = loading.load(str(file), device="cpu")
         count = options.scenes + min(OTHERS, options.scenes)
         held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
         numbers = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])

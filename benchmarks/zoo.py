@@ -40,13 +40,13 @@ def offers() -> dict[str, dict]:
     """Read by the app, which would otherwise have to wait for timm's import before it could list them."""
     from timm.models import get_pretrained_cfg
 
-    from playground.models import zoo
+    from playground.models import borrowed, catalogue
     from playground.models.names import plain_name, suits
 
     facts = {}
-    for name, good_for in zoo.CURATED.items():
-        card = zoo.card(name)
-        hub = get_pretrained_cfg(zoo.DINOV2_ON_THE_HUB if name == "dinov2-small" else name).hf_hub_id
+    for name, good_for in catalogue.CURATED.items():
+        card = catalogue.card(name)
+        hub = get_pretrained_cfg(borrowed.DINOV2_ON_THE_HUB if name == "dinov2-small" else name).hf_hub_id
         facts[name] = {
             "title": plain_name(name),
             "good_for": good_for,

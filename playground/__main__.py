@@ -324,7 +324,7 @@ def _numbers(options: argparse.Namespace) -> None:
     from playground.figures.command_line import trained
     from playground.figures.drawing.option_words import read_size
     from playground.figures.many import trace_many
-    from playground.models.catalogue import bar
+    from playground.models.hub import bar
     from playground.models.loading import load
 
     vit = load(options.model, weights=options.weights, device=options.device, **trained(options))
@@ -338,9 +338,10 @@ def _numbers(options: argparse.Namespace) -> None:
 
 
 def _completion(shell: str, parser: argparse.ArgumentParser) -> None:
-    from playground.figures.completion import script
+    import shtab
 
-    print(script(shell, parser), end="")
+    parser.prog = "attention-playground"  # a checkout calls it otherwise, and a shell completes one word
+    print(shtab.complete(parser, shell))
 
 
 def _site(options: argparse.Namespace) -> None:
@@ -360,7 +361,7 @@ def _site(options: argparse.Namespace) -> None:
 
 
 def _prepare(options: argparse.Namespace) -> None:
-    from playground.models.catalogue import bar
+    from playground.models.hub import bar
     from playground.serving.prepared import prepare
 
     made = prepare(bar())
@@ -368,7 +369,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from playground.models.catalogue import bar
+    from playground.models.hub import bar
     from playground.serving import doctor
 
     found = doctor.examine()

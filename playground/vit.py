@@ -101,7 +101,7 @@ def everybody(layer: int) -> None:
 
 
 class Told(NamedTuple):
-    """A head whose attention weights were asked for by a loss during training: see models/told_heads.py."""
+    """A head whose attention weights were asked for by a loss during training: see models/source.py."""
 
     layer: int
     head: int

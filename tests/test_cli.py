@@ -106,14 +106,14 @@ def test_the_examples_of_the_help_can_be_typed():
 
 
 def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_here, tmp_path, monkeypatch, capsys):
-    from playground.models import borrowed, zoo
+    from playground.models import borrowed
 
     really_here("dinov2-small")
     monkeypatch.setenv("PLAYGROUND_BORROWED", str(borrowed.cache_folder()))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     assert main(["download", "dinov2-small", "--compare"]) == 0
     assert "not compared" in capsys.readouterr().out
-    theirs = tmp_path / f"models--timm--{zoo.DINOV2_ON_THE_HUB}" / "snapshots" / "a" / "model.safetensors"
+    theirs = tmp_path / f"models--timm--{borrowed.DINOV2_ON_THE_HUB}" / "snapshots" / "a" / "model.safetensors"
     theirs.parent.mkdir(parents=True)
     theirs.symlink_to(borrowed.find(borrowed.DINOV2.file))
     assert main(["download", "dinov2-small", "--compare"]) == 0

@@ -119,6 +119,6 @@ def test_a_shell_completes_commands_flags_and_their_words(shell, capsys):
 def test_bash_completes(capsys):
     main(["completion", "bash"])
     typed = "COMP_WORDS=(attention-playground figure --layout con) COMP_CWORD=3"
-    ask = f"{typed}; _attention_playground; echo ${{COMPREPLY[@]}}"
+    ask = f"{typed}; _shtab_attention_playground; echo ${{COMPREPLY[@]}}"
     said = subprocess.run(["bash", "-c", f"{capsys.readouterr().out}\n{ask}"], capture_output=True, text=True)
     assert said.stdout.split() == ["convolution"], said

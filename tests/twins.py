@@ -49,3 +49,9 @@ def a_pass(seed: int, grid: tuple[int, int], prefix: tuple[str, ...], layers: in
 def softmax(scores: np.ndarray) -> np.ndarray:
     e = np.exp(scores - scores.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
+
+
+def in_common(patches: np.ndarray, filtered: np.ndarray, patch: int) -> float:
+    """What a head's row of patches, the patch itself left out, has in common with the filter's, from 0 to 1."""
+    others = np.where(np.arange(len(patches)) == patch, 0, patches)
+    return float(np.minimum(others / max(others.sum(), 1e-12), filtered).sum())

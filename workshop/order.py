@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from playground.models import zoo
+from playground.models import loading, model_file
 from playground.scenes import generate
 from playground.scenes.drawing import Scene
 from playground.scenes.labels import patch_targets
@@ -46,8 +46,8 @@ def put(vit: VisionTransformer, wanted: Tensor) -> None:
 def in_order(run: Path) -> None:
     """Puts the heads of a finished run in order, in the model and in every snapshot: all by the finished one."""
     scenes = [generate.scene(generate.HELD_OUT - 1 - i) for i in range(SCENES)]
-    wanted = order(zoo.load(str(run / "model.safetensors"), device="cpu"), scenes)
+    wanted = order(loading.load(str(run / "model.safetensors"), device="cpu"), scenes)
     for file in [run / "model.safetensors", *run.glob("snapshot-*.safetensors")]:
-        vit = zoo.load(str(file), device="cpu")
+        vit = loading.load(str(file), device="cpu")
         put(vit, wanted)
-        zoo.save(vit, file)
+        model_file.save(vit, file)

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from playground.models import zoo
+from playground.models import loading, model_file
 from playground.scenes import generate
 from playground.scenes.labels import presence
 from playground.training.evaluate import f1
@@ -47,6 +47,6 @@ def shifts(said: Tensor, true: Tensor) -> Tensor:
 def at_one_half(run: Path) -> None:
     """Moves the biases of the class head, in the model of a finished run, so that F1 is best at one half."""
     file = run / "model.safetensors"
-    vit = zoo.load(str(file), device="cpu")
+    vit = loading.load(str(file), device="cpu")
     vit.head.bias += shifts(*answers(vit, generate.HELD_OUT - 2 * SCENES, SCENES))
-    zoo.save(vit, file)
+    model_file.save(vit, file)

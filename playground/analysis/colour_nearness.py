@@ -47,15 +47,8 @@ def weights(colour: np.ndarray, place: np.ndarray, a: float, b: float) -> np.nda
 # The two widths that the microscope shows: of all SETTINGS those that are best for drawn things (40 held-out scenes,
 # the eight neighbours left out) and for the pairs of benchmarks/eyes.py together, each as a share of the best.
 WIDTHS = (0.03, 0.08)
-MUCH = 0.5  # a head's row that has more than this in common with the filter's is called nearly the same
 
 
 def row_of(colours: np.ndarray, patch: int) -> np.ndarray:
     """(rows, columns, 3) -> (patches,): what the filter would light from this patch."""
     return weights(*differences(colours, np.array([patch])), *WIDTHS)[0]
-
-
-def in_common(patches: np.ndarray, filtered: np.ndarray, patch: int) -> float:
-    """What a head's row of patches, the patch itself left out, has in common with the filter's, from 0 to 1."""
-    others = np.where(np.arange(len(patches)) == patch, 0, patches)
-    return float(np.minimum(others / max(others.sum(), 1e-12), filtered).sum())

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from playground.analysis.row_kinds import directions, late_keys, spread
 from playground.tracing import Trace, softmax_rows
 
 FAR = 0.15  # of the longer side: what is farther away is far
@@ -79,6 +78,30 @@ def moments(
             lit = telling(rows(layer, head, asking)[:, front:], asking - front, usual, scene)
             found.append(_moment(layer, head, asking - front, lit, scene))
     return sorted(found, key=lambda moment: -moment.score)
+
+
+def late_keys(seen: Trace) -> np.ndarray:
+    """(tokens, width): the keys of all heads of a late layer. What its attention goes by serves as its features, and
+    the browser has it without a question to anybody."""
+    return seen.record[seen.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
+
+
+def spread(grid: tuple[int, int], most: int) -> np.ndarray:
+    """The numbers of at most about `most` patches on a lattice."""
+    rows, columns = grid
+    step = max(1, int((rows * columns / most) ** 0.5))
+    down, across = (np.arange(step // 2, side, step) for side in grid)
+    return (down[:, None] * columns + across).ravel()
+
+
+def directions(features: np.ndarray, prefix: int) -> np.ndarray:
+    """(tokens, width) -> (patches, width): unit vectors of what sets each patch apart from the mean patch."""
+    unit = _unit(features[prefix:].astype(np.float32))
+    return _unit(unit - unit.mean(0))
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
 def subject(toward: np.ndarray, grid: tuple[int, int], at_class: list[np.ndarray]) -> np.ndarray:
@@ -155,19 +178,3 @@ def _moment(layer: int, head: int, asking: np.ndarray, lit: np.ndarray, scene: S
         left[apart(asking[[best]], asking, scene.grid[1])[0] <= APART * max(scene.grid)] *= 0.3
         left[np.isin(asking, asking[chosen])] = -1  # of a small picture a patch may stand among them twice
     return Moment(layer, head, tuple(int(asking[i]) for i in chosen), tuple(float(each[i]) for i in chosen), score)
-
-
-def surprises(found: list[Moment], grid: tuple[int, int], most: int = 8) -> list[tuple[int, int, int]]:
-    """(layer, head, patch) of the most telling rows, two of a head at most and all of different places."""
-    rows = sorted(
-        ((tell, m.layer, m.head, patch) for m in found for tell, patch in zip(m.tells, m.patches, strict=True)),
-        key=lambda row: -row[0],
-    )
-    taken: list[tuple[int, int, int]] = []
-    for tell, layer, head, patch in rows:
-        others = np.array([other for _, _, other in taken], int)
-        near = apart(np.array([patch]), others, grid[1]) <= APART * max(grid)
-        crowded = sum((layer, head) == before[:2] for before in taken) >= 2
-        if tell > 0 and not near.any() and not crowded and len(taken) < most:
-            taken.append((layer, head, patch))
-    return taken

@@ -201,14 +201,10 @@ def passes_of(grid: tuple[int, int], most: int = MOST) -> int:
     return min(done, most)
 
 
-def predicts(relevance: Tensor, measured: Measured, size: int) -> float:
-    """How well a map of relevance, (rows, columns), foretells what blanking moves: the rank correlation (Spearman's)
-    between its sum in each block and what moves without that block. A map with signs has to foretell the sign too."""
-    return foretells(relevance, size, measured.moved(blocks(measured.seen.grid, size)))
-
-
 def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
-    """The same, of blocks that were blanked already."""
+    """How well a map of relevance, (rows, columns), foretells what blanking moves: the rank correlation (Spearman's)
+    between its sum in each block of so many patches a side and what moved without that block. A map with signs has to
+    foretell the sign too."""
     some = blocks(tuple(relevance.shape), size)  # type: ignore[arg-type]
     alike, signed = equal(some), bool((relevance < 0).any())
     moved = [moves[i] if signed else abs(moves[i]) for i in alike]

@@ -12,7 +12,7 @@ from playground.analysis.explain import Score, answer_of, scores, words
 from playground.errors import PlaygroundError
 from playground.figures import batch
 from playground.figures.command_line import trained
-from playground.models.catalogue import bar
+from playground.models.hub import bar
 from playground.models.loading import load
 from playground.pictures.images import open_image
 from playground.samples import named

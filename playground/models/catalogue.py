@@ -1,47 +1,76 @@
 """The commands `models` and `download`: list the models that can be loaded, and download weights ahead of time.
 
-zoo, which imports torch, is imported late: `make run` calls `download` at every start, mostly with nothing to do.
+What imports torch is imported late: `make run` calls `download` at every start, mostly with nothing to do.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
 from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed
+from playground.models.hub import bar
 
-# How far something is that takes a while: a bar in a terminal, and in a log a line now and then.
+if TYPE_CHECKING:
+    from playground.vit import Config
+
+CURATED = {  # the models that are offered first, and what each is good for
+    "dinov2-small": "eyes find eyes: the clearest parts",
+    "vit_small_patch14_reg4_dinov2.lvd142m": "clean maps: registers absorb the noise",
+    "vit_base_patch14_reg4_dinov2.lvd142m": "the same, larger and sharper",
+    "vit_small_patch16_dinov3.lvd1689m": "crisp similarity, positions as rotations",
+    "vit_small_patch8_224.dino": "fine maps from very small patches",
+    "vit_small_patch16_224.dino": "the DINO paper's class-token maps",
+    "deit_small_patch16_224.fb_in1k": "learned from ImageNet-1k's labels only",
+    "vit_tiny_patch16_224.augreg_in21k_ft_in1k": "the smallest and quickest classifier",
+    "vit_small_patch16_224.augreg_in21k_ft_in1k": "a classifier: predictions without √d_k",
+    "vit_base_patch16_224.augreg_in21k_ft_in1k": "the paper's own size, well trained",
+    "vit_base_patch16_224.mae": "learned by filling in hidden patches",
+    "vit_base_patch16_clip_224.openai": "learned from pictures with their captions",
+    "vit_base_patch16_siglip_224.webli": "learned from captions, without class token",
+}
 
 
-EVERY = 10.0  # seconds
+@dataclass(frozen=True)
+class Card:
+    name: str
+    config: Config
+    megabytes: float  # to download
+    licence: str
+    good_for: str
 
 
-class Lines(tqdm):
-    """A line in ten seconds, where a bar would be drawn over itself a hundred times."""
+def card(name: str) -> Card | None:
+    """What a person wants to know about a model before downloading it; None if it can't be loaded."""
+    import torch
 
-    def __init__(self, *given, **options):
-        super().__init__(*given, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})
+    from playground.models import timm_models
 
-    def display(self, *_, **__) -> None:
-        done = f"{self.n / self.total:.0%}" if self.total else f"{self.n:,.0f}"
-        if self.n:
-            self.fp.write(f"{self.desc.rstrip(': ') or 'done'}: {done}\n")
+    if name == "dinov2-small":
+        return Card(name, timm_models.DINOV2_SMALL, borrowed.DINOV2.megabytes, borrowed.DINOV2.licence, CURATED[name])
+    import timm
 
-
-def bar() -> type[tqdm]:
-    return tqdm if sys.stderr.isatty() else Lines
+    with torch.device("meta"):
+        model: Any = timm.create_model(name)
+    if timm_models.why_not(model):
+        return None
+    megabytes = sum(p.numel() for p in model.parameters()) * 4 / 1e6
+    licence = model.pretrained_cfg.get("license") or "not stated"
+    return Card(name, timm_models.read_config(model, name), megabytes, licence, CURATED.get(name, ""))
 
 
 def list_models(pattern: str | None) -> None:
     """Prints the curated models, or all of timm's that match the pattern and can be loaded."""
-    from playground.models import timm_models, zoo
+    from playground.models import timm_models
 
-    names = list(zoo.CURATED) if pattern is None else timm_models.matching(pattern)
+    names = list(CURATED) if pattern is None else timm_models.matching(pattern)
     looking = tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty())
-    cards = [card for name in looking if (card := zoo.card(name))]
+    cards = [found for name in looking if (found := card(name))]
     if not cards:
         raise PlaygroundError(f"No model that loads is called {pattern!r}; try a part of a name, such as dino.")
     if pattern is None:
@@ -73,12 +102,23 @@ def download(names: list[str], compare: bool = False) -> None:
     for i, name in enumerate(names, start=1):
         print(f"[{i}/{len(names)}] {name}", file=sys.stderr)
         if name in borrowed.GROUPS:
-            borrowed.fetch(borrowed.GROUPS[name], bar())
+            fetch(name, bar())
         else:
             _from_the_hub(name)
         print(f"on this machine: {name}")
         if compare and name == "dinov2-small":
             print(compare_with_the_hub())
+
+
+def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
+    """Brings what a name stands for to this machine, unless it is here. `report` is a class like tqdm, for the progress
+    bar; `offline=True` fetches nothing and raises if it is missing."""
+    if name in borrowed.GROUPS:
+        return borrowed.fetch(borrowed.GROUPS[name], report or bar(), offline)
+    from playground.models import timm_models
+
+    timm_models.check_name(name)
+    timm_models.hub_file(name, offline, report)
 
 
 def _check(names: list[str]) -> None:
@@ -91,24 +131,23 @@ def _check(names: list[str]) -> None:
 
 
 def _from_the_hub(name: str) -> None:
-    from playground.models import loading, zoo
+    from playground.models import loading
 
     if not loading.repository(name):
-        zoo.download(name, bar())
+        fetch(name, bar())
     loading.load(name, device="cpu")
 
 
 def compare_with_the_hub() -> str:
     """Compares the borrowed weights with the file that timm publishes, if that is on this machine as well."""
-    from playground.models import zoo
     from playground.models.checkpoints import from_eva
     from playground.models.weights_file import read_weights
 
-    path = borrowed.hub_weights(f"timm/{zoo.DINOV2_ON_THE_HUB}")
+    path = borrowed.hub_weights(f"timm/{borrowed.DINOV2_ON_THE_HUB}")
     if path is None:
         return (
             "not compared: the hub's own file is not on this machine; where the hub can be reached, "
-            f"`{PROGRAM} download {zoo.DINOV2_ON_THE_HUB}` fetches it."
+            f"`{PROGRAM} download {borrowed.DINOV2_ON_THE_HUB}` fetches it."
         )
     theirs = from_eva(read_weights(path))
     ours = read_weights(borrowed.find(borrowed.DINOV2.file) or path)

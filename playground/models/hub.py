@@ -1,13 +1,19 @@
-"""Whether the hub answers: found out within seconds and remembered, for its own library tries for half a minute."""
+"""Fetching from elsewhere: whether the hub answers, and how far something is that takes a while.
+
+Whether it answers is found out within seconds and remembered, for the hub's own library tries for half a minute.
+"""
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
 from queue import Empty, Queue
+
+from tqdm import tqdm
 
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
@@ -48,3 +54,25 @@ def _answers(address: str) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+# How far something is that takes a while: a bar in a terminal, and in a log a line now and then.
+
+
+EVERY = 10.0  # seconds
+
+
+class Lines(tqdm):
+    """A line in ten seconds, where a bar would be drawn over itself a hundred times."""
+
+    def __init__(self, *given, **options):
+        super().__init__(*given, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})
+
+    def display(self, *_, **__) -> None:
+        done = f"{self.n / self.total:.0%}" if self.total else f"{self.n:,.0f}"
+        if self.n:
+            self.fp.write(f"{self.desc.rstrip(': ') or 'done'}: {done}\n")
+
+
+def bar() -> type[tqdm]:
+    return tqdm if sys.stderr.isatty() else Lines

@@ -1,6 +1,6 @@
 """What Python's `load` and the command line take: a name, a file, a folder, a repository on the hub, or a model itself.
 
-A server asks zoo.load, which knows names alone: nothing that is typed there can reach a folder or a pickled file.
+A server asks zoo.resolve, which knows names alone: nothing that is typed there can reach a folder or a pickled file.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import torch
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError, PlaygroundWarning
-from playground.models import borrowed, hub, pickled, timm_models, weights_file, zoo
+from playground.models import borrowed, hub, model_file, pickled, timm_models, weights_file, zoo
 from playground.models.given import WORDS, Given
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
+from playground.models.model_file import PICKLED_WEIGHTS
 from playground.models.names import OWN
-from playground.models.source import Asked, Source, assumed, build, notice, over, remember
+from playground.models.source import Asked, Source, assumed, build, notice, over, placed, remember
 from playground.models.timm_models import WEIGHTS
-from playground.models.zoo import PICKLED_WEIGHTS
 from playground.vit import Config, VisionTransformer
 
 # A model that somebody has in memory, of timm or `transformers`, as our VisionTransformer with the same weights.
@@ -128,7 +128,7 @@ def load(
         vit = _of_object(model, pretrained, weights, device, given)
     else:
         source = resolve(model, pretrained, weights, offline, given)
-        vit = zoo.placed(build(source, seed), device)
+        vit = placed(build(source, seed), device)
         again = not seed and (pretrained or weights is not None)
         of = None if weights is None else os.fspath(weights)
         remember(vit, Asked(os.fspath(model), of, source.given) if again else None)
@@ -152,19 +152,19 @@ def resolve(
         source = _from_folder(place, given)
     elif _is_pickled(place):
         source = _from_pickled(place, given)
+    elif place.suffix == ".safetensors":
+        source = model_file.from_file(place, place, given)
     elif repository(name):
         source = _from_hub(name.removeprefix(HUB), pretrained, offline, given)
-    elif weights is not None and _is_pickled(Path(weights)):
-        base = zoo.resolve(name, pretrained=False)
-        return _read(Path(weights), lambda made: zoo.with_weights(base, made, Path(weights), given))
     else:
-        return zoo.resolve(name, pretrained, weights, offline, given)
+        source = zoo.resolve(name, pretrained and weights is None, offline)
+        source = source if weights is not None else over(source, given)
     if weights is None:
         return source
     of = Path(weights)
     if _is_pickled(of):
-        return _read(of, lambda made: zoo.with_weights(source, made, of, given))
-    return zoo.with_weights(source, of, of, given)
+        return _read(of, lambda made: model_file.with_weights(source, made, of, given))
+    return model_file.with_weights(source, of, of, given)
 
 
 def _of_the_app(name: str) -> str:
@@ -172,7 +172,7 @@ def _of_the_app(name: str) -> str:
     folder = os.environ.get("PLAYGROUND_MODELS_DIR")
     if not name.startswith(OWN) or Path(name).exists() or not folder:
         return name
-    here = zoo.own_models(folder)
+    here = model_file.in_folder(folder)
     if name.removeprefix(OWN) not in here:
         raise PlaygroundError(f"{folder} (PLAYGROUND_MODELS_DIR) has no model file called {name.removeprefix(OWN)}.")
     return str(here[name.removeprefix(OWN)])
@@ -194,7 +194,7 @@ def _of_object(
         model = build(over(source_of(model), given)).eval()
     elif given.words:
         raise PlaygroundError(f"{given.words[0]}= is said where a model is loaded, and this one is loaded already.")
-    return model if device is None else zoo.placed(model, device)
+    return model if device is None else placed(model, device)
 
 
 # Files and folders ----------------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def _from_folder(folder: Path, given: Given) -> Source:
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}.")
     if (folder / WEIGHTS).is_file():
-        return zoo.from_file(folder / WEIGHTS, folder / WEIGHTS, given)
+        return model_file.from_file(folder / WEIGHTS, folder / WEIGHTS, given)
     if (folder / PICKLED_WEIGHTS).is_file():
         return _from_pickled(folder / PICKLED_WEIGHTS, given)
     if list(folder.glob("*.index.json")):
@@ -238,11 +238,13 @@ def _from_folder(folder: Path, given: Given) -> Source:
     if len(here) != 1:
         found = f"; give one of its files: {', '.join(file.name for file in here[:5])}" if here else ""
         raise PlaygroundError(f"{folder} holds no {WEIGHTS} and no {PICKLED_WEIGHTS}{found}.")
-    return _from_pickled(here[0], given) if pickled.is_pickled(here[0]) else zoo.from_file(here[0], here[0], given)
+    return (
+        _from_pickled(here[0], given) if pickled.is_pickled(here[0]) else model_file.from_file(here[0], here[0], given)
+    )
 
 
 def _from_pickled(path: Path, given: Given) -> Source:
-    return _read(path, lambda made: zoo.from_file(made, path, given))
+    return _read(path, lambda made: model_file.from_file(made, path, given))
 
 
 def _read(path: Path, source_of: Callable[[Path], Source]) -> Source:
@@ -264,15 +266,15 @@ def _from_hub(repository: str, pretrained: bool, offline: bool, given: Given) ->
     """Of timm by its own name; of others the folder in the hub's cache, fetched once."""
     account, _, name = repository.partition("/")
     if account == "timm":
-        return zoo.resolve(name.split("@")[0], pretrained, offline=offline, given=given)
+        return over(zoo.resolve(name.split("@")[0], pretrained, offline), given)
     if not pretrained:
         raise PlaygroundError(f"{repository} is a repository of weights: pretrained=False would leave nothing of it.")
     here = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
     if here is None and repository in ALSO_HERE and borrowed.is_here(ALSO_HERE[repository]):
-        source = zoo.resolve(ALSO_HERE[repository], given=given)
+        source = over(zoo.resolve(ALSO_HERE[repository]), given)
     else:
         here = here or _fetched(repository, offline or borrowed.asked_offline())
-        source = _from_pickled(here, given) if here.name == PICKLED_WEIGHTS else zoo.from_file(here, here, given)
+        source = _from_pickled(here, given) if here.name == PICKLED_WEIGHTS else model_file.from_file(here, here, given)
     return replace(source, name=repository)
 
 

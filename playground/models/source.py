@@ -1,6 +1,7 @@
 """A model before it is built: what it is, where its weights are, and what of it nobody says.
 
-loading.py and zoo.py find the Source of what was asked for; `build` makes the model, which carries on what was assumed.
+zoo.py finds the Source of a name, model_file.py that of a file, loading.py that of whatever Python's users have.
+Whoever asked passes it on: it tells what the model would take, and `build` makes it, with what was assumed.
 """
 
 from __future__ import annotations
@@ -104,18 +105,40 @@ def over(source: Source, given: Given) -> Source:
     )
 
 
+def outlined(source: Source) -> VisionTransformer:
+    """Its shapes, without memory."""
+    with torch.device("meta"):
+        return VisionTransformer(source.config)
+
+
 def build(source: Source, seed: int = 0) -> VisionTransformer:
     if source.weights is None:
         vit = VisionTransformer(source.config, seed)
     else:
-        with torch.device("meta"):
-            vit = VisionTransformer(source.config)
+        vit = outlined(source)
         if source.shapes is not None:
             fitting(vit, source.shapes, source.where)  # before a byte of the data is read
         fill(vit, source.weights(), source.where)
         vit.assumed, vit.no_answer = source.assumed, why_no_answer(source)
     vit.name, vit.told, vit.file = source.name, source.told, source.file
     return vit
+
+
+def placed(vit: VisionTransformer, device: str | torch.device | None) -> VisionTransformer:
+    """In evaluation mode, on the device, by default the best there is."""
+    try:
+        return vit.eval().to(best_device() if device is None else device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        first = str(error).splitlines()[0]
+        raise PlaygroundError(
+            f"{vit.name} can't be put on the device {device!r} ({first}); leave it out, or say 'cpu'."
+        ) from None
+
+
+def best_device() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 def fill(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
@@ -138,6 +161,14 @@ def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dic
             more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
             raise PlaygroundError(f"{where} doesn't fit this model: it {what} {', '.join(wrong[:3])}{more}.")
     return state
+
+
+def told(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
+    """What the rows of this head were told, as the end of "this head was told to …"; None if nothing: then what it
+    looks at follows from what the model had to compute. During training, a loss read the weights of a head that was
+    told. `query` says whose rows: those of every "patch", or those of a prefix token, such as "cls"."""
+    found = [one.what for one in vit.told if (one.layer, one.head, one.query) == (layer, head, query)]
+    return " and ".join(found) or None
 
 
 # What `load` gave, and whether it still is that: a model may be trained, or filled with other weights, afterwards.

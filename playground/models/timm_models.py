@@ -17,7 +17,7 @@ from torch import Tensor
 from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
-from playground.models.catalogue import bar
+from playground.models.hub import bar
 from playground.vit import PAPER, Config
 
 WEIGHTS = "model.safetensors"  # the name of this file in every repository on the hub

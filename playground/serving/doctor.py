@@ -20,7 +20,7 @@ from pathlib import Path
 from playground.assets import HOME, PACKS, PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed
-from playground.models.weights_file import digest_of, what_is_wrong
+from playground.models.whole import digest_of, what_is_wrong
 from playground.pack import unpack
 from playground.pictures.decoder import Worker
 from playground.samples import SAMPLES
@@ -226,7 +226,7 @@ def _decoding() -> Iterator[Finding]:
 
 def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[str]:
     """Removes what is damaged, fetches and prepares again; says what it did, and what it could not."""
-    from playground.models import zoo
+    from playground.models import catalogue
 
     names = {thing.file: group for group, things in borrowed.GROUPS.items() for thing in things}
     again = []
@@ -243,7 +243,7 @@ def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[
     again += [group for group, things in borrowed.GROUPS.items() if 0 < _here(things) < len(things)]
     for name in dict.fromkeys(again):
         try:
-            zoo.download(name, report)
+            catalogue.fetch(name, report)
             yield f"on this machine: {name}"
         except PlaygroundError as error:
             yield str(error)

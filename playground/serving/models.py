@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from playground.assets import BUNDLED, OFFERS, SHIPPED
 from playground.errors import PlaygroundError
@@ -21,6 +22,9 @@ from playground.models import borrowed, hub
 from playground.models.names import plain_name, suits
 from playground.serving import asker, effort, own_models, settings
 from playground.serving.cache import MB, Cache
+
+if TYPE_CHECKING:
+    from playground.models.source import Source
 
 MOST_PATCHES = 4200  # more than that takes minutes and gigabytes, and everybody else would wait
 PAPER = r"ViT-\w+/(\d+)"  # the paper's architectures, with random weights
@@ -101,13 +105,22 @@ def _without_folders() -> Iterator[None]:
 
 def _load(name: str):
     """One at a time, and after the models have gone that it takes the place of: two large ones would not fit."""
-    from playground.models import zoo
+    from playground.models.source import build, placed
 
-    with _one_at_a_time:
-        if own_models.is_own(name):
-            return _checked_patches(name, own_models.load(name, settings.now().device))
-        _loaded().make_room(_check_size(name))
-        return zoo.load(name, device=settings.now().device, offline=settings.now().offline or is_here(name))
+    with _one_at_a_time, own_models.without_its_path(name):
+        source = _resolve(name, offline=settings.now().offline or is_here(name))
+        _loaded().make_room(_check_size(name, source))
+        return placed(build(source), settings.now().device)
+
+
+def _resolve(name: str, offline: bool) -> Source:
+    """What a name is on this server."""
+    from playground.models import model_file, zoo
+
+    if not own_models.is_own(name):
+        return zoo.resolve(name, offline=offline)
+    file = own_models.weights(name)
+    return model_file.from_file(file, file)
 
 
 def fetch(name: str, report: type | None = None) -> None:
@@ -117,20 +130,18 @@ def fetch(name: str, report: type | None = None) -> None:
 
 
 def _fetch(name: str, report: type | None) -> None:
-    from playground.models import timm_models, zoo
+    from playground.models import catalogue
 
     offline = settings.now().offline
-    if name in borrowed.GROUPS:
-        return zoo.download(name, report, offline)
-    check_name(name)
-    if name in OURS or own_models.is_own(name) or re.fullmatch(PAPER, name):
-        return None
-    if name not in _known():
-        timm_models.timm_config(name)  # says what is wrong with a name before the first byte comes
-    if not offline and not is_here(name):
-        hub.check(name)
-    _check_size(name)
-    return zoo.download(name, report, offline=offline)
+    if name not in borrowed.GROUPS:
+        check_name(name)
+        if name in OURS or own_models.is_own(name) or re.fullmatch(PAPER, name):
+            return
+        source = _resolve(name, offline)  # says what is wrong with a name before the first byte comes
+        if not offline and not is_here(name):
+            hub.check(name)
+        _check_size(name, source)
+    catalogue.fetch(name, report, offline)
 
 
 def check_name(name: str) -> None:
@@ -150,33 +161,25 @@ def check_name(name: str) -> None:
         )
 
 
-def _check_size(name: str) -> int:
+def _check_size(name: str, source: Source) -> int:
     """Of the model and of what it computes, before the first byte of it is asked for. Gives its bytes in memory."""
-    import torch
+    from playground.models.source import outlined
 
-    from playground.models import zoo
-
-    with torch.device("meta"):
-        vit = zoo.load(name, pretrained=False, device="meta")
-    _checked_patches(name, vit)
+    vit, title = outlined(source), plain_name(name) if own_models.is_own(name) else name
+    if (patches := math.prod(vit.native_grid)) > MOST_PATCHES:
+        raise PlaygroundError(
+            f"{plain_name(name)} cuts a picture into {patches:,} patches, and this server looks at {MOST_PATCHES:,} at "
+            "most: choose a model with larger patches."
+        )
     megabytes = _bytes(vit) / MB
     random = re.fullmatch(PAPER, name) is not None
     most = min(settings.now().model_mb, MOST_RANDOM_MB) if random else settings.now().model_mb
     if megabytes > most:
         kept = "models with random weights" if random else "models"
         raise PlaygroundError(
-            f"{name} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for {kept}: choose a smaller one."
+            f"{title} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for {kept}: choose a smaller one."
         )
     return _bytes(vit)
-
-
-def _checked_patches(name: str, vit):
-    if (patches := math.prod(vit.native_grid)) > MOST_PATCHES:
-        raise PlaygroundError(
-            f"{plain_name(name)} cuts a picture into {patches:,} patches, and this server looks at {MOST_PATCHES:,} at "
-            "most: choose a model with larger patches."
-        )
-    return vit
 
 
 def cut(name: str) -> tuple[int, tuple[int, int]]:
@@ -290,9 +293,9 @@ def search(text: str, most: int = 12) -> list[Card]:
 @cache
 def _fact(name: str):
     """What timm says of a model, kept: it builds the network without its numbers, which takes tenths of a second."""
-    from playground.models import zoo
+    from playground.models import catalogue
 
-    return zoo.card(name)
+    return catalogue.card(name)
 
 
 def megabytes(name: str) -> int:
@@ -340,8 +343,8 @@ def has_real() -> bool:
 def warm_up() -> None:
     """Imports torch and loads the bundled model, before somebody waits for them."""
     import playground.tracing  # noqa: F401
-    from playground.models import zoo
+    from playground.models.source import best_device
 
-    effort.per_second(settings.now().device or zoo.best_device())  # while hardly anybody is there
+    effort.per_second(settings.now().device or best_device())  # while hardly anybody is there
     if BUNDLED.exists():
         load("bundled")

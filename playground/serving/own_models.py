@@ -7,6 +7,8 @@ in that folder can be asked for.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playground.errors import PlaygroundError
@@ -22,10 +24,10 @@ def files() -> dict[str, Path]:
     folder = settings.now().models_dir
     if folder is None:
         return {}
-    from playground.models import zoo
+    from playground.models import model_file
 
     try:
-        found = zoo.own_models(folder)
+        found = model_file.in_folder(folder)
     except PlaygroundError:  # the folder is not there yet
         return {}
     return {OWN + name: file for name, file in found.items() if READABLE.fullmatch(name)}
@@ -68,21 +70,29 @@ def text_tower(name: str) -> Path | None:
     return file and text_tower.beside(file)
 
 
-def load(name: str, device: str | None):
-    """The model in that file. PlaygroundError says what is wrong with it, by its name and never by its path."""
-    from playground.models import zoo
-
+def weights(name: str) -> Path:
+    """Of a model: before a byte of it is read, it must not be larger than what this server keeps."""
     check(name)
-    file, title = files()[name], name.removeprefix(OWN)
-    needed, most = megabytes(file), settings.now().model_mb
+    here = files()[name]
+    needed, most = megabytes(here), settings.now().model_mb
     if needed > most:
         raise PlaygroundError(
-            f"{title} takes {needed:,.0f} MB, and this server keeps {most:,} MB for models: choose a smaller one."
+            f"{name.removeprefix(OWN)} takes {needed:,.0f} MB, and this server keeps {most:,} MB for models: choose a "
+            "smaller one."
         )
+    return here
+
+
+@contextmanager
+def without_its_path(name: str) -> Iterator[None]:
+    """PlaygroundError says what is wrong with a model of theirs by its name and never by its path."""
+    here = files().get(name) if is_own(name) else None
     try:
-        return zoo.load(str(file), device=device)
+        yield
     except PlaygroundError as error:
-        said = str(error).replace(str(file), title).replace(str(beside(file)), beside(file).name)
+        if here is None:
+            raise
+        said = str(error).replace(str(here), name.removeprefix(OWN)).replace(str(beside(here)), beside(here).name)
         raise PlaygroundError(said) from None
 
 

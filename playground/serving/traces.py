@@ -178,7 +178,7 @@ def measure(seen, layer: int) -> list[tuple[str, str, str, str]]:
     """(label, short label, colour, told) of each head. `told` is what a loss asked of the head's weights in training:
     the end of "this head was told to …"; else empty. Names are an extra: they come after all who wait for a picture."""
     from playground.analysis import heads
-    from playground.models.told_heads import told
+    from playground.models.source import told
 
     with queue.turn(finer=True):
         measured = heads.look_at(seen, [layer], heads.Grid.of(seen))

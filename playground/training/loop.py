@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
 from playground.errors import PlaygroundError
-from playground.models import zoo
+from playground.models import model_file, source
 from playground.training.losses import Scenes, Teachers
 from playground.training.recipe import Course, moments, pace
 from playground.vit import VisionTransformer, attention_by_hand
@@ -80,7 +80,7 @@ def train(
     finally:  # also after an error or Ctrl-C, what was learned is saved
         run.keep()
     run.mean.name = recipe.name
-    zoo.save(run.mean, folder / "model.safetensors")
+    model_file.save(run.mean, folder / "model.safetensors")
     return run.mean.eval()
 
 
@@ -142,7 +142,7 @@ class Run:
         return losses
 
     def snapshot(self) -> None:
-        zoo.save(self.mean, self.folder / f"snapshot-{self.step:06}.safetensors")
+        model_file.save(self.mean, self.folder / f"snapshot-{self.step:06}.safetensors")
 
     def keep(self) -> None:
         state = {name: part.state_dict() for name, part in self._parts().items()}
@@ -181,7 +181,7 @@ def read_checkpoint(folder: Path, device: str = "cpu") -> dict:
 
 def checked_device(device: str | None) -> str:
     if device is None:
-        return zoo.best_device()
+        return source.best_device()
     try:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError):

@@ -40,7 +40,7 @@ from playground import pack_schema
 from playground.analysis.heads import Habits, average
 from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
-from playground.models import zoo
+from playground.models import loading
 from playground.pack import pack, unpack
 from playground.pictures import images
 from playground.pictures.images import open_image
@@ -247,7 +247,7 @@ def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
     curve = smoothed(checkpoint["history"])
     header = {
         "format": FORMAT,
-        "model": zoo.load(str(snapshots[max(snapshots)]), device="cpu").name,
+        "model": loading.load(str(snapshots[max(snapshots)]), device="cpu").name,
         "sample": SAMPLE.name,
         "scenes": count,
         "chance": chance(held_out),
@@ -306,7 +306,7 @@ def _with_traces(file: Path, output: Path, other: Callable[[bytes], bytes]) -> N
 
 
 def _moment(step: int, file: Path, held_out: list) -> Moment:
-    return look(step, zoo.load(str(file), device="cpu"), open_image(SAMPLE.path), held_out)
+    return look(step, loading.load(str(file), device="cpu"), open_image(SAMPLE.path), held_out)
 
 
 def chance(scenes: list[Scene]) -> float:

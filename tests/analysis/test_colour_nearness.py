@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from twins import in_javascript
+from twins import in_common, in_javascript
 
 from playground.analysis.colour_nearness import (
     SETTINGS,
     WIDTHS,
     differences,
-    in_common,
     mean_colours,
     row_of,
     weights,

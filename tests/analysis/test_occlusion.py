@@ -131,7 +131,8 @@ def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(sma
     assert (found > 1e-6).sum() == 1
     truth = torch.zeros(8, 8)
     truth[4, 5] = 1
-    assert occlusion.predicts(truth, measured, 2) == pytest.approx(1, abs=1e-6)
+    moves = measured.moved(occlusion.blocks(seen.grid, 2))
+    assert occlusion.foretells(truth, 2, moves) == pytest.approx(1, abs=1e-6)
     assert occlusion.deletion(truth, measured).area > occlusion.deletion(-truth, measured).area
     assert occlusion.insertion(truth, measured).area < occlusion.insertion(-truth, measured).area
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import row_kinds
 from twins import PACK, a_pass, in_javascript, softmax
 
 from playground import load, open_image, trace
-from playground.analysis import row_kinds
 from playground.models import borrowed
 from playground.samples import named
 

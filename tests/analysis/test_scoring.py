@@ -17,7 +17,8 @@ def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
     assert list(found) == ["chefer", "rollout", "random"]
     measured = occlusion.Measured(seen, asked)
     relevance = seen.on_grid(seen.relevance(label=3, method="chefer"))
-    assert found["chefer"].rank_correlation == pytest.approx(occlusion.predicts(relevance, measured, 1), abs=1e-6)
+    moves = measured.moved(occlusion.blocks(seen.grid, 1))
+    assert found["chefer"].rank_correlation == pytest.approx(occlusion.foretells(relevance, 1, moves), abs=1e-6)
     assert found["chefer"].deletion == pytest.approx(occlusion.deletion(relevance, measured).area, abs=1e-6)
     assert found["chefer"].insertion == pytest.approx(occlusion.insertion(relevance, measured).area, abs=1e-6)
 

@@ -25,7 +25,7 @@ import playground
 from browser.server import ROOT, serving
 from browser.stranger import Stranger, answer, ask
 from playground.errors import PlaygroundError
-from playground.models import zoo
+from playground.models import model_file
 from playground.serving import models, pictures, settings
 from playground.ui import sockets
 from playground.ui.headers import POLICY
@@ -217,7 +217,7 @@ def files(tmp_path_factory, hole):
         def __reduce__(self):
             return os.mkdir, (str(folder / "run"),)
 
-    zoo.save(playground.load("untrained"), folder / "good.safetensors")
+    model_file.save(playground.load("untrained"), folder / "good.safetensors")
     (folder / "trap.pt").write_bytes(pickle.dumps(Trap()))
     return folder
 

@@ -4,12 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from twins import in_common
 from waiting import until
 
 from browser.own_picture import hand_over, picture
 from browser.truth import model, seen
 from playground import open_image, trace
-from playground.analysis.colour_nearness import in_common, mean_colours, row_of
+from playground.analysis.colour_nearness import mean_colours, row_of
 from playground.analysis.moments import best_moments
 from playground.samples import named
 

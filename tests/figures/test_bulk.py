@@ -177,12 +177,12 @@ def test_an_anonymous_figure_says_nothing_that_could_tell(picture, tmp_path, mon
     from safetensors.torch import save_file
 
     import playground
-    from playground.models import zoo
+    from playground.models import model_file
 
     monkeypatch.chdir(tmp_path)
     for name in ("jane.png", "smith.png"):
         picture.save(name)
-    zoo.save(playground.load("untrained"), "jane-net.safetensors")
+    model_file.save(playground.load("untrained"), "jane-net.safetensors")
     save_file(playground.load("untrained").state_dict(), "jane-weights.safetensors")
     two = ["--layout", "compare", "--with-image", "smith.png", "--for", "column"]
     for suffix, more in ((".png", two), (".svg", two), (".pdf", two), (".html", [])):

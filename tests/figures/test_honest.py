@@ -33,7 +33,7 @@ from playground.figures.drawing.sheet import (
     text_width,
     wrap,
 )
-from playground.models.catalogue import Lines
+from playground.models.hub import Lines
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
 

@@ -15,7 +15,7 @@ NAME = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"
 FETCH = """
 import sys, tqdm
 import playground
-from playground.models import zoo
+from playground.models import zoo, catalogue
 from playground.errors import PlaygroundError
 
 class Report(tqdm.tqdm):
@@ -28,7 +28,7 @@ class Report(tqdm.tqdm):
 
 for _ in sys.stdin:  # each line is another try
     try:
-        zoo.download(sys.argv[1], Report)
+        catalogue.fetch(sys.argv[1], Report)
         vit = playground.load(sys.argv[1], device="cpu")
         whole = Report.reached and Report.reached[-1][0] == Report.reached[-1][1]
         print("loaded", vit.name, "whole" if whole else "from the cache", flush=True)

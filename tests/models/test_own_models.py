@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import warnings
 import zipfile
 
@@ -17,6 +18,7 @@ from timm.models import save_for_hf
 import playground
 from models.parity import assert_equal
 from playground import PlaygroundError
+from playground.assets import SHIPPED
 from playground.errors import PlaygroundWarning
 from playground.models import borrowed, loading, pickled, zoo
 
@@ -465,3 +467,13 @@ def test_a_wrong_name_names_the_nearest_right_one(wrong, right):
 
 def test_load_is_what_people_type():
     assert playground.load is loading.load
+
+
+def test_a_file_in_a_folder_beside_is_no_repository_of_the_hub(tmp_path, monkeypatch):
+    (tmp_path / "runs").mkdir()
+    shutil.copy(SHIPPED["bundled"], tmp_path / "runs" / "mine.safetensors")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(loading, "_from_hub", lambda *_: pytest.fail("the hub was asked"))
+    assert playground.load("runs/mine.safetensors", device="cpu").config.depth == 6
+    with pytest.raises(PlaygroundError, match=r"There is no file runs/none\.safetensors"):
+        playground.load("runs/none.safetensors")

@@ -9,8 +9,8 @@ from tiny_runs import RECIPE, TINY
 
 import playground
 from playground.errors import PlaygroundError
-from playground.models import zoo
-from playground.models.told_heads import told
+from playground.models import model_file
+from playground.models.source import told
 from playground.training.losses import Teachers, told_by
 from playground.training.recipe import Recipe
 from playground.vit import VisionTransformer
@@ -35,10 +35,10 @@ def test_all_other_models_were_told_nothing():
 def test_a_file_carries_it_through_saving_and_loading(tmp_path):
     vit = VisionTransformer(TINY)
     vit.told = told_by(RECIPE)
-    zoo.save(vit, tmp_path / "a.safetensors")
+    model_file.save(vit, tmp_path / "a.safetensors")
     again = playground.load(str(tmp_path / "a.safetensors"), device="cpu")
     assert again.told == vit.told
-    zoo.save(again, tmp_path / "b.safetensors")
+    model_file.save(again, tmp_path / "b.safetensors")
     assert playground.load(str(tmp_path / "b.safetensors"), device="cpu").told == vit.told
 
 
@@ -75,7 +75,7 @@ def test_a_file_from_before_says_nothing(tmp_path):
 
 def _save(path, said):
     """A tiny model's file with this list in its metadata."""
-    zoo.save(VisionTransformer(TINY), path)
+    model_file.save(VisionTransformer(TINY), path)
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata()
     del metadata["told"]

@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 import playground
 from playground import PlaygroundError
-from playground.models import weights_file, zoo
+from playground.models import model_file, timm_models, weights_file, zoo
 from playground.vit import Config, VisionTransformer
 
 SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
@@ -45,7 +45,7 @@ def test_the_file_as_it_is_loads(tmp_path):
 )  # fmt: skip
 def test_a_description_that_can_not_be_is_refused_before_a_byte_of_data_is_read(said, tmp_path, monkeypatch):
     path = file_of(tmp_path, **said)
-    monkeypatch.setattr(zoo, "read_weights", lambda path: pytest.fail("the data was read"))
+    monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
     with pytest.raises(PlaygroundError) as refusal:
         playground.load(path)
     print(refusal.value)
@@ -61,7 +61,7 @@ def test_weights_that_do_not_fit_are_refused_before_a_byte_of_data_is_read(how, 
     else:
         state["norm.weight"] = torch.zeros(25)
     path = file_of(tmp_path, state)
-    monkeypatch.setattr(zoo, "read_weights", lambda path: pytest.fail("the data was read"))
+    monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
     with pytest.raises(PlaygroundError, match=r"norm\.(weight|more)"):
         playground.load(path)
     with pytest.raises(PlaygroundError, match="doesn't fit this model"):
@@ -126,5 +126,10 @@ def test_a_gigabyte_of_nothing_costs_nothing(tmp_path):
 
 
 def test_every_architecture_of_ours_can_be_described():
-    for config in (zoo.UNTRAINED, zoo.DINOV2_SMALL, SMALL, *(zoo._paper_config(f"ViT-{s}/14", s, 14) for s in "SBLH")):
+    for config in (
+        zoo.UNTRAINED,
+        timm_models.DINOV2_SMALL,
+        SMALL,
+        *(zoo.paper_config(f"ViT-{s}/14", s, 14) for s in "SBLH"),
+    ):
         assert weights_file.config(json.loads(json.dumps(dataclasses.asdict(config)))) == config

@@ -14,7 +14,7 @@ from vanishing import vanish
 import playground
 from models.parity import assert_equal
 from playground.errors import PlaygroundError
-from playground.models import timm_models, zoo
+from playground.models import model_file, timm_models, zoo
 from playground.models.checkpoints import from_eva
 from playground.models.source import fill
 from playground.vit import VisionTransformer
@@ -189,7 +189,7 @@ def test_weights_come_from_a_file_with_timm_s_names(tmp_path, picture):
 
 
 def test_our_own_file_carries_its_architecture(tmp_path, small):
-    zoo.save(small, tmp_path / "mine.safetensors", dtype=torch.float32)
+    model_file.save(small, tmp_path / "mine.safetensors", dtype=torch.float32)
     again = playground.load(str(tmp_path / "mine.safetensors"), device="cpu")
     assert again.config == SMALL
     assert all(torch.equal(a, b) for a, b in zip(small.parameters(), again.parameters(), strict=True))
@@ -201,7 +201,7 @@ def test_files_that_don_t_fit_or_are_no_weights_are_refused(tmp_path, small):
     save_file({"a": torch.zeros(2)}, tmp_path / "other.safetensors")
     (tmp_path / "noise.safetensors").write_bytes(b"\xff" * 100)
     (tmp_path / "empty.safetensors").write_bytes(b"")
-    zoo.save(small, tmp_path / "small.safetensors")
+    model_file.save(small, tmp_path / "small.safetensors")
     for load, message in [
         (
             lambda: playground.load("untrained", weights=tmp_path / "other.safetensors"),
@@ -430,13 +430,13 @@ def test_hugging_face_s_weights_fill_a_model_that_is_named(tmp_path):
 
 def test_a_folder_s_own_models_are_listed_by_name(tmp_path):
     hugging_face_model("ViTModel").save_pretrained(tmp_path / "fine-tuned")
-    zoo.save(VisionTransformer(SMALL), tmp_path / "small.safetensors")
+    model_file.save(VisionTransformer(SMALL), tmp_path / "small.safetensors")
     (tmp_path / "notes.txt").touch()
-    assert list(zoo.own_models(tmp_path)) == ["fine-tuned", "small"]
-    for name, file in zoo.own_models(tmp_path).items():
+    assert list(model_file.in_folder(tmp_path)) == ["fine-tuned", "small"]
+    for name, file in model_file.in_folder(tmp_path).items():
         assert playground.load(str(file), device="cpu").config.depth == 3, name
     with pytest.raises(PlaygroundError, match="no folder"):
-        zoo.own_models(tmp_path / "none")
+        model_file.in_folder(tmp_path / "none")
 
 
 def test_a_folder_of_models_that_is_deleted_while_they_are_listed_is_passed_over(tmp_path, monkeypatch):
@@ -444,4 +444,4 @@ def test_a_folder_of_models_that_is_deleted_while_they_are_listed_is_passed_over
         (tmp_path / name).mkdir()
         (tmp_path / name / "model.safetensors").touch()
     vanish(tmp_path / "goes", monkeypatch)
-    assert list(zoo.own_models(tmp_path)) == ["stays"]
+    assert list(model_file.in_folder(tmp_path)) == ["stays"]

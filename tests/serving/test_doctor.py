@@ -11,8 +11,8 @@ from safetensors.torch import save_file
 
 from playground.__main__ import main
 from playground.errors import PlaygroundError
-from playground.models import borrowed, zoo
-from playground.models.weights_file import digest_of
+from playground.models import borrowed, catalogue
+from playground.models.whole import digest_of
 from playground.pictures import decoder
 from playground.serving import doctor, prepared, settings
 from playground.serving.doctor import FINE, LESS, WRONG, examine, lies_within, repair
@@ -40,7 +40,7 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
             if not borrowed.find(thing.file):
                 (borrowed.cache_folder() / thing.file).symlink_to(here[thing.file])
 
-    monkeypatch.setattr(zoo, "download", fetch)
+    monkeypatch.setattr(catalogue, "fetch", fetch)
     return borrowed.cache_folder()
 
 
@@ -102,7 +102,7 @@ def test_what_can_not_be_fetched_is_said_and_the_rest_is_mended(cache, monkeypat
     def refuse(name, *_):
         raise PlaygroundError("There is no network.")
 
-    monkeypatch.setattr(zoo, "download", refuse)
+    monkeypatch.setattr(catalogue, "fetch", refuse)
     damage(cache / "chelsea.png", half)
     pack = damage(next(cache.glob("*.pack")), half)
     assert main(["doctor", "--repair"]) == 0  # nothing is damaged any more
@@ -142,7 +142,7 @@ def test_weights_of_the_hub_are_read_to_their_end(nothing_fetched, monkeypatch):
     blob.write_bytes(flipped(blob.read_bytes()))
     assert f"{link} is damaged (its SHA-256 is another one)" in said(WRONG)
     fetched = []
-    monkeypatch.setattr(zoo, "download", lambda name, *_: fetched.append(name))
+    monkeypatch.setattr(catalogue, "fetch", lambda name, *_: fetched.append(name))
     list(repair(finding for finding in examine() if finding.state == WRONG))
     assert fetched == ["vit_tiny"]
     assert not blob.exists()

@@ -11,8 +11,8 @@ import pytest
 import playground
 from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
-from playground.models import zoo
-from playground.serving import chosen, effort, models, own_models, pictures, settings, traces
+from playground.models import catalogue, model_file, source, zoo
+from playground.serving import chosen, effort, models, pictures, settings, traces
 from playground.serving.settings import Settings
 from playground.serving.traces import Wish
 
@@ -72,14 +72,13 @@ def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_wi
     monkeypatch.setattr(settings, "now", lambda: Settings(model_mb=110))  # one ViT-S of 88 MB
     fresh, built = cache(models._loaded.__wrapped__), []
     monkeypatch.setattr(models, "_loaded", fresh)
-    whole = zoo.load
+    whole = source.build
 
-    def load(name, **options):
-        if options.get("device") != "meta":
-            built.append((name, fresh().bytes))
-        return whole(name, **options)
+    def build(found, seed=0):
+        built.append((found.name, fresh().bytes))
+        return whole(found, seed)
 
-    monkeypatch.setattr(zoo, "load", load)
+    monkeypatch.setattr(source, "build", build)
     own = traces.own_cache()
     flock = pictures.sample("flock")
     own.get((flock.id, Wish("ViT-S/32")), lambda: traces.trace(flock, Wish("ViT-S/32"), own))
@@ -122,7 +121,7 @@ def test_only_safetensors_on_the_hub_are_fetched_never_what_lies_pickled_elsewhe
     asked = []
     monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: asked.append(where))
     monkeypatch.setattr(socket.socket, "connect", lambda *where: asked.append(where))
-    for get in (zoo.download, zoo.load):
+    for get in (catalogue.fetch, zoo.load):
         with pytest.raises(PlaygroundError, match="not on the hub as safetensors"):
             get("vit_huge_patch14_gap_224.in1k_ijepa")
     assert asked == []
@@ -151,10 +150,10 @@ def test_a_folder_s_model_files_are_offered_by_their_own_names(own):
 
 
 def test_a_model_file_that_was_just_deleted_is_said(own, monkeypatch):
-    monkeypatch.setattr(zoo, "own_models", lambda folder: {"my-cats": own / "deleted.safetensors"})
+    monkeypatch.setattr(model_file, "in_folder", lambda folder: {"my-cats": own / "deleted.safetensors"})
     assert "own/my-cats" in [card.name for card in models.cards()]
     with pytest.raises(PlaygroundError, match=r"There is no file my-cats"):
-        own_models.load("own/my-cats", "cpu")
+        models.load("own/my-cats")
 
 
 def test_a_path_is_still_no_name(own):

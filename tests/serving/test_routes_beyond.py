@@ -75,7 +75,8 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
     *_, last = occlusion.occlusion(measured)
     np.testing.assert_allclose(steps[-1][1], last.map.flatten(), rtol=2e-3, atol=1e-5)
     relevance = seen.on_grid(seen.relevance((7, 5)))
-    assert steps[-1][0]["foretells"] == pytest.approx(occlusion.predicts(relevance, measured, last.whole), abs=0.01)
+    moves = measured.moved(occlusion.blocks(seen.grid, last.whole))
+    assert steps[-1][0]["foretells"] == pytest.approx(occlusion.foretells(relevance, last.whole, moves), abs=0.01)
 
 
 def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, seen):

@@ -11,8 +11,8 @@ import torch
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from playground.models import zoo
-from playground.models.told_heads import told
+from playground.models import loading, model_file
+from playground.models.source import told
 from playground.pack import unpack
 from playground.serving import lesson_results
 from playground.serving.pictures import Picture
@@ -77,9 +77,9 @@ def test_both_begin_alike_and_learn_in_step(watched):
 def test_what_the_told_head_was_told_stays_with_its_weights(tmp_path):
     for name, recipe in TINY.items():
         run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
-        zoo.save(run.mean, tmp_path / "saved.safetensors")
+        model_file.save(run.mean, tmp_path / "saved.safetensors")
         wanted = quick.TOLD_TO if name == TOLD else None
-        assert told(zoo.load(str(tmp_path / "saved.safetensors"), device="cpu"), *quick.TOLD_HEAD) == wanted
+        assert told(loading.load(str(tmp_path / "saved.safetensors"), device="cpu"), *quick.TOLD_HEAD) == wanted
 
 
 def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):

@@ -3,7 +3,7 @@
 import torch
 from tiny_runs import TINY
 
-from playground.models import zoo
+from playground.models import loading, model_file
 from playground.scenes import generate
 from playground.vit import VisionTransformer
 from workshop import order
@@ -39,12 +39,12 @@ def test_what_a_head_attends_to_moves_with_it():
 def test_model_and_snapshots_of_a_run_get_the_same_order(tmp_path, monkeypatch):
     monkeypatch.setattr(order, "SCENES", 2)
     final, early = VisionTransformer(TINY, 3), VisionTransformer(TINY, 4)
-    zoo.save(final, tmp_path / "model.safetensors", torch.float32)
-    zoo.save(early, tmp_path / "snapshot-000010.safetensors", torch.float32)
+    model_file.save(final, tmp_path / "model.safetensors", torch.float32)
+    model_file.save(early, tmp_path / "snapshot-000010.safetensors", torch.float32)
     scenes = [generate.scene(generate.HELD_OUT - 1 - i) for i in range(2)]
     wanted = order.order(final.eval(), scenes)
     order.in_order(tmp_path)
     for file, vit in (("model.safetensors", final), ("snapshot-000010.safetensors", early)):
         order.put(vit, wanted)
-        found = zoo.load(str(tmp_path / file), device="cpu").state_dict()
+        found = loading.load(str(tmp_path / file), device="cpu").state_dict()
         assert all(torch.allclose(found[name], value, atol=1e-3) for name, value in vit.state_dict().items())

@@ -3,7 +3,7 @@
 import torch
 from tiny_runs import TINY
 
-from playground.models import zoo
+from playground.models import loading, model_file
 from playground.scenes import generate
 from playground.training.evaluate import f1
 from playground.vit import VisionTransformer
@@ -32,8 +32,8 @@ def test_answers_are_the_model_s_for_each_scene_by_itself():
 def test_only_the_biases_of_the_class_head_move(tmp_path, monkeypatch):
     monkeypatch.setattr(thresholds, "SCENES", 20)
     vit = VisionTransformer(TINY, 2)
-    zoo.save(vit, tmp_path / "model.safetensors", torch.float32)
-    before = zoo.load(str(tmp_path / "model.safetensors"), device="cpu").state_dict()
+    model_file.save(vit, tmp_path / "model.safetensors", torch.float32)
+    before = loading.load(str(tmp_path / "model.safetensors"), device="cpu").state_dict()
     thresholds.at_one_half(tmp_path)
-    after = zoo.load(str(tmp_path / "model.safetensors"), device="cpu").state_dict()
+    after = loading.load(str(tmp_path / "model.safetensors"), device="cpu").state_dict()
     assert {name for name in before if not torch.allclose(before[name], after[name], atol=1e-3)} == {"head.bias"}

@@ -16,7 +16,7 @@ from playground.figures.drawing.one_map import Shown
 from playground.figures.drawing.prints import PART_COLOURS, has_outline, outline
 from playground.figures.drawing.spec import METHODS, POOLED, Spec
 from playground.models.names import plain_name
-from playground.models.told_heads import told
+from playground.models.source import told
 
 if TYPE_CHECKING:
     from playground.tracing import Trace

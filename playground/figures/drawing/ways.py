@@ -92,7 +92,3 @@ WAYS = {
     )
 }  # fmt: skip
 FIRST = next(iter(WAYS))  # where nothing else is chosen
-
-
-def using(option: str) -> list[str]:
-    return [way.name for way in WAYS.values() if option in way.uses]

@@ -11,8 +11,7 @@ import { isMap, isMean } from "./shown.js";
 // The token that is pointed at while a patch is locked, and what the locked one gives it.
 
 // What the row (or column) on view says of the token pointed at; null where none is.
-export function aimedPair(lens) {
-  const { aim, view, shown } = lens;
+export function aimedPair({ aim, view }, { shown }) {
   if (aim < 0 || shown.layerMissing || !shown.answers?.ready[view.head]) return null;
   const { pack, answers, token, scale } = shown;
   if (aim >= pack.tokens) return null;
@@ -29,10 +28,11 @@ export function aimedPair(lens) {
 }
 
 // The pair that the arithmetic is about: the one pointed at, else the largest weight.
-export function chosenPair(lens) {
-  const pair = aimedPair(lens);
+export function chosenPair(choice, frame) {
+  const pair = aimedPair(choice, frame);
   if (pair) return pair;
-  const { shown, view } = lens;
+  const { view } = choice,
+    { shown } = frame;
   if (shown.layerMissing || !shown.answers?.ready[view.head]) return null;
   const at = view.head * shown.pack.tokens;
   const best = largestIndex(shown.answers.weights, at, at + shown.pack.tokens) - at;
@@ -40,7 +40,7 @@ export function chosenPair(lens) {
 }
 
 // From 0; −1: no patch is pointed at.
-export const rankOfAim = (lens) => (aimedPair(lens)?.rank ?? 0) - 1;
+export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0) - 1;
 
 export const grouped = (count) => count.toLocaleString("en");
 
@@ -59,71 +59,72 @@ const SUMS = `
 const LEAST_WIDTH = 26; // em, of the panel
 const NAMES_WIDTH = 40; // of a canvas drawn for 14-pixel type: room for the names of the strips
 
-export function bindSums(lens) {
+export function bindSums(choice, frame, page) {
   const panel = document.createElement("section");
   panel.className = "sums";
   panel.setAttribute("aria-label", "The arithmetic of one weight");
   panel.innerHTML = SUMS;
   panel.hidden = true;
-  lens.root.append(panel);
+  page.root.append(panel);
   const [query, key] = panel.querySelectorAll(".chip");
-  lens.sums = {
+  page.sums = {
     panel,
     query,
     key,
     canvas: panel.querySelector("canvas"),
     product: panel.querySelector(".product"),
     steps: panel.querySelector("dl"),
-    place: -1, // the dimension that is written out; −1: the one with the largest product
-    dim: 0,
   };
-  const { canvas } = lens.sums;
+  const { canvas } = page.sums;
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect();
-    const left = (NAMES_WIDTH * lens.unit) / lens.ratio;
+    const left = (NAMES_WIDTH * frame.unit) / frame.ratio;
     const part = (event.clientX - box.left - left) / (box.width - left);
-    lens.sums.place = part < 0 ? -1 : Math.min(lens.sums.dim - 1, Math.floor(part * lens.sums.dim));
-    lens.schedule(true);
+    const { dim } = frame.shown.pack;
+    choice.dimension = part < 0 ? -1 : Math.min(dim - 1, Math.floor(part * dim));
+    page.schedule(true);
   });
-  panel.querySelector(".close").addEventListener("click", () => closeSums(lens));
+  panel.querySelector(".close").addEventListener("click", () => closeSums(page));
 }
 
-export const sumsAreOpen = (lens) => !lens.sums.panel.hidden;
+export const sumsAreOpen = (page) => !page.sums.panel.hidden;
 
-export function openSums(lens) {
-  const pair = isMap(lens.view.what) || isMean(lens) ? null : chosenPair(lens);
+export function openSums(choice, frame, page) {
+  const pair = isMap(choice.view.what) || isMean(choice, frame) ? null : chosenPair(choice, frame);
   if (!pair) return;
-  if (lens.aim < 0) lens.aim = lens.view.direction === "row" ? pair.key : pair.query;
-  if (!lens.view.locked) lens.choose({ locked: true });
-  lens.hover = -1;
-  lens.aim = lens.view.direction === "row" ? pair.key : pair.query;
-  show(lens.sums.panel, true);
-  lens.schedule();
+  if (choice.aim < 0) choice.aim = choice.view.direction === "row" ? pair.key : pair.query;
+  if (!choice.view.locked) page.choose({ locked: true });
+  choice.hover = -1;
+  choice.aim = choice.view.direction === "row" ? pair.key : pair.query;
+  show(page.sums.panel, true);
+  page.schedule();
 }
 
 // True when it was open.
-export function closeSums(lens) {
-  const was = sumsAreOpen(lens);
-  show(lens.sums.panel, false);
-  if (was) lens.refs.picture.focus({ preventScroll: true });
+export function closeSums(page) {
+  const was = sumsAreOpen(page);
+  show(page.sums.panel, false);
+  if (was) page.refs.picture.focus({ preventScroll: true });
   return was;
 }
 
-export function paintSums(lens) {
-  if (!sumsAreOpen(lens)) return;
-  const { sums, shown, view, colours, unit, ratio } = lens;
+export function paintSums(choice, frame, page) {
+  if (!sumsAreOpen(page)) return;
+  const { view } = choice,
+    { shown, colours, unit, ratio } = frame,
+    { sums } = page;
   const here = holdsHead(shown.pack, view.layer, view.head);
-  const chosen = isMap(view.what) || !view.locked || !here ? null : chosenPair(lens);
+  const chosen = isMap(view.what) || !view.locked || !here ? null : chosenPair(choice, frame);
   if (!chosen) return void show(sums.panel, false);
-  placeSums(lens);
+  placeSums(page);
   const { pack, scale } = shown;
   const pair = pairOf(pack, view.layer, view.head, chosen.query, chosen.key, scale);
-  sums.dim = pack.dim;
   say(sums.query, tokenName(chosen.query, pack));
   say(sums.key, tokenName(chosen.key, pack));
   writeSteps(sums.steps, stepsOf(pair, pack, scale)); // first: the strips get the height that is left
   fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
-  const place = sums.place >= 0 && sums.place < pack.dim ? sums.place : largestPlace(pair.products);
+  const { dimension } = choice;
+  const place = dimension >= 0 && dimension < pack.dim ? dimension : largestPlace(pair.products);
   drawStrips(sums.canvas, pair, place, unit, colours);
   const number = (x) => x.toFixed(2).replace("-", "−");
   say(

@@ -18,45 +18,45 @@ const KEPT_BYTES = 150e6; // of packs as they came; decoded they take twice as m
 const KEPT_PICTURES = 12;
 
 // The entry of a trace, made by the first layers that come; more of them join it.
-export function receive(lens, trace, bytes) {
+export function receive(data, trace, bytes) {
   const pack = unpack(bytes);
-  const entry = lens.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
+  const entry = data.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
   if (entry.pack !== pack) mergePack(entry.pack, pack);
   entry.size += bytes.byteLength;
-  lens.packs.set(trace.id, entry);
+  data.packs.set(trace.id, entry);
   return entry;
 }
 
 // Called with what is shown now: it is used last, and stays.
-export function dropOld(lens, shown) {
+export function dropOld(data, shown) {
   const { film } = shown[0].trace.picture;
-  if (film) for (const [id, { trace }] of lens.packs) if (trace.picture.film === film) lens.packs.delete(id);
+  if (film) for (const [id, { trace }] of data.packs) if (trace.picture.film === film) data.packs.delete(id);
   for (const entry of shown) {
-    lens.packs.delete(entry.id);
-    lens.packs.set(entry.id, entry);
+    data.packs.delete(entry.id);
+    data.packs.set(entry.id, entry);
   }
-  let held = [...lens.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
-  for (const [id, entry] of lens.packs) {
-    if (held <= (lens.host.source.keeps ?? KEPT_BYTES) || shown.includes(entry)) break;
-    lens.packs.delete(id);
+  let held = [...data.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
+  for (const [id, entry] of data.packs) {
+    if (held <= (data.host.source.keeps ?? KEPT_BYTES) || shown.includes(entry)) break;
+    data.packs.delete(id);
     held -= entry.size;
   }
 }
 
 // {id, title, credit, start, bitmap}: decoded once. Without a bitmap the picture could not be read.
-export async function receivePicture(lens, trace, signal) {
+export async function receivePicture(data, trace, signal) {
   const { id } = trace.picture;
-  let picture = lens.pictures.get(id);
+  let picture = data.pictures.get(id);
   if (!picture) {
-    const bitmap = await lens.host.source.picture(trace, { signal });
-    picture = lens.pictures.get(id) ?? { ...trace.picture, bitmap }; // two traces of it are compared: one picture
+    const bitmap = await data.host.source.picture(trace, { signal });
+    picture = data.pictures.get(id) ?? { ...trace.picture, bitmap }; // two traces of it are compared: one picture
   }
-  lens.pictures.delete(id);
-  lens.pictures.set(id, picture);
-  for (const [old, { bitmap }] of lens.pictures) {
-    if (lens.pictures.size <= (lens.host.source.keepsPictures ?? KEPT_PICTURES)) break;
-    lens.pictures.delete(old);
-    if (![lens.main, lens.other].some((entry) => entry?.picture?.bitmap === bitmap)) bitmap?.close?.();
+  data.pictures.delete(id);
+  data.pictures.set(id, picture);
+  for (const [old, { bitmap }] of data.pictures) {
+    if (data.pictures.size <= (data.host.source.keepsPictures ?? KEPT_PICTURES)) break;
+    data.pictures.delete(old);
+    if (![data.main, data.other].some((entry) => entry?.picture?.bitmap === bitmap)) bitmap?.close?.();
   }
   return picture;
 }
@@ -67,142 +67,160 @@ const ASKED_AGAIN = 5000; // ms after which what failed is asked again
 // A choice puts it off, for the next one may follow; a move of the cursor does not, for it may go on for long. The
 // layer on view comes at once.
 export function askForMissing(lens, pointed) {
-  if (pointed && lens.asking) return;
-  clearTimeout(lens.asking);
-  const wait = lens.main && holdsAll(lens.main.pack, lens.view.layer) ? REST : 0;
-  lens.asking = setTimeout(() => {
-    lens.asking = 0;
-    if (lens.alive) askNow(lens);
+  const { data, page } = lens;
+  if (pointed && page.asking) return;
+  clearTimeout(page.asking);
+  const wait = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REST : 0;
+  page.asking = setTimeout(() => {
+    page.asking = 0;
+    if (page.alive) askNow(lens);
   }, wait);
 }
 
 function askNow(lens) {
-  const { view, main, other } = lens;
+  const { choice, data, frame } = lens;
+  const { view } = choice,
+    { main, other } = data;
   if (!main) return;
-  const shown = resolve(lens); // what has just come is not missing any more, though no frame has been drawn since
-  const found = wantedLayer(lens);
-  const matrix = missingMatrix(lens);
+  // What has just come is not missing any more, though no frame has been drawn since
+  const shown = resolve(choice, data, frame);
+  const found = wantedLayer(choice, data, frame);
+  const matrix = missingMatrix(choice, data, frame);
   if (found) askForLayer(lens, ...found);
   if (matrix) askForMatrix(lens, matrix);
-  else if (wayOf(view).needs === "flows" && view.locked && !overlayNow(lens)) askForLocked(lens, view.what);
-  if (shown.wholeMissing && canAsk(lens, "whole")) askForWhole(lens);
-  if (view.beside === "compare" && !other && lens.host.compare) lens.host.compare();
+  else if (wayOf(view).needs === "flows" && view.locked && !overlayNow(choice, data, frame))
+    askForLocked(lens, view.what);
+  if (shown.wholeMissing && canAsk(data, "whole")) askForWhole(lens);
+  if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (found) return;
-  lens.host.allHere?.();
+  data.host.allHere?.();
   askForNames(lens, main);
 }
 
 // Asks once; when the answer has come, `take` is called if the lens still shows the trace, and a frame is drawn unless
 // it gives false. A new question of the same kind ends the former one.
 export function askOnce(lens, kind, key, question, take) {
-  const last = lens.asked.get(kind);
+  const { data, page } = lens;
+  const last = data.asked.get(kind);
   if (last?.key === key && (last.open || performance.now() - last.at < ASKED_AGAIN)) return;
   last?.stop.abort();
   const asked = { key, open: true, at: performance.now(), stop: new AbortController() };
-  lens.asked.set(kind, asked);
+  data.asked.set(kind, asked);
   question({ signal: asked.stop.signal })
     .then((answer) => {
-      if (!lens.alive || asked.stop.signal.aborted) return;
+      if (!page.alive || asked.stop.signal.aborted) return;
       const seen = take(answer); // what can't be read has failed, too
-      lens.asked.delete(kind);
-      if (seen !== false) lens.schedule();
+      data.asked.delete(kind);
+      if (seen !== false) page.schedule();
       askNow(lens); // the next question does not wait for a frame
     })
     .catch((error) => {
-      if (!lens.alive || asked.stop.signal.aborted) return;
+      if (!page.alive || asked.stop.signal.aborted) return;
       Object.assign(asked, { open: false, at: performance.now() });
-      lens.host.failed?.(error);
-      lens.schedule();
-      setTimeout(() => lens.alive && lens.schedule(), ASKED_AGAIN);
+      data.host.failed?.(error);
+      page.schedule();
+      setTimeout(() => page.alive && page.schedule(), ASKED_AGAIN);
     });
 }
 
 // What was asked for another picture is not wanted any more.
-export function stopAsking(lens) {
-  for (const { stop } of lens.asked.values()) stop.abort();
-  lens.asked.clear();
+export function stopAsking(data) {
+  for (const { stop } of data.asked.values()) stop.abort();
+  data.asked.clear();
 }
 
 // First the layers that are to be shown, then the neighbours of the layer shown, ahead of time, and what the wall and
 // the film have yet to show: [entry, layer], or null.
-function wantedLayer(lens) {
-  const { view, shown, main, whole, other } = lens;
-  if (!canAsk(lens, "layers")) return null;
+function wantedLayer(choice, data, frame) {
+  const { view } = choice,
+    { main, whole, other } = data,
+    { shown } = frame;
+  if (!canAsk(data, "layers")) return null;
   const wanted = [[main, view.layer]];
   if (shown.wholeArrived) wanted.push([whole, view.layer]);
   if (other && view.beside === "compare") wanted.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   if (!main.trace?.sparing) wanted.push([main, view.layer + 1], [main, view.layer - 1]);
   const there = ([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holdsAll(entry.pack, layer);
-  const more = missingLayers(lens).map((layer) => [shown.wholeArrived ? whole : main, layer]);
+  const more = missingLayers(choice, data, frame).map((layer) => [shown.wholeArrived ? whole : main, layer]);
   return wanted.find(there) ?? more[0] ?? null;
 }
 
 function askForLayer(lens, { trace, id }, layer) {
-  const question = (how) => lens.host.source.layers(trace, [layer], how);
+  const { choice, data } = lens;
+  const question = (how) => data.host.source.layers(trace, [layer], how);
   askOnce(lens, "layers", `${id} ${layer}`, question, (bytes) => {
-    keepNew(lens, receive(lens, trace, bytes));
-    if (id === lens.other?.id || layer === lens.view.layer || lens.view.beside === "wall") return true;
+    keepNew(data, receive(data, trace, bytes));
+    if (id === data.other?.id || layer === choice.view.layer || choice.view.beside === "wall") return true;
     paintFilmSoon(lens); // which alone shows it
-    return !wantedLayer(lens);
+    return !wantedLayer(choice, data, lens.frame);
   });
 }
 
 function askForMatrix(lens, { what, entry, layer }) {
-  const { source } = lens.host;
+  const { data } = lens;
+  const { source } = data.host;
   const offered = Object.values(WAYS).find(({ needs }) => needs === what)?.offer ?? what;
-  if (!canAsk(lens, offered)) return;
+  if (!canAsk(data, offered)) return;
   const question = (how) => (what === "flows" ? source.flows(entry.trace, how) : source[what](entry.trace, layer, how));
-  askOnce(lens, what, `${entry.id} ${layer}`, question, (values) => takeMatrix(lens, { what, entry, layer, values }));
+  askOnce(lens, what, `${entry.id} ${layer}`, question, (values) =>
+    takeMatrix(data, lens.frame, { what, entry, layer, values }),
+  );
 }
 
 // A map of one patch through all layers.
 function askForLocked(lens, what) {
-  if (!canAsk(lens, what)) return;
-  const { view, shown, main, whole } = lens;
+  const { data } = lens;
+  if (!canAsk(data, what)) return;
+  const { view } = lens.choice,
+    { main, whole } = data,
+    { shown } = lens.frame;
   const { trace } = shown.wholeArrived ? whole : main;
   const { query } = view;
-  const question = (how) => lens.host.source[what](trace, query, how);
+  const question = (how) => data.host.source[what](trace, query, how);
   askOnce(lens, what, `${trace.id} ${query}`, question, (values) => {
-    lens.overlay = { what, query, id: trace.id, values: decodeHalves(values) };
+    data.overlay = { what, query, id: trace.id, values: decodeHalves(values) };
   });
 }
 
 function askForWhole(lens) {
-  const { view, main } = lens;
-  const wanted = passOf(lens);
+  const { choice, data } = lens;
+  const { view } = choice,
+    { main } = data;
+  const wanted = passOf(choice, lens.frame);
   const question = async (how) => {
-    const trace = await lens.host.source.whole(main.trace, wanted, how).catch((error) => {
-      if (error.status === 400 && wanted.cut) lens.choose({ cut: "" }); // a link may say anything
+    const trace = await data.host.source.whole(main.trace, wanted, how).catch((error) => {
+      if (error.status === 400 && wanted.cut) lens.page.choose({ cut: "" }); // a link may say anything
       throw error;
     });
-    return { trace, bytes: await lens.host.source.layers(trace, [view.layer], how) };
+    return { trace, bytes: await data.host.source.layers(trace, [view.layer], how) };
   };
   askOnce(lens, "whole", `${main.id} ${wanted.scale} ${wanted.cut}`, question, ({ trace, bytes }) => {
-    lens.whole = receive(lens, trace, bytes);
-    keepNew(lens, lens.whole);
+    data.whole = receive(data, trace, bytes);
+    keepNew(data, data.whole);
   });
 }
 
 // The dial may ask for a hundred whole passes without another picture being shown.
-const keepNew = (lens, entry) => dropOld(lens, [lens.main, lens.other, lens.whole, entry].filter(Boolean));
+const keepNew = (data, entry) => dropOld(data, [data.main, data.other, data.whole, entry].filter(Boolean));
 
 function askForNames(lens, { trace, id }) {
-  const layer = missingNames(lens);
+  const { data } = lens;
+  const layer = missingNames(lens.choice, data);
   if (layer < 0) return;
-  const question = (how) => lens.host.source.names(trace, layer, how);
-  askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(lens, id, layer, heads));
+  const question = (how) => data.host.source.names(trace, layer, how);
+  askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(data, id, layer, heads));
 }
 
 // Brings what is missing before anything can be drawn of a trace: its picture, and the head on view. Until both are
 // here the former picture stays.
 
 // The entries of these traces, or null if something else was asked for meanwhile. A source that refuses raises.
-export async function bring(lens, traces, view) {
-  lens.coming?.abort();
-  lens.coming = new AbortController();
-  const { signal } = lens.coming;
+export async function bring(data, page, traces, view) {
+  data.coming?.abort();
+  data.coming = new AbortController();
+  const { signal } = data.coming;
   try {
-    const found = await Promise.all(traces.map((trace) => bringOne(lens, trace, view, signal)));
+    const found = await Promise.all(traces.map((trace) => bringOne(data, page, trace, view, signal)));
     return signal.aborted ? null : found;
   } catch (error) {
     if (signal.aborted) return null;
@@ -210,20 +228,20 @@ export async function bring(lens, traces, view) {
   }
 }
 
-async function bringOne(lens, trace, view, signal) {
+async function bringOne(data, page, trace, view, signal) {
   const [entry, picture] = await Promise.all([
-    headOnView(lens, trace, view, signal),
-    receivePicture(lens, trace, signal).catch((error) => withoutPicture(lens, trace, error, signal)),
+    headOnView(data, trace, view, signal),
+    receivePicture(data, trace, signal).catch((error) => withoutPicture(page, trace, error, signal)),
   ]);
   return Object.assign(entry, { trace, picture });
 }
 
 // A view without a layer leaves the choice to the source; a view of another network may name a layer that this one has
 // not.
-async function headOnView(lens, trace, view, signal) {
-  const { source } = lens.host;
+async function headOnView(data, trace, view, signal) {
+  const { source } = data.host;
   const { layer, head } = headWanted(view);
-  const known = lens.packs.get(trace.id);
+  const known = data.packs.get(trace.id);
   if (known && (layer === null || layer >= known.pack.layers || holdsHead(known.pack, layer, head))) return known;
   const bytes = await source
     .layers(trace, layer === null ? null : [layer], { heads: [head], signal })
@@ -231,7 +249,7 @@ async function headOnView(lens, trace, view, signal) {
       if (signal.aborted || error.status !== 400) throw error;
       return source.layers(trace, null, { signal });
     });
-  return receive(lens, trace, bytes);
+  return receive(data, trace, bytes);
 }
 
 // {layer: null where the source chooses, head}
@@ -240,8 +258,8 @@ export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: 
 // An address may say anything.
 const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) : null);
 
-function withoutPicture(lens, trace, error, signal) {
+function withoutPicture(page, trace, error, signal) {
   if (signal.aborted) throw error;
-  say(lens.refs.message, "The image could not be read; its attention still can.");
+  say(page.refs.message, "The image could not be read; its attention still can.");
   return { ...trace.picture, bitmap: null };
 }

@@ -24,14 +24,13 @@ const PIXELS = 8; // along each side of a patch, for its mean colour
 export const FILTER_TITLE = "no network: colour and nearness alone";
 
 // What stood there before comes back.
-export function toggleNearness(lens) {
-  const before = lens.other ? "compare" : "convolution";
-  lens.choose({ beside: lens.view.beside === "filter" ? before : "filter" });
+export function toggleNearness(choice, data, page) {
+  const before = data.other ? "compare" : "convolution";
+  page.choose({ beside: choice.view.beside === "filter" ? before : "filter" });
 }
 
 // (patches,) what the filter lights from this patch; null where there is no picture to read.
-function nearnessOf(lens, patch) {
-  const { nearness, main } = lens;
+function nearnessOf({ main }, { nearness }, patch) {
   const { bitmap } = main.picture;
   if (!bitmap || patch < 0) return null;
   const { rows, columns } = main.pack;
@@ -41,8 +40,8 @@ function nearnessOf(lens, patch) {
     const context = canvas.getContext("2d", { willReadFrequently: true });
     context.imageSmoothingQuality = "high";
     context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
-    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
-    const colours = meanColours(data, canvas.width, canvas.height, rows, columns);
+    const pixels = context.getImageData(0, 0, canvas.width, canvas.height).data;
+    const colours = meanColours(pixels, canvas.width, canvas.height, rows, columns);
     Object.assign(nearness, { key, colours, row: new Float32Array(rows * columns), patch: -1 });
   }
   if (nearness.patch !== patch) nearnessInto(nearness.row, 0, nearness.colours, rows, columns, patch);
@@ -52,37 +51,39 @@ function nearnessOf(lens, patch) {
 
 // ---------------------------------------------------------------------------------------------------- the picture
 
-export function paintNearness(lens) {
-  const { refs, main, nearness } = lens;
+export function paintNearness({ choice, data, frame, page }) {
+  const { main } = data,
+    { nearness } = frame,
+    { refs } = page;
   const { twin } = refs;
   const image = main.picture.bitmap;
   const { print } = nearness;
   if (!print || print.photo.image !== image || print.canvas.width !== twin.width || print.canvas.height !== twin.height)
     nearness.print = makePrint(makePhoto(image, twin.width, twin.height));
-  const drawn = nearnessPicture(lens);
-  drawNearness(lens, twin.getContext("2d"), twin.width, twin.height, nearness.print, drawn, lens.unit);
-  say(refs.twinBadge, drawn.row ? FILTER_TITLE : whyNot(lens));
+  const drawn = nearnessPicture(choice, data, frame);
+  drawNearness(choice, frame, twin.getContext("2d"), twin.width, twin.height, nearness.print, drawn, frame.unit);
+  say(refs.twinBadge, drawn.row ? FILTER_TITLE : whyNot(data, frame));
   show(refs.twinBadge, true);
-  writeNearness(lens, drawn);
+  writeNearness(choice, frame, page, drawn);
 }
 
 // The same in a file, at its size.
-export const drawNearnessAt = (lens, context, width, height, photo, unit) =>
-  drawNearness(lens, context, width, height, makePrint(photo), nearnessPicture(lens), unit);
+export const drawNearnessAt = (choice, data, frame, context, width, height, photo, unit) =>
+  drawNearness(choice, frame, context, width, height, makePrint(photo), nearnessPicture(choice, data, frame), unit);
 
-function drawNearness(lens, context, width, height, print, { row, domain, picture }, unit) {
-  if (row) printPatches(lens, print, row, 0, lens.shown.pack, domain);
+function drawNearness(choice, frame, context, width, height, print, { row, domain, picture }, unit) {
+  if (row) printPatches(choice, frame, print, row, 0, frame.shown.pack, domain);
   else printNothing(print);
   drawPicture(context, width, height, print.canvas, picture, unit);
 }
 
 // {row, domain, picture: see drawPicture}: the row that is drawn, and all that is said of it comes from it.
-function nearnessPicture(lens) {
-  const { shown, view } = lens;
+function nearnessPicture({ view }, data, frame) {
+  const { shown } = frame;
   const { mark } = shown;
   const { rows, columns, patches } = shown.pack;
   const picture = { rows, columns, grid: view.grid, mark, tag: null, clipped: [] };
-  const row = nearnessOf(lens, mark);
+  const row = nearnessOf(data, frame, mark);
   if (!row) return { row, domain: null, picture };
   const domain = ownExposure(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling, view.log);
   const best = largestIndex(row, 0, patches);
@@ -93,15 +94,16 @@ function nearnessPicture(lens) {
   return { row, domain, picture };
 }
 
-const whyNot = ({ main, shown }) =>
+const whyNot = ({ main }, { shown }) =>
   main.picture.bitmap
     ? `A filter of colours has no ${tokenName(shown.token, shown.pack)} token.`
     : "The picture could not be read: a filter needs its colours.";
 
 // ------------------------------------------------------------------------------------------- its legend and sentence
 
-function writeNearness(lens, { row, domain }) {
-  const { refs, shown, view } = lens;
+function writeNearness(choice, frame, { refs }, { row, domain }) {
+  const { view } = choice,
+    { shown } = frame;
   refs.filterBar.style.visibility = row ? "" : "hidden";
   if (!row) {
     say(refs.filterExposed, "");
@@ -113,29 +115,34 @@ function writeNearness(lens, { row, domain }) {
   const above = clippedPatches(row, 0, patches, domain.high).length;
   say(refs.filterExposed, brightestFrom(domain.high, above, seen.value, FIRST_WAY));
   const sentence = nearnessSentence({ k: view.k, seen, place: placeName(seen.best, columns) });
-  say(refs.filterWords, [sentence, sharedWords(lens, row)].join(" ").replaceAll(" %", "\u00a0%")); // on one line
+  const words = [sentence, sharedWords(choice, frame, row)].join(" ");
+  say(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // on one line
   const { filterBar: bar } = refs;
   if (!bar.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
-  drawColourBar(bar.getContext("2d"), bar.width, bar.height, rampOf(lens), legend, lens.unit, lens.colours);
+  drawColourBar(bar.getContext("2d"), bar.width, bar.height, rampOf(choice, frame), legend, frame.unit, frame.colours);
 }
 
 // How much of it the row on show does as well. Only a row of weights can be compared.
-function sharedWords(lens, filtered) {
-  const { shown, view } = lens;
+function sharedWords(choice, frame, filtered) {
+  const { view } = choice,
+    { shown } = frame;
   if (view.direction !== "row" || !wayOf(view).rows || !shown.answers.ready[view.head]) return "";
-  const share = inCommon(...rowOnShow(lens), filtered, shown.mark);
+  const share = inCommon(...rowOnShow(choice, frame), filtered, shown.mark);
   const how = isMuch(share) ? "much the same" : "another";
-  const head = isMean(lens) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
+  const head = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
   return `The row of layer ${view.layer}, ${head} is ${how}: ${percent(share)} in common.`;
 }
 
-const rowOnShow = ({ shown: { answers, pack }, view }) => [answers.weights, view.head * pack.tokens + pack.prefixCount];
+const rowOnShow = ({ view }, { shown: { answers, pack } }) => [
+  answers.weights,
+  view.head * pack.tokens + pack.prefixCount,
+];
 
 // What the head's row has in common with the filter's, 0 to 1; null where there is nothing to compare.
-export function nearnessShare(lens, patch) {
-  const filtered = nearnessOf(lens, patch);
-  return filtered && inCommon(...rowOnShow(lens), filtered, patch);
+export function nearnessShare(choice, data, frame, patch) {
+  const filtered = nearnessOf(data, frame, patch);
+  return filtered && inCommon(...rowOnShow(choice, frame), filtered, patch);
 }
 
 const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the middle of the 3 × 3 kernel
@@ -144,57 +151,60 @@ const NOT_READY = 0xff171212; // a thumbnail of the wall that waits for its sums
 
 // ------------------------------------------------------------------------------------------- the convolution
 
-export function paintTwin(lens) {
-  const { refs, view, shown, main } = lens;
+export function paintTwin({ choice, data, frame, page }) {
+  const { view } = choice,
+    { main } = data,
+    { shown } = frame,
+    { refs } = page;
   const { pack, answers, mark } = shown;
-  lens.twin = Object.assign(lens.twin, {
+  frame.twin = Object.assign(frame.twin, {
     rows: pack.rows,
     columns: pack.columns,
     grid: view.grid,
     k: view.k,
-    depth: lens.see?.on ? 1 : depthOf(view),
+    depth: lens.page.see?.on ? 1 : depthOf(view),
     mark,
   });
-  const photo = photoOf(lens, main);
-  drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, lens.twin, lens.unit);
-  drawRead(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, lens.twin, lens.unit);
+  const photo = photoOf(data, frame, page, main);
+  drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
+  drawRead(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
 
-  if (!lens.more) return; // the cells are folded away
+  if (!choice.more) return; // the cells are folded away
   const { k } = view;
   const canvas = refs.kernelCells;
-  if (lens.kernelKey !== `${k}`) {
-    lens.kernelKey = `${k}`;
+  if (frame.kernelKey !== `${k}`) {
+    frame.kernelKey = `${k}`;
     drawCells(
       canvas.getContext("2d"),
       canvas.width,
       canvas.height,
       k,
-      (i) => lens.kernel[i],
-      lens.ramps.heat,
+      (i) => frame.kernel[i],
+      frame.ramps.heat,
       CELLS,
-      lens.unit,
-      lens.colours,
+      frame.unit,
+      frame.colours,
     );
   }
   const readable = mark >= 0 && answers.ready[view.head];
-  const values = readable ? (i) => weightAround(lens, i) : () => NaN;
+  const values = readable ? (i) => weightAround(choice, frame, i) : () => NaN;
   drawCells(
     refs.rowCells.getContext("2d"),
     canvas.width,
     canvas.height,
     k,
     values,
-    lens.ramps.heat,
+    frame.ramps.heat,
     CELLS,
-    lens.unit,
-    lens.colours,
+    frame.unit,
+    frame.colours,
   );
 }
 
 // The attention's weight for cell i of the k × k cells around the query; NaN outside the picture.
-function weightAround(lens, i) {
-  const { pack, answers, mark } = lens.shown;
-  const { k, head } = lens.view;
+function weightAround(choice, frame, i) {
+  const { pack, answers, mark } = frame.shown;
+  const { k, head } = choice.view;
   const row = Math.floor(mark / pack.columns) + Math.floor(i / k) - (k - 1) / 2;
   const column = (mark % pack.columns) + (i % k) - (k - 1) / 2;
   if (row < 0 || column < 0 || row >= pack.rows || column >= pack.columns) return NaN;
@@ -203,17 +213,18 @@ function weightAround(lens, i) {
 
 // -------------------------------------------------------------------------------------- the wall of all heads
 
-export function paintWall(lens) {
-  const { refs, view, shown } = lens;
+export function paintWall({ choice, data, frame, page: { refs } }) {
+  const { view } = choice,
+    { shown } = frame;
   const { pack, answers, token } = shown;
   const canvas = refs.wall;
   const width = pack.heads * pack.columns,
     height = pack.layers * pack.rows;
-  if (!lens.wallHeat || lens.wallHeat.canvas.width !== width || lens.wallHeat.canvas.height !== height)
-    lens.wallHeat = makeHeat(height, width);
-  const { wallHeat } = lens;
+  if (!frame.wallHeat || frame.wallHeat.canvas.width !== width || frame.wallHeat.canvas.height !== height)
+    frame.wallHeat = makeHeat(height, width);
+  const { wallHeat } = frame;
   // The picture shows through faintly, at one pixel a patch.
-  lens.patchPhoto ??= makePhoto(lens.photo.image, pack.columns, pack.rows);
+  frame.patchPhoto ??= makePhoto(frame.photo.image, pack.columns, pack.rows);
 
   for (let layer = 0; layer < pack.layers; layer++) {
     if (!holds(pack, layer)) continue;
@@ -227,20 +238,28 @@ export function paintWall(lens) {
       }
       const own = view.colours === "own" || WAYS[shown.what].spread;
       const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
-      heatInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, lens.patchPhoto, domain);
+      heatInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, frame.patchPhoto, domain);
     }
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
-  say(refs.otherFoot, [WALL_TEXT, waySign(lens)].filter(Boolean).join(" · "));
-  lens.wallCells = drawHeads(lens, canvas.getContext("2d"), canvas.width, canvas.height, lens.colours, lens.unit);
+  say(refs.otherFoot, [WALL_TEXT, waySign(choice, data, frame)].filter(Boolean).join(" · "));
+  frame.wallCells = drawHeads(
+    choice,
+    data,
+    frame,
+    canvas.getContext("2d"),
+    canvas.width,
+    canvas.height,
+    frame.colours,
+    frame.unit,
+  );
 }
 
 // All heads as they were last worked out, on the screen or in a file. Gives where the thumbnails lie.
-export function drawHeads(lens, context, w, h, colours, unit) {
-  const { view, shown, wallHeat } = lens;
+export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, colours, unit) {
   const { pack } = shown;
   const { rows, columns, headNumbers } = pack;
-  const cells = wallCells(w, h, layersAtHand(lens), pack.heads, rows, columns, unit);
+  const cells = wallCells(w, h, layersAtHand(data), pack.heads, rows, columns, unit);
   const missing = (layer) => !holdsAll(pack, layer);
   const picture = { rows, columns, smooth: view.smooth, layer: view.layer, head: view.head, headNumbers, missing };
   drawWall(context, w, h, cells, wallHeat.canvas, picture, colours, unit);
@@ -250,24 +269,28 @@ export function drawHeads(lens, context, w, h, colours, unit) {
 // --------------------------------------------------------------------------------------------- a second picture
 
 export function paintOther(lens) {
-  const { refs, view, shown, other } = lens;
+  const { choice, data, frame, page } = lens;
+  const { view } = choice,
+    { other } = data,
+    { shown } = frame,
+    { refs } = page;
   const context = refs.twin.getContext("2d");
   context.clearRect(0, 0, refs.twin.width, refs.twin.height);
   if (!other) return;
   const { pack } = other;
   if (isMap(view.what)) return paintOtherMap(lens, other);
-  const { token, layer, head, values } = rowBeside(lens);
-  photoOf(lens, other);
+  const { token, layer, head, values } = rowBeside(choice, data, frame);
+  photoOf(data, frame, page, other);
   if (values) {
-    printPatches(lens, lens.otherPrint, values, pack.prefixCount, pack, shown.mainDomain);
-  } else printNothing(lens.otherPrint);
-  setOther(lens, other, token - pack.prefixCount, null);
+    printPatches(choice, frame, frame.otherPrint, values, pack.prefixCount, pack, shown.mainDomain);
+  } else printNothing(frame.otherPrint);
+  setOther(choice, frame, page, other, token - pack.prefixCount, null);
   const row = values && WAYS[shown.what].rows ? values : null;
   writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
 }
 
 // What the same head says of the same place in the compared picture; values: null where that is not here.
-export function rowBeside({ view, shown, main, other }) {
+export function rowBeside({ view }, { main, other }, { shown }) {
   const { pack, answers } = other;
   const token = sameToken(shown.token, main.pack, pack);
   const layer = sameLayer(view.layer, main.pack, pack);
@@ -278,27 +301,28 @@ export function rowBeside({ view, shown, main, other }) {
 }
 
 // What in the compared picture resembles the patch that asks in the first one; or its own colours and lengths.
-function paintOtherMap(lens, other) {
-  const { view } = lens;
+function paintOtherMap({ choice, data, frame, page }, other) {
+  const { view } = choice;
   const { pack } = other;
   const { prefixCount } = pack;
-  const map = otherMap(lens);
-  photoOf(lens, other);
-  say(lens.refs.twinBadge, titleOf(other));
-  show(lens.refs.twinBadge, true);
+  const map = otherMap(choice, data, frame);
+  photoOf(data, frame, page, other);
+  say(page.refs.twinBadge, titleOf(other));
+  show(page.refs.twinBadge, true);
   let tag = null,
     words = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
-  if (!map) printNothing(lens.otherPrint);
+  if (!map) printNothing(frame.otherPrint);
   else if (map.parts) {
-    printParts(lens.otherPrint, map.parts, pack);
+    printParts(frame.otherPrint, map.parts, pack);
     words = "Both pictures are cut together: the same part has the same colour in both.";
   } else if (map.pixels) {
-    printComponents(lens.otherPrint, map.pixels, pack);
+    printComponents(frame.otherPrint, map.pixels, pack);
     if (map.shared) words = "Both pictures share their components: what is alike has the same colour in both.";
   } else {
-    const both = comparesNumbers(lens) && lens.shown.mainDomain; // else of two models: no scale is theirs together
+    // Else of two models: no scale is theirs together
+    const both = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
     const domain = both || ownDomain(map.values, prefixCount, pack.tokens, false, true);
-    printPatches(lens, lens.otherPrint, map.values, prefixCount, pack, domain);
+    printPatches(choice, frame, frame.otherPrint, map.values, prefixCount, pack, domain);
     const best = largestIndex(map.values, prefixCount, pack.tokens);
     if (map.asked < 0) tag = { patch: best - prefixCount, text: shortNumber(map.values[best]), colour: ROLES.key };
     if (wayOf(view).resembles && map.asked < 0) {
@@ -308,31 +332,31 @@ function paintOtherMap(lens, other) {
       ].join(" ");
     }
   }
-  if (missingMatrix(lens)) words = "Its features are on their way.";
-  setOther(lens, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
-  say(lens.refs.otherFoot, words);
+  if (missingMatrix(choice, data, frame)) words = "Its features are on their way.";
+  setOther(choice, frame, page, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
+  say(page.refs.otherFoot, words);
 }
 
 // Whether both maps have one scale, so that 0.48 has the same colour in both.
-export const comparesNumbers = (lens) =>
-  lens.view.beside === "compare" && wayOf(lens.view).needs === "features" && Boolean(otherMap(lens));
+export const comparesNumbers = (choice, data, frame) =>
+  choice.view.beside === "compare" && wayOf(choice.view).needs === "features" && Boolean(otherMap(choice, data, frame));
 
 // Whether the two belong together, or one of them resembles a third one more.
 const matchWords = (match) =>
   match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 
 // Draws the compared picture in its frame.
-function setOther(lens, other, mark, tag) {
-  const { refs, view } = lens;
+function setOther({ view }, frame, page, other, mark, tag) {
+  const { refs } = page;
   const { pack } = other;
   const context = refs.twin.getContext("2d");
   const picture = { rows: pack.rows, columns: pack.columns, grid: view.grid, mark, tag };
-  const size = otherSize(lens, other);
+  const size = otherSize(page, other);
   const x = Math.round((refs.twin.width - size.width) / 2),
     y = Math.round((refs.twin.height - size.height) / 2);
-  lens.otherBox = { x, y, ...size };
-  const sheet = (lens.otherSheet ??= makeCanvas(size.width, size.height));
+  frame.otherBox = { x, y, ...size };
+  const sheet = (frame.otherSheet ??= makeCanvas(size.width, size.height));
   if (sheet.width !== size.width || sheet.height !== size.height) Object.assign(sheet, size);
-  drawPicture(sheet.getContext("2d"), size.width, size.height, lens.otherPrint.canvas, picture, lens.unit);
+  drawPicture(sheet.getContext("2d"), size.width, size.height, frame.otherPrint.canvas, picture, frame.unit);
   context.drawImage(sheet, x, y);
 }

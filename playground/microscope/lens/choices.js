@@ -24,34 +24,36 @@ export function valueOfButton(button) {
 const chosen = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
 
 // `from`: the control that is being moved, which is left as it is.
-export function showChoices(lens, from = "") {
-  const { root, refs, view, main } = lens;
+export function showChoices(choice, data, page, from = "") {
+  const { view } = choice,
+    { main } = data,
+    { root, refs } = page;
   for (const group of root.querySelectorAll("[data-choice]")) {
     for (const button of group.querySelectorAll("[data-value]")) {
       button.setAttribute("aria-pressed", String(valueOfButton(button) === chosen(view, group.dataset.choice)));
     }
   }
   root.querySelector('[data-choice="draw"] [data-value="light"]').disabled = !canBeLit(view);
-  show(refs.link, lens.host.link !== null);
-  show(refs.showMe, Boolean(lens.host.showMe));
-  for (const element of root.querySelectorAll("[data-ask]")) show(element, canAsk(lens, element.dataset.ask));
+  show(refs.link, data.host.link !== null);
+  show(refs.showMe, Boolean(data.host.showMe));
+  for (const element of root.querySelectorAll("[data-ask]")) show(element, canAsk(data, element.dataset.ask));
   for (const element of root.querySelectorAll("[data-section]"))
     show(element, Boolean(main.pack.header.sections[element.dataset.section]));
-  show(refs.wallTab, main.pack.stored.size > 1 || canAsk(lens, "layers")); // of one layer all heads are shown anyway
-  show(refs.compareTab, Boolean(lens.other) || canAsk(lens, "compare"));
-  say(refs.layerRange, layerRange(lens));
-  const within = layersAtHand(lens);
+  show(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers")); // of one layer all heads are shown anyway
+  show(refs.compareTab, Boolean(data.other) || canAsk(data, "compare"));
+  say(refs.layerRange, layerRange(data));
+  const within = layersAtHand(data);
   refs.layer.min = String(within[0]);
   refs.layer.max = String(within.at(-1));
   refs.layer.value = String(view.layer);
-  refs.layer.setAttribute("aria-valuetext", `layer ${view.layer}, ${layerRange(lens)}`);
-  refs.layer.disabled = main.pack.stored.size < 2 && !canAsk(lens, "layers");
+  refs.layer.setAttribute("aria-valuetext", `layer ${view.layer}, ${layerRange(data)}`);
+  refs.layer.disabled = main.pack.stored.size < 2 && !canAsk(data, "layers");
   if (from !== "dial")
     refs.dial.value = String(Math.round(1000 * scaleToDial(scaleOf(view, main.pack), main.pack.scale)));
   for (const button of refs.tokens.querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.dataset.token === view.query && view.locked));
   }
-  lens.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
+  page.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
   refs.hold.setAttribute("aria-pressed", String(view.ceiling !== "auto"));
   say(refs.hold, view.ceiling === "auto" ? "hold exposure" : "exposure held");
   const convolution = view.beside === "convolution";
@@ -59,16 +61,16 @@ export function showChoices(lens, from = "") {
   show(refs.nines, convolution);
   show(refs.otherFoot, !convolution && view.beside !== "filter");
   show(refs.filterFoot, view.beside === "filter");
-  root.classList.toggle("more", lens.more);
-  refs.more.setAttribute("aria-expanded", String(lens.more));
-  say(refs.more, lens.more ? "Less" : "More");
+  root.classList.toggle("more", choice.more);
+  refs.more.setAttribute("aria-expanded", String(choice.more));
+  say(refs.more, choice.more ? "Less" : "More");
   refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays in sight
   show(refs.nine, convolution);
   show(refs.twin, view.beside !== "wall");
   refs.twin.setAttribute("aria-label", TWINS[view.beside] ?? "");
   show(refs.wall, view.beside === "wall");
   if (view.beside === "wall") show(refs.twinBadge, false);
-  else if (view.beside === "compare" && !lens.other)
+  else if (view.beside === "compare" && !data.other)
     say(refs.otherFoot, "Choose a second image or model to compare with.");
   say(refs.convolutionTab, `${view.k}×${view.k} convolution`);
   root.dataset.beside = view.beside;
@@ -76,10 +78,10 @@ export function showChoices(lens, from = "") {
 }
 
 // The thumbnails and special tokens of this pack, as buttons.
-export function buildHeads(lens) {
-  const { refs, main } = lens;
+export function buildHeads({ main }, page) {
+  const { refs } = page;
   const { pack } = main;
-  lens.thumbs = Array.from({ length: pack.heads }, (_, head) => {
+  page.thumbs = Array.from({ length: pack.heads }, (_, head) => {
     const button = document.createElement("button");
     button.dataset.head = String(head);
     const number = pack.headNumbers[head];
@@ -94,7 +96,7 @@ export function buildHeads(lens) {
     button.append(canvas, label);
     return { button, canvas, number: reach, said: "", print: null };
   });
-  refs.heads.replaceChildren(...lens.thumbs.map(({ button }) => button));
+  refs.heads.replaceChildren(...page.thumbs.map(({ button }) => button));
   const words = document.createElement("span");
   words.textContent = pack.prefixCount ? "query:" : "";
   refs.tokens.replaceChildren(
@@ -117,5 +119,5 @@ export function buildHeads(lens) {
       return cell;
     }),
   );
-  lens.shares = [...refs.shares.querySelectorAll("dd")];
+  page.shares = [...refs.shares.querySelectorAll("dd")];
 }

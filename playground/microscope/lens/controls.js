@@ -20,66 +20,68 @@ import { depthOf } from "./shown.js";
 // ---------------------------------------------------------------------------------------------------------- pointing
 
 // Which token lies under the last pointer event. Worked out once per frame: a mouse may move ten times between two.
-export function tokenUnder(lens) {
-  const { pointer, main, other, view, refs } = lens;
+export function tokenUnder({ choice, data: { main, other }, frame, page: { refs } }) {
+  const { pointer, view } = choice;
   const box = pointer.target.getBoundingClientRect();
   let x = (pointer.x - box.left) / box.width,
     y = (pointer.y - box.top) / box.height;
   let { pack } = main;
-  if (pointer.target === refs.twin && view.beside === "compare" && other && lens.otherBox) {
-    const inner = lens.otherBox;
+  if (pointer.target === refs.twin && view.beside === "compare" && other && frame.otherBox) {
+    const inner = frame.otherBox;
     x = (x * refs.twin.width - inner.x) / inner.width;
     y = (y * refs.twin.height - inner.y) / inner.height;
     pack = other.pack;
   }
   const token = pack.prefixCount + patchAt(x, y, pack.rows, pack.columns);
-  lens.hoverOther = pack === main.pack ? -1 : token;
+  choice.hoverOther = pack === main.pack ? -1 : token;
   return pack === main.pack ? token : sameToken(token, pack, main.pack);
 }
 
-function leave(lens, event) {
-  if (holdsLine(lens, event)) return;
-  lens.aim = lens.hoverOther = -1;
-  lens.pointer.fresh = false;
-  if (lens.hover >= 0 && !lens.view.locked) lens.view.query = queryOf(lens.hover, lens.main.pack);
-  lens.hover = -1;
-  lens.schedule();
+function leave(choice, data, page, event) {
+  if (holdsLine(choice, page, event)) return;
+  choice.aim = choice.hoverOther = -1;
+  choice.pointer.fresh = false;
+  if (choice.hover >= 0 && !choice.view.locked) choice.view.query = queryOf(choice.hover, data.main.pack);
+  choice.hover = -1;
+  page.schedule();
 }
 
 export function bindPointer(lens) {
-  for (const canvas of [lens.refs.picture, lens.refs.twin]) {
+  const { choice, data, frame, page } = lens;
+  for (const canvas of [page.refs.picture, page.refs.twin]) {
     const follow = (event) => {
-      Object.assign(lens.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: true });
-      lens.everHovered = true;
-      lens.schedule(true);
+      Object.assign(choice.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: true });
+      choice.everHovered = true;
+      page.schedule(true);
     };
     canvas.addEventListener("pointermove", follow);
     canvas.addEventListener("pointerdown", (event) => {
       if (event.pointerType !== "mouse") canvas.setPointerCapture?.(event.pointerId);
       follow(event);
     });
-    canvas.addEventListener("pointerleave", (event) => leave(lens, event));
-    canvas.addEventListener("pointercancel", (event) => leave(lens, event));
+    canvas.addEventListener("pointerleave", (event) => leave(choice, data, page, event));
+    canvas.addEventListener("pointercancel", (event) => leave(choice, data, page, event));
     canvas.addEventListener("click", (event) => {
-      if (!lens.main) return;
-      Object.assign(lens.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: false });
+      if (!data.main) return;
+      Object.assign(choice.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: false });
       const token = tokenUnder(lens),
-        query = queryOf(token, lens.main.pack);
-      if (lens.hover >= 0) lens.hover = token; // the move before this click may be in the same frame, and not read yet
-      lens.aim = token;
-      lens.choose({ query, locked: !(lens.view.locked && lens.view.query === query) });
+        query = queryOf(token, data.main.pack);
+      // The move before this click may be in the same frame, and not read yet
+      if (choice.hover >= 0) choice.hover = token;
+      choice.aim = token;
+      page.choose({ query, locked: !(choice.view.locked && choice.view.query === query) });
     });
   }
-  const { wall } = lens.refs;
+  const { wall } = page.refs;
   wall.addEventListener("click", (event) => {
-    if (!lens.wallCells) return;
+    if (!frame.wallCells) return;
     const box = wall.getBoundingClientRect();
     const found = wallCellAt(
-      lens.wallCells,
+      frame.wallCells,
       ((event.clientX - box.left) / box.width) * wall.width,
       ((event.clientY - box.top) / box.height) * wall.height,
     );
-    if (found) lens.choose(found);
+    if (found) page.choose(found);
   });
 }
 
@@ -89,133 +91,138 @@ const CLICKER = { PageDown: 1, PageUp: -1 }; // what a presenter's remote contro
 const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
 
 export function bindKeys(lens) {
-  lens.root.tabIndex = -1; // a click anywhere on it keeps the keys
-  lens.root.addEventListener("keydown", (event) => {
-    if (!lens.main || event.ctrlKey || event.metaKey || event.altKey || event.target.type === "text") return;
-    const { view, main, refs } = lens;
+  const { choice, data, frame, page } = lens;
+  page.root.tabIndex = -1; // a click anywhere on it keeps the keys
+  page.root.addEventListener("keydown", (event) => {
+    if (!data.main || event.ctrlKey || event.metaKey || event.altKey || event.target.type === "text") return;
+    const { view } = choice,
+      { main } = data,
+      { refs } = page;
     const { pack } = main;
     const inSlider = event.target.tagName === "INPUT";
-    const steps = lens.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
-    if (event.key in steps && stepScene(lens, steps[event.key])) {
+    const steps = choice.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
+    if (event.key in steps && stepScene(choice, data, page, steps[event.key])) {
       // that was all
     } else if (event.key.startsWith("Arrow")) {
       if (inSlider || event.target !== refs.picture) return;
-      const token = lens.hover >= 0 ? lens.hover : tokenOf(view.query, pack);
+      const token = choice.hover >= 0 ? choice.hover : tokenOf(view.query, pack);
       const patch = patchAfterKey(event.key, Math.max(0, token - pack.prefixCount), pack.rows, pack.columns);
-      lens.hover = -1;
-      lens.choose({ query: patchText(patch, pack.columns), locked: true });
+      choice.hover = -1;
+      page.choose({ query: patchText(patch, pack.columns), locked: true });
     } else if (event.key === "Escape") {
-      if (closeSheets(lens) || closeSums(lens)) return;
+      if (closeSheets(page) || closeSums(page)) return;
       // A browser leaves its own full screen by itself; where it was forbidden, the lens has to.
-      if (lens.presenting && !document.fullscreenElement) togglePresenting(lens);
-      else lens.choose({ locked: false });
+      if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
+      else page.choose({ locked: false });
     } else if (event.key === "[" || event.key === "]")
-      lens.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
-    else if (event.key === "," || event.key === ".") lens.choose({ head: view.head + (event.key === "." ? 1 : -1) });
+      page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
+    else if (event.key === "," || event.key === ".") page.choose({ head: view.head + (event.key === "." ? 1 : -1) });
     else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key)))
-      lens.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
-    else if (event.key === "s") flip(lens);
-    else if (event.key === "d" && canBeLit(view)) lens.choose({ draw: view.draw === "heat" ? "light" : "heat" });
-    else if (event.key === "h") holdExposure(lens);
-    else if (event.key === "w") lens.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
-    else if (event.key === "a") openSums(lens);
-    else if (event.key === "b") surprise(lens);
-    else if (event.key === "n") toggleNearness(lens);
+      page.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
+    else if (event.key === "s") flip(choice, page);
+    else if (event.key === "d" && canBeLit(view)) page.choose({ draw: view.draw === "heat" ? "light" : "heat" });
+    else if (event.key === "h") holdExposure(choice, frame, page);
+    else if (event.key === "w") page.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
+    else if (event.key === "a") openSums(choice, frame, page);
+    else if (event.key === "b") surprise(choice, data, page);
+    else if (event.key === "n") toggleNearness(choice, data, page);
     else if (event.key === "x") cutAimed(lens);
-    else if (event.key === "l" && lens.see) lens.see.turn();
+    else if (event.key === "l" && lens.page.see) lens.page.see.turn();
     else return;
     event.preventDefault();
   });
 }
 
 // Rows compare only at one exposure: the one on the screen stays, until it is let go.
-function holdExposure(lens) {
-  const { high } = lens.shown.mainDomain ?? {};
-  if (lens.view.ceiling !== "auto") lens.choose({ ceiling: "auto" });
-  else if (high > 0) lens.choose({ ceiling: Number(Math.min(1, high).toPrecision(3)) });
+function holdExposure(choice, frame, page) {
+  const { high } = frame.shown.mainDomain ?? {};
+  if (choice.view.ceiling !== "auto") page.choose({ ceiling: "auto" });
+  else if (high > 0) page.choose({ ceiling: Number(Math.min(1, high).toPrecision(3)) });
 }
 
-const flip = (lens) => lens.choose({ scale: lens.view.scale === "on" ? "off" : "on" });
+const flip = (choice, page) => page.choose({ scale: choice.view.scale === "on" ? "off" : "on" });
 
 // ----------------------------------------------------------------------------------------------------------- buttons
 
 export function bindButtons(lens) {
-  const { root, refs } = lens;
+  const { choice, data, frame, page } = lens;
+  const { root, refs } = page;
   root.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
-    if (!button || !lens.main) return;
+    if (!button || !data.main) return;
     const group = button.closest("[data-choice]");
-    if (group) lens.choose({ [group.dataset.choice]: valueOfButton(button) });
-    if (button.dataset.head) lens.choose({ head: Number(button.dataset.head) });
+    if (group) page.choose({ [group.dataset.choice]: valueOfButton(button) });
+    if (button.dataset.head) page.choose({ head: Number(button.dataset.head) });
     if (button.dataset.token) {
-      const again = lens.view.locked && lens.view.query === button.dataset.token;
-      lens.choose({ query: button.dataset.token, locked: !again });
+      const again = choice.view.locked && choice.view.query === button.dataset.token;
+      page.choose({ query: button.dataset.token, locked: !again });
     }
-    if (button.dataset.step) step(lens, button.dataset.step);
+    if (button.dataset.step) step(choice, page, button.dataset.step);
     if (button.dataset.save) {
       savePicture(lens, Number(button.dataset.save), Boolean(button.dataset.both));
-      closeSheets(lens);
+      closeSheets(page);
     }
   });
-  refs.switch.addEventListener("click", () => flip(lens));
+  refs.switch.addEventListener("click", () => flip(choice, page));
   refs.offerGo.addEventListener("click", () => {
-    const { layer, head } = lens.collapse.found ?? lens.view;
-    lens.choose({ layer, head });
+    const { layer, head } = frame.collapse.found ?? choice.view;
+    page.choose({ layer, head });
   });
-  refs.hold.addEventListener("click", () => holdExposure(lens));
-  refs.layer.addEventListener("input", () => lens.choose({ layer: Number(refs.layer.value) }));
+  refs.hold.addEventListener("click", () => holdExposure(choice, frame, page));
+  refs.layer.addEventListener("input", () => page.choose({ layer: Number(refs.layer.value) }));
   refs.dial.addEventListener("input", () => {
     const t = Number(refs.dial.value) / 1000;
     // The trained scale and no scale attract the dial, so that a hand can find them again.
-    const { scale: own } = lens.main.pack;
+    const { scale: own } = data.main.pack;
     const scale = Math.abs(t - 0.5) < 0.012 ? "on" : Math.abs(t - 1) < 0.012 ? "off" : dialToScale(t, own);
-    lens.choose({ scale }, "dial");
+    page.choose({ scale }, "dial");
   });
-  refs.drawing.addEventListener("click", () => toggleSheet(lens, "drawing"));
-  refs.saving.addEventListener("click", () => toggleSheet(lens, "saving"));
-  refs.scenes.addEventListener("click", () => toggleSheet(lens, "scenes"));
+  refs.drawing.addEventListener("click", () => toggleSheet(page, "drawing"));
+  refs.saving.addEventListener("click", () => toggleSheet(page, "saving"));
+  refs.scenes.addEventListener("click", () => toggleSheet(page, "scenes"));
   refs.sending.addEventListener("click", () => openShare(lens));
-  refs.link.addEventListener("click", () => copyLink(lens));
+  refs.link.addEventListener("click", () => copyLink(choice, data, page));
   refs.more.addEventListener("click", () => {
-    lens.more = !lens.more;
-    showChoices(lens);
+    choice.more = !choice.more;
+    showChoices(choice, data, page);
     refresh(lens);
   });
   refs.present.addEventListener("click", () => togglePresenting(lens));
-  refs.showMe.addEventListener("click", () => lens.host.showMe());
+  refs.showMe.addEventListener("click", () => data.host.showMe());
 }
 
 // Whatever is pressed on the page, but a sheet of the lens and what opens one, closes them.
-export function pressOutside(lens, event) {
-  const isSheet = (one) => one.matches?.(".sheet, [aria-haspopup]") && lens.root.contains(one);
-  if (!event.composedPath().some(isSheet)) closeSheets(lens);
+export function pressOutside(page, event) {
+  const isSheet = (one) => one.matches?.(".sheet, [aria-haspopup]") && page.root.contains(one);
+  if (!event.composedPath().some(isSheet)) closeSheets(page);
 }
 
-function step(lens, way) {
-  if (way === "follow") lens.choose({ depth: "follow" });
-  else lens.choose({ depth: Math.max(1, depthOf(lens.view) + Number(way)) });
+function step(choice, page, way) {
+  if (way === "follow") page.choose({ depth: "follow" });
+  else page.choose({ depth: Math.max(1, depthOf(choice.view) + Number(way)) });
 }
 
 export function openShare(lens) {
-  if (!lens.main) return;
-  toggleSheet(lens, "sending");
-  if (!lens.refs.sendingSheet.hidden) beginShare(lens);
+  const { page } = lens;
+  if (!lens.data.main) return;
+  toggleSheet(page, "sending");
+  if (!page.refs.sendingSheet.hidden) beginShare(lens);
 }
 
-function toggleSheet(lens, name) {
-  const { refs } = lens;
+function toggleSheet(page, name) {
+  const { refs } = page;
   const opening = refs[`${name}Sheet`].hidden;
-  closeSheets(lens);
+  closeSheets(page);
   show(refs[`${name}Sheet`], opening);
   refs[name].setAttribute("aria-expanded", String(opening));
 }
 
-function closeSheets(lens) {
+function closeSheets(page) {
   let closed = false;
   for (const name of ["drawing", "saving", "scenes", "sending"]) {
-    if (!lens.refs[`${name}Sheet`].hidden) closed = true;
-    show(lens.refs[`${name}Sheet`], false);
-    lens.refs[name].setAttribute("aria-expanded", "false");
+    if (!page.refs[`${name}Sheet`].hidden) closed = true;
+    show(page.refs[`${name}Sheet`], false);
+    page.refs[name].setAttribute("aria-expanded", "false");
   }
   return closed;
 }

@@ -23,19 +23,19 @@ const BOX = `
   <progress max="1" value="0" aria-label="Passes of the occlusion"></progress>
   <span role="status"></span>`;
 
-export function bindExplained(lens) {
+export function bindExplained(page) {
   const box = document.createElement("div");
   box.className = "explained";
   box.innerHTML = BOX;
   box.hidden = true;
-  lens.refs.legend.before(box);
+  page.refs.legend.before(box);
   const [ofLabel, ofBlank] = box.querySelectorAll("select");
   for (const [value, words] of Object.entries(BLANKED)) ofBlank.add(new Option(words, value));
   const ofText = box.querySelector("input");
-  ofText.addEventListener("change", () => lens.choose({ text: ofText.value.trim() }));
-  ofLabel.addEventListener("change", () => lens.choose({ label: ofLabel.value }));
-  ofBlank.addEventListener("change", () => lens.choose({ blank: ofBlank.value }));
-  lens.explained = {
+  ofText.addEventListener("change", () => page.choose({ text: ofText.value.trim() }));
+  ofLabel.addEventListener("change", () => page.choose({ label: ofLabel.value }));
+  ofBlank.addEventListener("change", () => page.choose({ blank: ofBlank.value }));
+  page.explained = {
     box,
     ofLabel,
     ofBlank,
@@ -44,8 +44,6 @@ export function bindExplained(lens) {
     said: box.querySelector("[role=status]"),
     timer: 0,
     written: "", // which options stand in the chooser
-    labels: new Map(), // id of a trace → [[number, name, probability], …]
-    foretold: new Map(), // id and what was asked → the rank correlation
   };
 }
 
@@ -53,32 +51,36 @@ export function bindExplained(lens) {
 
 // A choice puts it off, for the next one may follow.
 export function askForExplained(lens) {
-  clearTimeout(lens.explained.timer);
-  if (isExplained(lens.view))
-    lens.explained.timer = setTimeout(() => lens.main && lens.alive && askAbout(lens), CHOICE_RESTS);
+  const { page } = lens;
+  clearTimeout(page.explained.timer);
+  if (isExplained(lens.choice.view))
+    page.explained.timer = setTimeout(() => lens.data.main && page.alive && askAbout(lens), CHOICE_RESTS);
 }
 
 function askAbout(lens) {
-  const { view, shown, main } = lens;
+  const { choice, data, frame } = lens;
+  const { view } = choice,
+    { main } = data,
+    { shown } = frame;
   if (!isExplained(view)) return;
-  const { trace, id } = entryShown(lens);
-  if (wayOf(view).explains !== "text" && !labelsOf(lens) && canAsk(lens, "labels"))
+  const { trace, id } = entryShown(data, frame);
+  if (wayOf(view).explains !== "text" && !labelsOf(data, frame) && canAsk(data, "labels"))
     return askOnce(
       lens,
       "labels",
       id,
-      (how) => lens.host.source.labels(trace, how),
-      (labels) => remember(lens.explained.labels, id, labels),
+      (how) => data.host.source.labels(trace, how),
+      (labels) => remember(data.labels, id, labels),
     );
-  const asked = askedOf(lens);
-  if (!asked || !canAsk(lens, view.what)) return;
-  const about = explainedBy(lens);
-  const drawn = overlayNow(lens);
+  const asked = askedOf(choice, data, frame);
+  if (!asked || !canAsk(data, view.what)) return;
+  const about = explainedBy(choice, data, frame);
+  const drawn = overlayNow(choice, data, frame);
   const query = asks(view) ? queryOf(shown.token, main.pack) : null;
   const take = (values, more = {}) => {
-    lens.overlay = { what: view.what, query, about, id, values: decodeHalves(values), ...more };
+    data.overlay = { what: view.what, query, about, id, values: decodeHalves(values), ...more };
   };
-  const { source } = lens.host;
+  const { source } = data.host;
   if (wayOf(view).uses.includes("blank")) {
     const step = drawn ? drawn.step + 1 : 0;
     if (drawn && step >= drawn.steps) return;
@@ -90,7 +92,7 @@ function askAbout(lens) {
       ({ matrix, ...found }) => {
         take(matrix, { ...found, step });
         if (found.foretells !== undefined)
-          remember(lens.explained.foretold, `${id} ${subject(lens)}`, { ...found, by: view.blank });
+          remember(data.foretold, `${id} ${subject(choice, data, frame)}`, { ...found, by: view.blank });
       },
     );
   } else if (!drawn)
@@ -104,9 +106,11 @@ function askAbout(lens) {
 }
 
 // What the source is asked about; null: nothing yet.
-function askedOf(lens) {
-  const { view, shown, main } = lens;
-  const label = labelNow(lens);
+function askedOf(choice, data, frame) {
+  const { view } = choice,
+    { main } = data,
+    { shown } = frame;
+  const label = labelNow(choice, data, frame);
   const { explains } = wayOf(view);
   if (explains === "text") return view.text ? { layer: view.layer, text: view.text } : null;
   if (explains === "label") return label && { layer: view.layer, label: label[0] };
@@ -115,16 +119,16 @@ function askedOf(lens) {
 }
 
 // The patch or the label, whatever is shown of it.
-const subject = ({ view, shown, main }) => (asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`);
+const subject = ({ view }, { main }, { shown }) =>
+  asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`;
 
 function remember(map, key, value) {
   map.set(key, value);
   for (const old of map.keys()) if (map.size > MOST_MEASURED) map.delete(old);
 }
 
-export function waitingForExplained(lens) {
-  const { view } = lens;
-  const labels = labelsOf(lens);
+export function waitingForExplained({ view }, data, frame) {
+  const labels = labelsOf(data, frame);
   const way = wayOf(view);
   if (way.explains === "label" && !labels) return "Asking for the labels…";
   if (way.explains === "label" && !labels.length)
@@ -136,14 +140,15 @@ export function waitingForExplained(lens) {
 
 // ----------------------------------------------------------------------------------------------------------- words
 
-export function paintExplained(lens) {
-  const { explained, view } = lens;
+export function paintExplained({ choice, data, frame, page }) {
+  const { view } = choice,
+    { explained } = page;
   const { box, ofLabel, ofBlank, ofText, bar, said } = explained;
   const here = isExplained(view);
   show(box, here);
   if (!here) return;
-  const labels = labelsOf(lens) ?? [];
-  writeOptions(lens, labels);
+  const labels = labelsOf(data, frame) ?? [];
+  writeOptions(choice, page, labels);
   const { explains, uses } = wayOf(view);
   show(ofText.parentElement, explains === "text");
   if (ofText.getRootNode().activeElement !== ofText) ofText.value = view.text;
@@ -151,14 +156,14 @@ export function paintExplained(lens) {
   ofLabel.value = explains === "label" && view.label === "" ? String(labels[0]?.[0] ?? "") : view.label;
   show(ofBlank.parentElement, uses.includes("blank"));
   ofBlank.value = view.blank;
-  const drawn = overlayNow(lens);
+  const drawn = overlayNow(choice, data, frame);
   const runs = uses.includes("blank") && Boolean(drawn) && drawn.step + 1 < drawn.steps;
   show(bar, runs);
   if (runs) bar.value = drawn.passes / drawn.of;
-  say(said, explainedWords(lens, drawn));
+  say(said, explainedWords(choice, data, frame, drawn));
 }
 
-function writeOptions({ explained, view }, labels) {
+function writeOptions({ view }, { explained }, labels) {
   const always = wayOf(view).explains === "label";
   const key = `${always} ${labels.map(([number]) => number).join()}`;
   if (explained.written === key) return;
@@ -168,12 +173,12 @@ function writeOptions({ explained, view }, labels) {
   explained.ofLabel.replaceChildren(...patch, ...options);
 }
 
-function explainedWords(lens, drawn) {
-  const { view, explained } = lens;
+function explainedWords(choice, data, frame, drawn) {
+  const { view } = choice;
   const way = wayOf(view);
-  if (way.explains === "label") return labelWords(lens, drawn);
+  if (way.explains === "label") return labelWords(choice, data, frame, drawn);
   if (way.explains === "text") return "";
-  const found = explained.foretold.get(`${entryShown(lens).id} ${subject(lens)}`);
+  const found = data.foretold.get(`${entryShown(data, frame).id} ${subject(choice, data, frame)}`);
   const passes =
     way.uses.includes("blank") && drawn
       ? `${drawn.passes} passes${drawn.step + 1 < drawn.steps ? ` of ${drawn.of}` : ""}, ${drawn.how}. `
@@ -186,7 +191,7 @@ export const foretoldWords = ({ foretells, blocks, by }) =>
   `Relevance foretells what blanking moves with a rank correlation of ${foretells.toFixed(2)} ` +
   `(${blocks} blocks, by ${BLANKED[by]}).`;
 
-function labelWords({ shown, main, view }, drawn) {
+function labelWords({ view }, { main }, { shown }, drawn) {
   if (!drawn) return "";
   const read = main.pack.prefix.includes("cls") ? "the class token" : "all patches together";
   const here = `${percent(drawn.values[shown.token])} here`;

@@ -16,14 +16,14 @@ const OPACITY = 0.78; // of the colours above the photograph
 
 // ------------------------------------------------------------------------------------------------------- what came
 
-export function takeMatrix(lens, { what, entry: { id, pack }, layer, values }) {
+export function takeMatrix(data, frame, { what, entry: { id, pack }, layer, values }) {
   if (values.length % pack.tokens) return;
-  if (what === "flows") keep(lens.flows, id, values, KEPT_FLOWS);
+  if (what === "flows") keep(data.flows, id, values, KEPT_FLOWS);
   else {
     const features = makeFeatures(values, pack.tokens, values.length / pack.tokens, pack.prefixCount);
-    keep(lens.features, `${id} ${layer}`, { ...features, model: pack.header.model, colours: null }, KEPT_FEATURES);
+    keep(data.features, `${id} ${layer}`, { ...features, model: pack.header.model, colours: null }, KEPT_FEATURES);
   }
-  lens.live.key = "";
+  frame.live.key = "";
 }
 
 // The oldest goes first.
@@ -32,60 +32,62 @@ function keep(map, key, value, most) {
   for (const old of map.keys()) if (map.size > most) map.delete(old);
 }
 
-const entryFor = (lens) => (lens.shown.wholeArrived ? lens.whole : lens.main);
-const featuresOf = (lens, entry, layer) => lens.features.get(`${entry.id} ${layer}`) ?? null;
+const entryFor = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
+const featuresOf = (data, entry, layer) => data.features.get(`${entry.id} ${layer}`) ?? null;
 
 // The features of the compared picture, if they can be compared with these: two models have no features in common.
-function otherFeatures(lens) {
-  const { other, main, view } = lens;
+function otherFeatures({ view }, data) {
+  const { other, main } = data;
   if (view.beside !== "compare" || !other) return null;
-  return featuresOf(lens, other, sameLayer(view.layer, main.pack, other.pack));
+  return featuresOf(data, other, sameLayer(view.layer, main.pack, other.pack));
 }
 
 const comparable = (a, b) => a && b && a.model === b.model && a.width === b.width;
 
 // What is to be asked for the map on view, or null.
-export function missingMatrix(lens) {
-  const { view, main, other } = lens;
-  const entry = entryFor(lens);
+export function missingMatrix(choice, data, frame) {
+  const { view } = choice,
+    { main, other } = data;
+  const entry = entryFor(data, frame);
   const { needs, resembles } = wayOf(view);
   if (needs === "flows") {
-    if (entry.pack.tokens > MOST_FLOWS || lens.flows.has(entry.id)) return null;
+    if (entry.pack.tokens > MOST_FLOWS || data.flows.has(entry.id)) return null;
     return { what: "flows", entry, layer: 0 };
   }
-  if (needs !== "features") return missingForMatches(lens);
-  if (!featuresOf(lens, entry, view.layer)) return { what: "features", entry, layer: view.layer };
+  if (needs !== "features") return missingForMatches(choice, data);
+  if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
   const behind = resembles && view.curtain > 0 && entry !== main; // what was alike before a cut
-  if (behind && !featuresOf(lens, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
-  if (view.beside !== "compare" || !other || otherFeatures(lens)) return null;
+  if (behind && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
+  if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
 }
 
 // What tells which patch is which in two pictures: their features after the layer that Trace.match takes.
-export function matchable(lens) {
-  const { main, other, view } = lens;
+export function matchable({ view }, data) {
+  const { main, other } = data;
   if (view.beside !== "compare" || !other || main.pack.header.model !== other.pack.header.model) return null;
   const layer = upperLayer(main.pack);
-  const [one, two] = [main, other].map((entry) => featuresOf(lens, entry, layer));
+  const [one, two] = [main, other].map((entry) => featuresOf(data, entry, layer));
   return { one, two, layer, ready: comparable(one, two) };
 }
 
-function missingForMatches(lens) {
-  const found = matchable(lens);
-  if (!found || found.ready || !holds(lens.other.pack, sameLayer(lens.view.layer, lens.main.pack, lens.other.pack)))
+function missingForMatches(choice, data) {
+  const found = matchable(choice, data);
+  if (!found || found.ready || !holds(data.other.pack, sameLayer(choice.view.layer, data.main.pack, data.other.pack)))
     return null; // what is on view comes first
-  return { what: "features", entry: found.one ? lens.other : lens.main, layer: found.layer };
+  return { what: "features", entry: found.one ? data.other : data.main, layer: found.layer };
 }
 
 // What the map on view is made of was asked for, and could not be had; "" while it may still come.
-export function notHere({ asked, view }) {
+export function notHere({ view }, { asked }) {
   const last = isExplained(view) ? null : asked.get(wayOf(view).needs);
   return last?.open === false ? "What this needs is not here." : "";
 }
 
-export function waitingFor(lens) {
-  const { view, main } = lens;
-  if (notHere(lens)) return notHere(lens);
+export function waitingFor(choice, data) {
+  const { view } = choice,
+    { main } = data;
+  if (notHere(choice, data)) return notHere(choice, data);
   const way = wayOf(view);
   if (way.needs !== "flows" || main.pack.tokens <= MOST_FLOWS) return wayWords(way, "waiting", [], view);
   return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
@@ -94,16 +96,17 @@ export function waitingFor(lens) {
 // ------------------------------------------------------------------------------------------------- the map on view
 
 // {values of all tokens, pixels or null, from: "other" where a patch of the compared picture asks}; null: not here yet.
-export function liveMap(lens) {
-  const { view, shown, live } = lens;
+export function liveMap(choice, data, frame) {
+  const { view } = choice,
+    { shown, live } = frame;
   if (isExplained(view)) return null; // the source makes it
-  const entry = entryFor(lens);
+  const entry = entryFor(data, frame);
   const { needs, resembles } = wayOf(view);
-  const matrix = needs === "flows" ? lens.flows.get(entry.id) : featuresOf(lens, entry, view.layer);
+  const matrix = needs === "flows" ? data.flows.get(entry.id) : featuresOf(data, entry, view.layer);
   if (!matrix) return null;
-  const beside = needs === "flows" ? null : otherFeatures(lens);
-  const fromOther = resembles && !view.locked && lens.hoverOther >= 0 && comparable(matrix, beside);
-  const asked = fromOther ? lens.hoverOther : shown.token;
+  const beside = needs === "flows" ? null : otherFeatures(choice, data);
+  const fromOther = resembles && !view.locked && choice.hoverOther >= 0 && comparable(matrix, beside);
+  const asked = fromOther ? choice.hoverOther : shown.token;
   const key = `${view.what} ${entry.id} ${view.layer} ${asked} ${fromOther} ${Boolean(beside)}`;
   if (live.key === key) return live;
   const { tokens } = entry.pack;
@@ -156,28 +159,31 @@ function takeParts(live, features, beside) {
 }
 
 // The same for the compared picture: what in it resembles the patch that asks, wherever that lies.
-export function otherMap(lens) {
-  const { view } = lens;
-  const mine = featuresOf(lens, entryFor(lens), view.layer),
-    theirs = otherFeatures(lens);
-  return wayOf(view).needs === "features" && theirs ? (THERE[view.what]?.(lens, mine, theirs) ?? null) : null;
+export function otherMap(choice, data, frame) {
+  const { view } = choice,
+    { shown } = frame;
+  const mine = featuresOf(data, entryFor(data, frame), view.layer),
+    theirs = otherFeatures(choice, data);
+  if (wayOf(view).needs !== "features" || !theirs) return null;
+  const within = view.locked ? -1 : choice.hoverOther; // the patch of the compared picture that asks there
+  return THERE[view.what]?.(mine, theirs, shown, within) ?? null;
 }
 
 const THERE = {
-  norm: (_lens, _mine, theirs) => ({ values: theirs.norms, pixels: null, asked: -1 }),
-  components(_lens, mine, theirs) {
+  norm: (_mine, theirs) => ({ values: theirs.norms, pixels: null, asked: -1 }),
+  components(mine, theirs) {
     const shared = comparable(mine, theirs);
     return { values: theirs.norms, pixels: coloursOf(theirs, shared ? mine : null), asked: -1, shared };
   },
-  parts: (_lens, mine, theirs) =>
+  parts: (mine, theirs) =>
     comparable(mine, theirs) ? { values: theirs.norms, pixels: null, parts: mine.parts?.there, asked: -1 } : null,
-  similarity({ view, shown, hoverOther }, mine, theirs) {
+  similarity(mine, theirs, { token, mark }, within) {
     if (!comparable(mine, theirs)) return null;
-    const within = !view.locked && hoverOther >= 0;
     const values = new Float32Array(theirs.tokens);
-    similarityInto(values, theirs, within ? hoverOther : shown.token, within ? theirs : mine);
-    const match = within || shown.mark < 0 ? null : matchOf(mine, shown.token, theirs);
-    return { values, pixels: null, asked: within ? hoverOther : -1, match };
+    if (within >= 0) similarityInto(values, theirs, within, theirs);
+    else similarityInto(values, theirs, token, mine);
+    const match = within >= 0 || mark < 0 ? null : matchOf(mine, token, theirs);
+    return { values, pixels: null, asked: within, match };
   },
 };
 

@@ -18,31 +18,23 @@ const FILM = `
     <button data-film="mean" title="the mean of all heads of each layer">mean of heads</button>
     <i></i></p>`;
 
-export function bindFilm(lens) {
+export function bindFilm({ choice, data, frame, page }) {
   const box = document.createElement("div");
   box.className = "film";
   box.innerHTML = FILM;
-  lens.refs.pictureBox.after(box);
+  page.refs.pictureBox.after(box);
   const canvas = box.querySelector("canvas");
-  lens.film = {
+  page.film = {
     box,
     canvas,
     buttons: [...box.querySelectorAll("button")],
     sign: box.querySelector("i"),
-    lines: 1, // it stands in: layout.js gives it more where there is room
-    of: "head", // which head of each layer: the chosen one, the "sharpest", or the "mean" of all
-    wanted: !navigator.connection?.saveData, // layers that are not here are fetched; to save data, once it is looked at
-    looked: false, // at the film: where each layer travels they come then
-    nothing: null, // the weights of a layer that is on its way: none
     timer: 0, // of the next drawing, 0: none
-    heat: null, // one pixel a patch, layers side by side
-    values: null,
-    mean: null,
   };
   const layerAt = (event) => {
-    const layers = layersAtHand(lens);
+    const layers = layersAtHand(data);
     const rect = canvas.getBoundingClientRect();
-    const { lines } = lens.film;
+    const lines = frame.filmLines;
     const columns = Math.ceil(layers.length / lines);
     const at = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
     const line = at((event.clientY - rect.top) / rect.height, lines);
@@ -51,7 +43,7 @@ export function bindFilm(lens) {
   };
   const goTo = (event) => {
     const layer = layerAt(event);
-    if (layer !== lens.view.layer) lens.choose({ layer });
+    if (layer !== choice.view.layer) page.choose({ layer });
   };
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
@@ -60,101 +52,103 @@ export function bindFilm(lens) {
   canvas.addEventListener("pointermove", (event) => {
     if (canvas.hasPointerCapture(event.pointerId)) goTo(event);
     const layer = layerAt(event);
-    canvas.title = [`layer ${layer}`, habitOf(lens, layer, lens.view.head)?.label].filter(Boolean).join(": ");
+    canvas.title = [`layer ${layer}`, habitOf(data, frame, layer, choice.view.head)?.label].filter(Boolean).join(": ");
   });
   box.addEventListener("pointerenter", () => {
-    if (lens.film.looked) return;
-    lens.film.looked = true;
-    lens.schedule();
+    if (choice.filmLooked) return;
+    choice.filmLooked = true;
+    page.schedule();
   });
-  for (const button of lens.film.buttons) {
+  for (const button of page.film.buttons) {
     button.addEventListener("click", () => {
-      lens.film.of = button.dataset.film;
-      lens.schedule();
+      choice.heads = button.dataset.film;
+      page.schedule();
     });
   }
 }
 
 // The layers that the film or the wall would show and that are not here, nearest first.
-export function missingLayers(lens) {
-  const { view, shown, film, main } = lens;
-  const wanted = film.looked || (film.wanted && !main.trace?.sparing);
+export function missingLayers(choice, data, { shown }) {
+  const { view } = choice,
+    { main } = data;
+  const wanted = choice.filmLooked || (choice.filmWanted && !main.trace?.sparing);
   if (view.beside !== "wall" && !wanted) return [];
-  return layersAtHand(lens)
+  return layersAtHand(data)
     .filter((layer) => !holdsAll(shown.pack, layer))
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
 }
 
 // "loading 3 layers", or nothing.
-export function waySign(lens) {
-  const missing = missingLayers(lens).length;
+export function waySign(choice, data, frame) {
+  const missing = missingLayers(choice, data, frame).length;
   return missing ? `loading ${missing} ${missing === 1 ? "layer" : "layers"}` : "";
 }
 
 // The film follows the cursor at its own pace, between the frames of the pictures: it costs a row of every layer.
 export function paintFilmSoon(lens) {
-  const { film } = lens;
+  const { frame, page } = lens;
+  const { film } = page;
   film.timer ||= setTimeout(() => {
     film.timer = 0;
-    if (lens.alive && lens.main && lens.photo && !lens.shown.layerMissing) paintFilm(lens);
+    if (page.alive && lens.data.main && frame.photo && !frame.shown.layerMissing) paintFilm(lens);
   }, PACE);
 }
 
 function paintFilm(lens) {
-  const { film, view, shown } = lens;
+  const { choice, data, frame } = lens;
+  const { view } = choice,
+    { shown, strip } = frame,
+    { film } = lens.page;
   const { pack } = shown;
-  const layers = layersAtHand(lens);
+  const layers = layersAtHand(data);
   show(film.box, layers.length > 1);
   if (layers.length < 2) return;
-  for (const button of film.buttons) button.setAttribute("aria-pressed", String(button.dataset.film === film.of));
+  for (const button of film.buttons) button.setAttribute("aria-pressed", String(button.dataset.film === choice.heads));
   say(film.buttons[0], `head ${pack.headNumbers[view.head]}`);
-  say(film.sign, waySign(lens));
+  say(film.sign, waySign(choice, data, frame));
   const { rows, columns } = pack;
   const width = layers.length * columns;
-  if (film.heat?.canvas.width !== width || film.heat.canvas.height !== rows) film.heat = makeHeat(rows, width);
-  lens.patchPhoto ??= makePhoto(lens.photo.image, columns, rows);
-  film.heat.pixels.fill(0);
+  if (strip.heat?.canvas.width !== width || strip.heat.canvas.height !== rows) strip.heat = makeHeat(rows, width);
+  frame.patchPhoto ??= makePhoto(frame.photo.image, columns, rows);
+  strip.heat.pixels.fill(0);
   for (const [place, layer] of layers.entries()) {
-    const values = rowOf(lens, layer) ?? noWeights(lens);
+    const values = rowOf(choice, frame, layer) ?? noWeights(frame);
     const own = view.colours === "own" || WAYS[shown.what].spread;
     const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
     heatInto(
-      film.heat.pixels,
+      strip.heat.pixels,
       place * columns,
       width,
       values,
       pack.prefixCount,
       rows,
       columns,
-      lens.patchPhoto,
+      frame.patchPhoto,
       domain,
     );
   }
-  film.heat.context.putImageData(film.heat.data, 0, 0);
+  strip.heat.context.putImageData(strip.heat.data, 0, 0);
   drawFilm(lens, layers);
 }
 
 // The photograph alone, until the layer is here.
-function noWeights({ film, shown: { pack } }) {
-  if (film.nothing?.length !== pack.tokens) film.nothing = new Float32Array(pack.tokens);
-  return film.nothing;
+function noWeights({ strip, shown: { pack } }) {
+  if (strip.nothing?.length !== pack.tokens) strip.nothing = new Float32Array(pack.tokens);
+  return strip.nothing;
 }
 
 // (tokens,) of this layer: of the chosen head, of the sharpest one or the mean of all. null while it is not here.
-function rowOf(lens, layer) {
-  const { film, view, shown } = lens;
+function rowOf({ view, heads }, { strip, shown }, layer) {
   const { answers, token, scale, what, pack } = shown;
   const of = (head) => answerCell(answers, layer, head, token, scale, what, view.direction);
-  if (film.of === "head") return of(view.head);
-  if (film.values?.length !== pack.tokens) {
-    film.values = new Float32Array(pack.tokens);
-  }
-  const kept = film.values.fill(0);
+  if (heads === "head") return of(view.head);
+  if (strip.values?.length !== pack.tokens) strip.values = new Float32Array(pack.tokens);
+  const kept = strip.values.fill(0);
   let least = Infinity;
   for (let head = 0; head < pack.heads; head++) {
     const row = of(head);
     if (!row) return null;
-    if (film.of === "mean") for (let j = 0; j < row.length; j++) kept[j] += row[j] / pack.heads;
+    if (heads === "mean") for (let j = 0; j < row.length; j++) kept[j] += row[j] / pack.heads;
     else {
       const bits = entropyBits(row, 0, pack.tokens);
       if (bits < least) kept.set(row);
@@ -164,29 +158,30 @@ function rowOf(lens, layer) {
   return kept;
 }
 
-function drawFilm(lens, layers) {
-  const { film, shown, view, colours, unit, ratio } = lens;
+function drawFilm({ choice, data, frame, page: { film } }, layers) {
+  const { view } = choice,
+    { strip, filmLines, shown, colours, unit, ratio } = frame;
   const { canvas } = film;
   const { rows, columns } = shown.pack;
   fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
-  const inLine = Math.ceil(layers.length / film.lines);
+  const inLine = Math.ceil(layers.length / filmLines);
   const step = width / inLine,
-    down = height / film.lines,
+    down = height / filmLines,
     gap = 2 * unit;
   const fit = Math.min((step - gap) / columns, (down - 2 * gap) / rows);
   const w = fit * columns,
     h = fit * rows;
   context.imageSmoothingEnabled = fit < 1;
-  const coming = missingLayers(lens).length > 0;
+  const coming = missingLayers(choice, data, frame).length > 0;
   for (const [place, layer] of layers.entries()) {
     const x = (place % inLine) * step + (step - w) / 2,
       y = Math.floor(place / inLine) * down + (down - h) / 2;
     const here = holdsAll(shown.pack, layer);
     context.globalAlpha = here ? 1 : 0.4;
-    context.drawImage(film.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
+    context.drawImage(strip.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
     if (!here && coming) {
       context.font = `${Math.min(11 * unit, w / 4)}px ${colours.font}`;
@@ -195,7 +190,7 @@ function drawFilm(lens, layers) {
       context.fillStyle = colours.ink;
       context.fillText("loading", x + w / 2, y + h / 2);
     }
-    const habit = film.of === "head" ? habitOf(lens, layer, view.head) : null;
+    const habit = choice.heads === "head" ? habitOf(data, frame, layer, view.head) : null;
     if (habit) {
       context.fillStyle = habit.colour;
       context.fillRect(x, y + h - 3 * unit, w, 3 * unit); // what this head does in each layer

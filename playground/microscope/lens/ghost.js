@@ -62,16 +62,17 @@ const GHOST = `
 
 // `began`: called when it comes. People who want no motion see none. Gives whether it will try to come.
 export function greet(lens, began) {
-  if (lens.ghost || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
+  const { page } = lens;
+  if (page.ghost || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
   const stop = new AbortController();
-  lens.ghost = { box: null, stop, timer: setTimeout(() => begin(lens, began), BEFORE) };
-  endWithAnyMovement(lens, stop.signal);
+  page.ghost = { box: null, stop, timer: setTimeout(() => begin(lens, began), BEFORE) };
+  endWithAnyMovement(lens.choice, page, stop.signal);
   return true;
 }
 
-function endWithAnyMovement(lens, signal) {
+function endWithAnyMovement(choice, page, signal) {
   const options = { signal, capture: true, passive: true };
-  const end = () => endGhost(lens);
+  const end = () => endGhost(choice, page);
   let from = null;
   const moved = (event) => {
     from ??= event;
@@ -82,35 +83,37 @@ function endWithAnyMovement(lens, signal) {
   document.addEventListener("visibilitychange", end, options);
 }
 
-function begin(lens, began) {
-  const { view, shown, refs } = lens;
+function begin({ choice, data, frame: { shown }, page }, began) {
+  const { view } = choice,
+    { refs } = page;
   const { pack, answers } = shown;
-  const plain = view.direction === "row" && !view.locked && !isMap(view.what) && !lens.presenting;
+  const plain = view.direction === "row" && !view.locked && !isMap(view.what) && !choice.presenting;
   if (!plain || document.hidden || shown.layerMissing || !answers?.ready[view.head] || shown.mark < 0)
-    return endGhost(lens);
+    return endGhost(choice, page);
   const from = view.head * pack.tokens + pack.prefixCount;
-  const patches = tellingPatches(lens) ?? threePatches(answers.weights, from, pack.rows, pack.columns, shown.mark);
-  if (!patches.length) return endGhost(lens);
+  const patches =
+    tellingPatches(choice, data) ?? threePatches(answers.weights, from, pack.rows, pack.columns, shown.mark);
+  if (!patches.length) return endGhost(choice, page);
   began();
   const box = document.createElement("div");
   box.className = "ghost";
   box.innerHTML = GHOST;
   refs.pictureBox.append(box);
-  lens.ghost.box = box;
+  page.ghost.box = box;
   const place = (patch) => ({
     x: ((patch % pack.columns) + 0.5) / pack.columns,
     y: (Math.floor(patch / pack.columns) + 0.5) / pack.rows,
   });
-  walk(lens, [{ x: 0.62, y: 0.98 }, ...patches.map(place)]);
+  walk(choice, page, [{ x: 0.62, y: 0.98 }, ...patches.map(place)]);
 }
 
-function walk(lens, places) {
-  const { ghost, refs } = lens;
+function walk(choice, page, places) {
+  const { ghost, refs } = page;
   const start = performance.now();
   let arrived = false, // on its way in it asks nothing
     rested = false;
   const step = (now) => {
-    if (lens.ghost !== ghost || !lens.alive) return;
+    if (page.ghost !== ghost || !page.alive) return;
     const { x, y, rests } = walkAt(now - start, places);
     const { left, top, width, height } = refs.picture.getBoundingClientRect();
     ghost.box.style.transform = `translate(${x * width}px, ${y * height}px)`;
@@ -118,29 +121,29 @@ function walk(lens, places) {
     ghost.box.classList.toggle("upwards", y > 0.8);
     arrived ||= rests;
     if (arrived && (!rests || !rested)) {
-      Object.assign(lens.pointer, { target: refs.picture, x: left + x * width, y: top + y * height, fresh: true });
-      lens.schedule(true); // as if a hand had moved
+      Object.assign(choice.pointer, { target: refs.picture, x: left + x * width, y: top + y * height, fresh: true });
+      page.schedule(true); // as if a hand had moved
     }
     ghost.box.classList.toggle("rests", rests);
     rested = rests;
     if (now - start < WALK) return requestAnimationFrame(step);
     ghost.box.classList.add("turn");
-    ghost.timer = setTimeout(() => endGhost(lens), TURN);
+    ghost.timer = setTimeout(() => endGhost(choice, page), TURN);
   };
   requestAnimationFrame(step);
 }
 
 // The patch that asked before it came asks again.
-export function endGhost(lens) {
-  const { ghost } = lens;
+export function endGhost(choice, page) {
+  const { ghost } = page;
   if (!ghost) return;
-  lens.ghost = null;
+  page.ghost = null;
   clearTimeout(ghost.timer);
   ghost.stop.abort();
   if (!ghost.box) return;
   ghost.box.classList.add("leaves");
   setTimeout(() => ghost.box.remove(), 400);
-  lens.pointer.fresh = false;
-  lens.hover = -1;
-  lens.schedule();
+  choice.pointer.fresh = false;
+  choice.hover = -1;
+  page.schedule();
 }

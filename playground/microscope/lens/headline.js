@@ -14,29 +14,32 @@ import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./show
 const UNBROKEN = 13; // letters: "(13 %)." stays in one line
 const LETTERS = 24; // letters: the size of the type changes in steps, or it would tremble under the cursor
 
-export function writeHeadline(lens) {
-  const { refs, root } = lens;
-  const parts = sentenceOf(factsOf(lens));
+export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
+  const parts = sentenceOf(factsOf(choice, data, frame));
   for (const [name, text] of Object.entries(parts)) say(refs[name], text);
   refs.after.classList.toggle("unbroken", parts.after.length < UNBROKEN);
-  const role = lens.view.direction === "row" ? "key" : "query";
+  const role = choice.view.direction === "row" ? "key" : "query";
   refs.place.className = parts.place === "here" ? `here ${role}` : "";
-  say(refs.named, `${sceneWords(lens)}${titleOf(lens.main)} · layer ${lens.view.layer}, ${headName(lens)}`);
+  say(
+    refs.named,
+    `${sceneWords(choice, data)}${titleOf(data.main)} · layer ${choice.view.layer}, ${headName(choice, frame)}`,
+  );
   const letters = LETTERS * Math.ceil(wholeSentence(parts).length / LETTERS);
-  if (lens.letters === letters) return;
-  lens.letters = letters;
+  if (frame.letters === letters) return;
+  frame.letters = letters;
   root.style.setProperty("--letters", String(letters));
 }
 
-const headName = (lens) =>
-  isMean(lens) ? "the mean of all heads" : `head ${lens.shown.pack.headNumbers[lens.view.head]}`;
+const headName = (choice, frame) =>
+  isMean(choice, frame) ? "the mean of all heads" : `head ${frame.shown.pack.headNumbers[choice.view.head]}`;
 
-export function factsOf(lens) {
-  const { view, shown, picture } = lens;
+export function factsOf(choice, data, frame) {
+  const { view } = choice,
+    { shown, picture } = frame;
   const { pack, answers, mark, token } = shown;
   const map = isMap(view.what);
   const way = wayOf(view);
-  const overlay = overlayNow(lens);
+  const overlay = overlayNow(choice, data, frame);
   const at = view.head * pack.tokens;
   const ready = map ? overlay?.values.length >= pack.patches && !way.coloured : answers.ready[view.head] || way.raw;
   const values = map ? overlay?.values : answers.drawn;
@@ -45,10 +48,14 @@ export function factsOf(lens) {
   return {
     what: view.what,
     direction: view.direction,
-    label: way.explains === "text" ? view.text : (labelNow(lens)?.[1] ?? ""),
+    label: way.explains === "text" ? view.text : (labelNow(choice, data, frame)?.[1] ?? ""),
     asks: asks(view),
-    waits: map && !overlay && (notHere(lens) || toBeDone(lens)),
-    name: asksFromOther(lens) ? "that patch" : token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
+    waits: map && !overlay && (notHere(choice, data) || toBeDone(choice, data)),
+    name: asksFromOther(choice, data, frame)
+      ? "that patch"
+      : token < pack.prefixCount
+        ? plainToken(pack.prefix[token])
+        : "",
     k: view.k,
     seen,
     place:
@@ -63,23 +70,23 @@ export function factsOf(lens) {
       most: ready && !map ? mostOf(answers.weights, at, at + pack.prefixCount) : 0,
     },
     most: ready && !map ? mostOf(answers.weights, at, at + pack.tokens) : 0,
-    scale: scaleOpening(lens),
+    scale: scaleOpening(data, frame),
     even: ready && !map && view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens),
     tokens: pack.tokens,
-    ends: endsWords(lens),
+    ends: endsWords(choice, data, frame),
     unmoved: overlay?.unmoved ?? "",
     part: overlay?.parts ? partOf(overlay, mark) : null,
     heard: answers.totals[view.head],
   };
 }
 
-function endsWords(lens) {
-  const ends = endsOf(lens);
-  return ends && { ...ends, written: (value) => signedWords(value, unitOf(lens.view)) };
+function endsWords(choice, data, frame) {
+  const ends = endsOf(choice, data, frame);
+  return ends && { ...ends, written: (value) => signedWords(value, unitOf(choice.view)) };
 }
 
 // Before there can be numbers.
-function toBeDone({ view, main }) {
+function toBeDone({ view }, { main }) {
   const { explains, needs } = wayOf(view);
   if (explains === "text") return view.text ? "" : "Type a word or two: which patches are like it?";
   const ofOne = explains === "patch" && asks(view);
@@ -109,8 +116,7 @@ function specialNames({ prefix }) {
   return [...others, ...(registers ? ["the registers"] : [])].join(" and ");
 }
 
-function scaleOpening(lens) {
-  const { shown, main } = lens;
+function scaleOpening({ main }, { shown }) {
   if (!shown.altered) return "";
   const where = shown.wholeArrived ? "in all layers" : "in this layer";
   if (Math.abs(shown.scale - 1) < 1e-9) return `Without dividing by ${divisorOf(main.pack)} ${where}`;

@@ -2,6 +2,7 @@
 // cursor at its own pace.
 
 import { holdsHead } from "../core/core.js";
+import { patchText } from "../core/grid.js";
 import { crowdOf, isEarlyLayer, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
 import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
@@ -22,103 +23,96 @@ const KIND_LINE = `
   <span data-kind></span>
   <button class="quiet" data-go hidden></button>`;
 
-export function bindKindLine(lens) {
+export function bindKindLine(frame, page) {
   const line = document.createElement("p");
   line.className = "kindline";
   line.innerHTML = KIND_LINE;
-  lens.refs.pictureBox.after(line);
+  page.refs.pictureBox.after(line);
   const [hint, kind, go] = line.children;
-  lens.kindline = {
-    line,
-    hint,
-    kind,
-    go,
-    timer: 0,
-    better: null,
-    pack: null,
-    layers: 0,
-    toward: null,
-    crowds: new Map(),
-  };
-  lens.nearness = { key: "", colours: null, row: null, patch: -1, print: null };
+  page.kindline = { line, hint, kind, go, timer: 0 };
   go.addEventListener("click", () => {
-    const { better, token } = lens.kindline;
-    if (better) lens.choose({ layer: better.layer, head: better.head, query: token, locked: true });
+    if (frame.better) page.choose({ ...frame.better, locked: true });
   });
 }
 
 export function writeKindSoon(lens) {
-  const { kindline } = lens;
+  const { page } = lens;
+  const { kindline } = page;
   kindline.timer ||= setTimeout(() => {
     kindline.timer = 0;
-    const { alive, main, shown, view } = lens;
+    const { view } = lens.choice,
+      { main } = lens.data,
+      { shown } = lens.frame,
+      { alive } = page;
     // The view may have gone on to a layer that is not here yet; it is written when that is painted.
     if (alive && main && !shown.layerMissing && holdsHead(shown.pack, view.layer, view.head)) writeKind(lens);
   }, BETWEEN);
 }
 
 function writeKind(lens) {
-  const { kindline, shown, view } = lens;
+  const { choice, frame, page } = lens;
+  const { view } = choice,
+    { shown } = frame,
+    { kindline } = page;
   const weights = wayOf(view).rows; // of other rows the sentence names other patches
   const readable =
-    weights && view.direction === "row" && !isMean(lens) && shown.mark >= 0 && shown.answers.ready[view.head];
-  kindline.better = null;
-  say(kindline.hint, lens.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens));
+    weights && view.direction === "row" && !isMean(choice, frame) && shown.mark >= 0 && shown.answers.ready[view.head];
+  frame.better = null;
+  say(kindline.hint, choice.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens.data, page));
   say(kindline.kind, readable ? kindNow(lens) : "");
-  show(kindline.go, Boolean(readable && kindline.better));
+  show(kindline.go, Boolean(readable && frame.better));
 }
 
-function kindNow(lens) {
-  const { shown, view, main, kindline } = lens;
+function kindNow({ choice, data, frame, page: { kindline } }) {
+  const { view } = choice,
+    { main } = data,
+    { shown } = frame;
   const { pack, mark } = shown;
-  const toward = directions(lens);
+  const toward = directions(frame);
   if (!toward) return "";
   const at = view.head * pack.tokens;
   const row = shown.answers.weights.subarray(at, at + pack.tokens);
-  const crowd = crowdNow(lens);
+  const crowd = crowdNow(choice, frame);
   const facts = rowFacts(row, pack, mark, crowd, likenessOf(toward, mark));
   const one = !isPeak(facts) ? "" : crowd.most < pack.prefixCount ? "token" : "patch";
-  const share = nearnessShare(lens, mark);
+  const share = nearnessShare(choice, data, frame, mark);
   const plain = share === null ? null : isMuch(share);
-  findBetter(lens);
-  if (kindline.better)
-    say(
-      kindline.go,
-      `layer ${kindline.better.layer}, head ${main.pack.headNumbers[kindline.better.head]} shows more here`,
-    );
+  findBetter(choice, data, frame);
+  const { better } = frame;
+  if (better) say(kindline.go, `layer ${better.layer}, head ${main.pack.headNumbers[better.head]} shows more here`);
   return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one, plain });
 }
 
 // Where this patch shows clearly more than in the head on view.
-function findBetter(lens) {
-  const { kindline, shown, view, main } = lens;
-  const scene = sceneOf(lens);
+function findBetter({ view }, data, frame) {
+  const { main } = data,
+    { shown } = frame;
+  const scene = sceneOf(data);
   if (!scene || shown.altered || shown.pack !== main.pack) return;
   const found = bestHeadFor(scene, shown.mark);
   const searched = scene.moments.some(({ layer, head }) => layer === view.layer && head === view.head);
   const here = searched ? tellsOf(scene, view.layer, view.head, shown.mark) : 0;
   if (!found || found.tells < Math.max(TELLS, MORE * here)) return;
   if (found.layer === view.layer && found.head === view.head) return;
-  kindline.better = found;
-  kindline.token = `${Math.floor(shown.mark / main.pack.columns)},${shown.mark % main.pack.columns}`;
+  frame.better = { layer: found.layer, head: found.head, query: patchText(shown.mark, main.pack.columns) };
 }
 
 // What the patches of the pack on view are compared by; null while no late layer is here.
-function directions({ kindline, shown: { pack } }) {
+function directions({ kinds, shown: { pack } }) {
   const layers = telling(pack).length;
   if (!layers) return null;
-  if (kindline.pack !== pack || kindline.layers !== layers) {
-    kindline.crowds.clear();
-    Object.assign(kindline, { pack, layers, toward: towardOf(pack) });
+  if (kinds.pack !== pack || kinds.layers !== layers) {
+    kinds.crowds.clear();
+    Object.assign(kinds, { pack, layers, toward: towardOf(pack) });
   }
-  return kindline.toward;
+  return kinds.toward;
 }
 
-function crowdNow({ kindline, shown, view }) {
+function crowdNow({ view }, { kinds, shown }) {
   const key = `${view.layer} ${view.head} ${shown.scale}`;
-  const found = kindline.crowds.get(key) ?? crowdOf(shown.pack, view.layer, view.head, shown.scale);
-  kindline.crowds.delete(key);
-  kindline.crowds.set(key, found);
-  for (const old of kindline.crowds.keys()) if (kindline.crowds.size > CROWDS) kindline.crowds.delete(old);
+  const found = kinds.crowds.get(key) ?? crowdOf(shown.pack, view.layer, view.head, shown.scale);
+  kinds.crowds.delete(key);
+  kinds.crowds.set(key, found);
+  for (const old of kinds.crowds.keys()) if (kinds.crowds.size > CROWDS) kinds.crowds.delete(old);
   return found;
 }

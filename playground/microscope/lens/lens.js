@@ -45,6 +45,37 @@
 // The view that is to be shown may be a function of the view that there is when the traces have come.
 // What an update does not name stays. A view that it names starts from the defaults, not from the former view. `place`
 // is the picture and the model as in an address: "model=…&sample=…".
+//
+// Its state is three plain objects (state.js): `choice`, what is on show; `data`, what has come; `frame`, what this
+// frame draws. `page` is the elements around them, the timers, and the functions that the parts of the lens may call.
+// `lens` is all four; a function takes those that it needs, in this order.
+//
+// Who writes what; tests/js/lens/writes.test.mjs holds this table against the sources:
+//
+//   arithmetic.js choice: aim dimension hover
+//   asking.js     data: asked coming overlay packs pictures whole
+//   beside.js     frame: kernelKey nearness otherBox otherPrint otherSheet patchPhoto twin wallCells wallHeat
+//   controls.js   choice: aim everHovered hover hoverOther more pointer view
+//   curtain.js    frame: behind collapse
+//   explained.js  data: foretold labels overlay
+//   features.js   data: features flows; frame: live
+//   film.js       choice: filmLooked heads; frame: patchPhoto strip
+//   ghost.js      choice: hover pointer
+//   headline.js   frame: letters
+//   kindline.js   frame: better kinds
+//   layout.js     frame: barKey colours filmLines kernelKey otherPhoto otherPrint patchPhoto photo pictureHeight
+//                  pictureWidth print ratio seenWidth thumbPhoto unit
+//   lens.js       choice: aim hover place pointer scene view viewToCome; data: host main other overlay whole; frame:
+//                  dirty otherPhoto painted patchPhoto photo pointed requested sampled samples thumbPhoto wallHeat
+//   lockline.js   choice: aim hover
+//   matches.js    choice: patchWanted; data: patched; frame: match
+//   moment.js     choice: everHovered filmWanted hover opening view; data: searches
+//   paint.js      frame: bar barKey columnsDone kernel kernelSorted picture print shown sorted tag
+//   saving.js     choice: presenting
+//   scenes.js     choice: scene; data: scenes
+//   scissors.js   choice: cutting painting; data: moved
+//   share.js      choice: aim hover view
+//   shown.js      data: habits; frame: shown
 
 import { effectiveNumber, holds, holdsAll } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
@@ -78,83 +109,84 @@ export function createLens(parent, options = {}) {
   root.innerHTML = MARKUP;
   parent.append(root);
   const lens = createState(root, collectRefs(root), options);
-  lens.schedule = (pointed) => {
-    if (pointed) lens.pointed = true;
-    else lens.dirty = true;
-    if (!lens.frame && lens.alive) lens.frame = requestAnimationFrame(() => onFrame(lens));
+  const { choice, data, frame, page } = lens;
+  page.schedule = (pointed) => {
+    if (pointed) frame.pointed = true;
+    else frame.dirty = true;
+    if (!frame.requested && page.alive) frame.requested = requestAnimationFrame(() => onFrame(lens));
   };
-  lens.choose = (change, from) => choose(lens, change, from);
-  lens.showView = (view) => {
+  page.choose = (change, from) => choose(lens, change, from);
+  page.showView = (view) => {
     update(lens, { view });
-    tell(lens);
+    tell(choice, data, page);
   };
-  lens.opens = ({ greets }) => {
-    showChoices(lens);
-    lens.schedule();
-    lens.host.opened?.();
+  page.opens = ({ greets }) => {
+    showChoices(choice, data, page);
+    page.schedule();
+    data.host.opened?.();
     if (greets) greet(lens, () => {});
   };
   bindPointer(lens);
-  bindCurtain(lens);
+  bindCurtain(choice, page);
   bindKeys(lens);
   bindButtons(lens);
-  bindSums(lens);
+  bindSums(choice, frame, page);
   bindLine(lens);
   bindScissors(lens);
-  bindExplained(lens);
-  bindPatching(lens);
+  bindExplained(page);
+  bindPatching(choice, data, page);
   bindFilm(lens);
-  bindKindLine(lens);
-  bindMoment(lens);
-  bindScenes(lens);
+  bindKindLine(frame, page);
+  bindMoment(choice, page);
+  bindScenes(choice, data, page);
   bindShare(lens);
-  bindMatches(lens);
-  lens.see = options.see?.(lens) ?? null;
+  bindMatches(choice, page);
+  page.see = options.see?.(lens) ?? null;
   const stopFollowing = followThePage(lens);
 
   const face = {
     get view() {
-      return { ...lens.view };
+      return { ...choice.view };
     },
     show: (next) => showTraces(lens, next),
     update: (next) => update(lens, next),
     setOverlay: (overlay) => {
-      lens.overlay = overlay;
-      lens.schedule();
+      data.overlay = overlay;
+      page.schedule();
     },
     setHost: (host) => {
-      Object.assign(lens.host, host);
-      if (host.scenes) readKept(lens);
+      Object.assign(data.host, host);
+      if (host.scenes) readKept(choice, data, page);
     },
-    read: () => read(lens),
-    timings: () => Array.from(lens.samples.subarray(0, Math.min(lens.sampled, lens.samples.length))),
-    clearTimings: () => (lens.sampled = 0),
+    read: () => read(choice, data, frame),
+    timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
+    clearTimings: () => (frame.sampled = 0),
     picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
     // Somebody is here for the first time; began() is called when the soft cursor comes.
     greet: (began) => greet(lens, began),
-    focus: () => lens.refs.picture.focus(),
-    see: lens.see,
+    focus: () => page.refs.picture.focus(),
+    see: page.see,
     // Another picture is on its way: until then nobody chooses a patch of the old one.
     wait: (sentence) => {
       if (!sentence && !root.classList.contains("waits")) return; // somebody else's message stays
       root.classList.toggle("waits", Boolean(sentence));
-      say(lens.refs.message, sentence ?? "");
+      say(page.refs.message, sentence ?? "");
     },
     destroy: () => {
-      lens.alive = false;
-      endGhost(lens);
-      lens.coming?.abort();
-      stopAsking(lens);
-      cancelAnimationFrame(lens.frame);
-      for (const timer of [lens.telling, lens.speaking, lens.asking, lens.moment.timer]) clearTimeout(timer);
+      page.alive = false;
+      endGhost(choice, page);
+      data.coming?.abort();
+      stopAsking(data);
+      cancelAnimationFrame(frame.requested);
+      for (const timer of [page.telling, page.speaking, page.asking, page.looking]) clearTimeout(timer);
       stopFollowing();
       root.remove();
     },
   };
   root.__lens = face; // for tests and the console
-  readKept(lens);
+  readKept(choice, data, page);
   update(lens, options);
   return face;
 }
@@ -163,10 +195,11 @@ const LOOK = 400; // ms between two looks at whether all is still within the win
 
 // Sizes and colours follow the window, the fonts and the theme.
 function followThePage(lens) {
-  const { root, refs } = lens;
+  const { page } = lens;
+  const { root, refs } = page;
   const stop = new AbortController();
   const { signal } = stop;
-  const around = () => refs.stage.offsetHeight - lens.pictureHeight;
+  const around = () => refs.stage.offsetHeight - lens.frame.pictureHeight;
   let [width, texts] = [0, 0];
   const observer = new ResizeObserver(() => {
     // The lens sets its height itself; but a line that has come must not push another one out of the window.
@@ -178,7 +211,7 @@ function followThePage(lens) {
   // What comes late above the lens, such as a second line of the toolbar, moves it and tells nobody.
   let seen = "";
   const looking = setInterval(() => {
-    const over = lens.main ? overflowOf(lens) : 0;
+    const over = lens.data.main ? overflowOf(lens.choice, page) : 0;
     const now = `${over} ${root.clientWidth}`; // where there is no room for it, once is enough
     if (over > 2 && now !== seen) refresh(lens);
     seen = now;
@@ -187,7 +220,7 @@ function followThePage(lens) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
   window.addEventListener("resize", () => refresh(lens), { signal });
   document.addEventListener("fullscreenchange", () => leavePresenting(lens), { signal });
-  document.addEventListener("pointerdown", (event) => pressOutside(lens, event), { signal, capture: true });
+  document.addEventListener("pointerdown", (event) => pressOutside(page, event), { signal, capture: true });
   return () => {
     observer.disconnect();
     clearInterval(looking);
@@ -198,16 +231,17 @@ function followThePage(lens) {
 // ------------------------------------------------------------------------------------------------- what the host gives
 
 async function showTraces(lens, { main, other = null, view = null, place, ui }) {
-  const viewToShow = () => (typeof view === "function" ? view(lens.view) : view);
-  const wanted = viewToShow() ?? lens.viewToCome ?? lens.view;
-  const found = await bring(lens, other ? [main, other] : [main], wanted);
-  if (!found || !lens.alive) return false;
+  const { choice, data, page } = lens;
+  const viewToShow = () => (typeof view === "function" ? view(choice.view) : view);
+  const wanted = viewToShow() ?? choice.viewToCome ?? choice.view;
+  const found = await bring(data, page, other ? [main, other] : [main], wanted);
+  if (!found || !page.alive) return false;
   const now = viewToShow();
-  const nextFrame = !now && !other && isNextFrame(lens.main, found[0]);
+  const nextFrame = !now && !other && isNextFrame(data.main, found[0]);
   take(lens, found[0], found[1], nextFrame);
-  noteOpening(lens, now);
+  noteOpening(choice, data, now);
   if (nextFrame) {
-    lens.schedule();
+    page.schedule();
     return true;
   }
   update(lens, { view: now, place, ui });
@@ -222,90 +256,93 @@ const isNextFrame = (before, { trace, pack }) =>
     [trace.picture.film, trace.model, pack.rows, pack.columns].join();
 
 // These entries are shown from now on; the second beside the first.
-function take(lens, main, other = null, nextFrame = false) {
-  const before = lens.main;
-  dropOld(lens, other ? [main, other] : [main]);
-  if (other !== lens.other) lens.otherPhoto = null;
-  Object.assign(lens, { main, other });
+function take({ choice, data, frame, page }, main, other = null, nextFrame = false) {
+  const before = data.main;
+  dropOld(data, other ? [main, other] : [main]);
+  if (other !== data.other) frame.otherPhoto = null;
+  Object.assign(data, { main, other });
   if (main === before) return;
-  endGhost(lens);
-  stopAsking(lens);
+  endGhost(choice, page);
+  stopAsking(data);
   const sameFilm = before?.picture.film && before.picture.film === main.picture.film; // another frame of it
   const another = before && before.picture !== main.picture && !sameFilm; // what was locked was a patch of the former
-  Object.assign(lens, { whole: null, overlay: null, aim: -1 });
-  if (lens.painting?.on) endPainting(lens);
-  if (another) lens.view = { ...lens.view, locked: false, cut: "" };
+  Object.assign(data, { whole: null, overlay: null });
+  choice.aim = -1;
+  if (choice.painting.on) endPainting(choice, data, page);
+  if (another) choice.view = { ...choice.view, locked: false, cut: "" };
   const same = before && !another;
-  if (same && lens.hover >= 0)
-    lens.pointer.fresh = true; // the cursor rests on the same place of another grid
-  else lens.hover = -1;
-  lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchPhoto = null;
-  if (!nextFrame) buildHeads(lens);
-  if (same) keepPlace(lens, before.pack);
-  else if (before && !lens.view.locked) lens.view = { ...lens.view, query: null }; // it asks where it wants to be asked
+  if (same && choice.hover >= 0)
+    choice.pointer.fresh = true; // the cursor rests on the same place of another grid
+  else choice.hover = -1;
+  frame.wallHeat = frame.photo = frame.thumbPhoto = frame.patchPhoto = null;
+  if (!nextFrame) buildHeads(data, page);
+  if (same) keepPlace(choice, data, page, before.pack);
+  else if (before && !choice.view.locked) choice.view = { ...choice.view, query: null }; // where it wants to be asked
 }
 
 function update(lens, { place, view, ui, overlay }) {
-  if (ui) lens.ui = { ...lens.ui, ...ui };
+  const { choice, data, page } = lens;
+  if (ui) page.ui = { ...page.ui, ...ui };
   if (place !== undefined) {
-    lens.place = place;
-    lens.scenes.heading = null;
+    choice.place = place;
+    choice.scene.heading = null;
   }
-  if (overlay) lens.overlay = overlay;
-  if (!lens.main) {
-    lens.viewToCome = view ?? lens.viewToCome;
+  if (overlay) data.overlay = overlay;
+  if (!data.main) {
+    choice.viewToCome = view ?? choice.viewToCome;
     return;
   }
-  view ??= lens.viewToCome;
-  lens.viewToCome = null;
-  if (view) endGhost(lens);
-  const wanted = view ? { ...DEFAULT_VIEW, ...view } : lens.view;
+  view ??= choice.viewToCome;
+  choice.viewToCome = null;
+  if (view) endGhost(choice, page);
+  const wanted = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
   // Also if this layer is to come.
-  if (wanted.layer === null && canAsk(lens, "layers")) wanted.layer = upperLayer(lens.main.pack);
-  lens.view = withinReach(lens, tidyView(wanted, lens.main.pack, startOf(lens)));
-  showChoices(lens);
+  if (wanted.layer === null && canAsk(data, "layers")) wanted.layer = upperLayer(data.main.pack);
+  choice.view = withinReach(choice, data, tidyView(wanted, data.main.pack, startOf(data)));
+  showChoices(choice, data, page);
   refresh(lens);
 }
 
 // The same picture on a finer or coarser grid: the same place is asked.
-function keepPlace(lens, before) {
-  const { pack } = lens.main;
+function keepPlace(choice, data, page, before) {
+  const { pack } = data.main;
   if (pack.rows === before.rows && pack.columns === before.columns) return;
-  const token = tokenOf(lens.view.query, before);
-  lens.view = { ...lens.view, cut: "" }; // it named patches of the other grid
+  const token = tokenOf(choice.view.query, before);
+  choice.view = { ...choice.view, cut: "" }; // it named patches of the other grid
   const there = token >= 0 ? sameToken(token, before, pack) : -1;
-  if (there >= 0) lens.view = { ...lens.view, query: queryOf(there, pack) };
-  if (lens.hover >= 0) lens.hover = sameToken(lens.hover, before, pack);
-  if (lens.view.locked) tell(lens); // the address names the patch
+  if (there >= 0) choice.view = { ...choice.view, query: queryOf(there, pack) };
+  if (choice.hover >= 0) choice.hover = sameToken(choice.hover, before, pack);
+  if (choice.view.locked) tell(choice, data, page); // the address names the patch
 }
 
 // Where this picture wants to be asked first.
-const startOf = (lens) => lens.main.picture.start;
+const startOf = (data) => data.main.picture.start;
 
 // -------------------------------------------------------------------------------------------------------- a choice
 
 function choose(lens, change, from) {
-  if (!lens.main) return;
-  if (!("query" in change) && !lens.view.locked && lens.hover >= 0)
-    change = { ...change, query: queryOf(lens.hover, lens.main.pack) };
-  lens.view = withinReach(lens, tidyView({ ...lens.view, ...change }, lens.main.pack, startOf(lens)));
-  if (!lens.view.locked) lens.aim = -1;
-  showChoices(lens, from);
+  const { choice, data, page } = lens;
+  if (!data.main) return;
+  if (!("query" in change) && !choice.view.locked && choice.hover >= 0)
+    change = { ...change, query: queryOf(choice.hover, data.main.pack) };
+  choice.view = withinReach(choice, data, tidyView({ ...choice.view, ...change }, data.main.pack, startOf(data)));
+  if (!choice.view.locked) choice.aim = -1;
+  showChoices(choice, data, page, from);
   if ("beside" in change) refresh(lens);
-  lens.schedule();
-  tell(lens);
+  page.schedule();
+  tell(choice, data, page);
 }
 
-function tell(lens) {
-  clearTimeout(lens.telling);
-  lens.telling = setTimeout(() => lens.host.onView?.({ ...lens.view }), 300);
+function tell(choice, data, page) {
+  clearTimeout(page.telling);
+  page.telling = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
 }
 
 // Where nobody can be asked for a layer that is not here, a step goes to the next one that is.
-function withinReach(lens, view) {
-  const { pack } = lens.main;
-  if (holds(pack, view.layer) || canAsk(lens, "layers")) return view;
-  const way = Math.sign(view.layer - lens.view.layer);
+function withinReach(choice, data, view) {
+  const { pack } = data.main;
+  if (holds(pack, view.layer) || canAsk(data, "layers")) return view;
+  const way = Math.sign(view.layer - choice.view.layer);
   const held = [...pack.stored.keys()].sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
   return { ...view, layer: held.find((layer) => way * (layer - view.layer) >= 0) ?? held[0] };
 }
@@ -313,49 +350,50 @@ function withinReach(lens, view) {
 // ------------------------------------------------------------------------------------------------------------ a frame
 
 function onFrame(lens) {
-  lens.frame = 0;
-  if (!lens.main || !lens.pictureWidth) return;
+  const { choice, data, frame, page } = lens;
+  frame.requested = 0;
+  if (!data.main || !frame.pictureWidth) return;
   const start = performance.now();
-  const { pointed, dirty } = lens;
-  lens.pointed = lens.dirty = false;
-  if (lens.pointer.fresh) {
-    lens.pointer.fresh = false;
+  const { pointed, dirty } = frame;
+  frame.pointed = frame.dirty = false;
+  if (choice.pointer.fresh) {
+    choice.pointer.fresh = false;
     const token = tokenUnder(lens);
-    const drawn = lens.view.locked ? lens.aim : lens.painted;
-    if (!dirty && token === lens.hover && token === drawn) return; // the cursor moved inside one patch
-    lens.hover = token;
-    lens.aim = lens.view.locked ? token : -1;
+    const drawn = choice.view.locked ? choice.aim : frame.painted;
+    if (!dirty && token === choice.hover && token === drawn) return; // the cursor moved inside one patch
+    choice.hover = token;
+    choice.aim = choice.view.locked ? token : -1;
   }
-  if (pointed && !dirty && lens.painted === resolve(lens).token) {
+  if (pointed && !dirty && frame.painted === resolve(choice, data, frame).token) {
     paintAim(lens); // the row is the same
-    lens.samples[lens.sampled++ % lens.samples.length] = performance.now() - start;
+    frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - start;
     return;
   }
-  const unfinished = workOnColumns(lens);
+  const unfinished = workOnColumns(choice, data, frame);
   paintFrame(lens);
-  lens.painted = lens.shown.token;
-  if (pointed) lens.samples[lens.sampled++ % lens.samples.length] = performance.now() - start;
-  if (unfinished) lens.schedule();
+  frame.painted = frame.shown.token;
+  if (pointed) frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - start;
+  if (unfinished) page.schedule();
   writeKindSoon(lens);
   askForMissing(lens, pointed && !dirty);
   askForExplained(lens);
-  lookForMoment(lens);
-  clearTimeout(lens.speaking);
-  if (lens.ghost) return; // a screen reader need not follow it
-  lens.speaking = setTimeout(() => say(lens.refs.live, describe(lens)), 600);
+  lookForMoment(choice, data, page);
+  clearTimeout(page.speaking);
+  if (page.ghost) return; // a screen reader need not follow it
+  page.speaking = setTimeout(() => say(page.refs.live, describe(lens)), 600);
 }
 
 // ------------------------------------------------------------------------------------------- what is shown, in numbers
 
-function read(lens) {
-  if (!lens.main) return null;
-  const shown = resolve(lens);
-  const { view } = lens;
+function read(choice, data, frame) {
+  if (!data.main) return null;
+  const shown = resolve(choice, data, frame);
+  const { view } = choice;
   const { pack, answers } = shown;
   const at = view.head * pack.tokens;
   const row = Array.from(answers.weights.subarray(at, at + pack.tokens));
   const bits = answers.entropies[view.head];
-  const { trace } = lens.main;
+  const { trace } = data.main;
   return {
     picture: trace.picture.sample ?? trace.picture.id,
     model: trace.model,
@@ -374,13 +412,13 @@ function read(lens) {
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
     row,
     drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)),
-    map: overlayNow(lens) && Array.from(overlayNow(lens).values),
+    map: overlayNow(choice, data, frame) && Array.from(overlayNow(choice, data, frame).values),
     domain: shown.mainDomain,
     layersHeld: [...pack.stored.keys()].filter((layer) => holdsAll(pack, layer)).sort((a, b) => a - b),
-    match: matchNow(lens),
-    aim: lens.aim < 0 ? null : { at: queryOf(lens.aim, pack), ...aimedPair(lens) },
+    match: matchNow(choice, data, frame),
+    aim: choice.aim < 0 ? null : { at: queryOf(choice.aim, pack), ...aimedPair(choice, frame) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],
-    painted: lens.painted === shown.token && !lens.frame && !lens.dirty && !shown.layerMissing,
+    painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing,
   };
 }

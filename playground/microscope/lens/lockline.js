@@ -26,13 +26,14 @@ function pairWords(view, value) {
 }
 
 export function bindLine(lens) {
+  const { choice, page } = lens;
   const box = document.createElement("div");
   box.className = "lockline";
   box.innerHTML = LINE;
   box.hidden = true;
-  lens.refs.pictureBox.append(box);
+  page.refs.pictureBox.append(box);
   const label = box.querySelector("button");
-  lens.line = {
+  page.line = {
     box,
     label,
     drawing: box.querySelector("svg"),
@@ -42,37 +43,39 @@ export function bindLine(lens) {
     more: label.querySelector("span"),
     resting: 0, // a timer
   };
-  label.addEventListener("click", () => openSums(lens));
+  label.addEventListener("click", () => openSums(choice, lens.frame, page));
   label.addEventListener("pointerleave", (event) => {
-    if (event.relatedTarget !== lens.refs.picture && !box.contains(event.relatedTarget)) letGo(lens);
+    if (event.relatedTarget !== page.refs.picture && !box.contains(event.relatedTarget)) letGo(choice, page);
   });
   bindCurve(lens);
 }
 
 // The cursor has left the picture for the label, or the arithmetic is open and to be read: the pair stays.
-export const holdsLine = (lens, event) =>
-  lens.view.locked && (lens.line.box.contains(event.relatedTarget) || sumsAreOpen(lens));
+export const holdsLine = (choice, page, event) =>
+  choice.view.locked && (page.line.box.contains(event.relatedTarget) || sumsAreOpen(page));
 
-function letGo(lens) {
-  if (sumsAreOpen(lens)) return;
-  lens.aim = lens.hover = -1;
-  lens.schedule(true);
+function letGo(choice, page) {
+  if (sumsAreOpen(page)) return;
+  choice.aim = choice.hover = -1;
+  page.schedule(true);
 }
 
 // ------------------------------------------------------------------------------------------------- sorted weights
 
-function bindCurve(lens) {
-  const { curve } = lens.refs;
+function bindCurve({ choice, data, frame, page }) {
+  const { curve } = page.refs;
   curve.addEventListener("pointermove", (event) => {
-    const { shown, view, main } = lens;
+    const { view } = choice,
+      { main } = data,
+      { shown } = frame;
     if (!main || !shown.answers?.ready[view.head]) return;
     const { tokens } = shown.pack;
     const box = curve.getBoundingClientRect();
-    const rank = rankAt(((event.clientX - box.left) / box.width) * curve.width, curve.width, tokens, lens.unit);
-    lens.aim = rank < 0 ? -1 : tokenOfRank(shown.answers.weights, view.head * tokens, tokens, rank);
-    lens.schedule(true);
+    const rank = rankAt(((event.clientX - box.left) / box.width) * curve.width, curve.width, tokens, frame.unit);
+    choice.aim = rank < 0 ? -1 : tokenOfRank(shown.answers.weights, view.head * tokens, tokens, rank);
+    page.schedule(true);
   });
-  curve.addEventListener("pointerleave", () => letGo(lens));
+  curve.addEventListener("pointerleave", () => letGo(choice, page));
 }
 
 function tokenOfRank(weights, at, tokens, rank) {
@@ -83,8 +86,11 @@ function tokenOfRank(weights, at, tokens, rank) {
 // ------------------------------------------------------------------------------------------------------- the line
 
 export function paintLine(lens) {
-  const { line, shown, aim } = lens;
-  const pair = aimedPair(lens);
+  const { choice, frame, page } = lens;
+  const { aim } = choice,
+    { shown } = frame,
+    { line } = page;
+  const pair = aimedPair(choice, frame);
   show(line.box, Boolean(pair));
   if (!pair) return;
   const { rows, columns, prefixCount } = shown.pack;
@@ -101,13 +107,12 @@ export function paintLine(lens) {
   }
   line.cell.setAttribute("x", to % columns);
   line.cell.setAttribute("y", Math.floor(to / columns));
-  placeLabel(lens, from, to >= 0 ? to : from);
+  placeLabel(frame, page, from, to >= 0 ? to : from);
   writeLabel(lens, pair);
 }
 
 // Beside its patch, on the side away from the locked one where there is room.
-function placeLabel(lens, from, to) {
-  const { line, shown, pictureHeight } = lens;
+function placeLabel({ shown, pictureHeight }, { line }, from, to) {
   const { rows, columns } = shown.pack;
   const row = Math.floor(Math.max(0, to) / columns);
   const roomBelow = ((rows - row - 1) / rows) * pictureHeight >= LABEL_HEIGHT;
@@ -123,11 +128,12 @@ function placeLabel(lens, from, to) {
   line.resting = setTimeout(() => classList.add("resting"), LABEL_REST);
 }
 
-function writeLabel(lens, pair) {
-  const { line, view, shown, aim } = lens;
+function writeLabel({ choice, data, frame, page: { line } }, pair) {
+  const { view, aim } = choice,
+    { shown } = frame;
   const { pack } = shown;
-  const overlay = overlayNow(lens);
-  const mean = isMean(lens); // it has no query and no key, and so no arithmetic
+  const overlay = overlayNow(choice, data, frame);
+  const mean = isMean(choice, frame); // it has no query and no key, and so no arithmetic
   line.label.disabled = isMap(view.what) || mean;
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];

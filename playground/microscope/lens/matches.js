@@ -15,14 +15,14 @@ import { canAsk } from "./shown.js";
 
 const FLIGHT = 260; // ms
 
-export function bindMatches(lens) {
+export function bindMatches(choice, page) {
   const box = document.createElement("div");
   box.className = "match-line";
   box.setAttribute("aria-hidden", "true");
   box.hidden = true;
   const [wire, cell] = [document.createElement("i"), document.createElement("b")];
   box.append(wire, cell);
-  lens.root.append(box);
+  page.root.append(box);
   const line = document.createElement("p");
   line.className = "foot match-words";
   const [words, parts] = [document.createElement("span"), document.createElement("button")];
@@ -30,50 +30,53 @@ export function bindMatches(lens) {
   parts.textContent = "parts in the same colours";
   parts.title = "Both pictures cut into parts by their features: the same colour for the same part";
   const { value } = Object.assign(parts.dataset, { value: "parts" });
-  parts.addEventListener("click", () => lens.choose({ what: lens.view.what === value ? FIRST_WAY : value }));
+  parts.addEventListener("click", () => page.choose({ what: choice.view.what === value ? FIRST_WAY : value }));
   line.append(words, parts);
   line.hidden = true;
-  lens.refs.otherFoot.after(line);
-  lens.matches = { box, wire, cell, line, words, parts, key: "", found: null, drawn: "" };
+  page.refs.otherFoot.after(line);
+  page.matches = { box, wire, cell, line, words, parts };
 }
 
 // {from: "main" or "other", asked, there, alike, mutual} of the patch that is pointed at; null where there is none.
-export function matchNow(lens) {
-  const { matches, shown, view, main, other } = lens;
-  const features = matchable(lens);
+export function matchNow(choice, data, { match, shown }) {
+  const { view } = choice,
+    { main, other } = data;
+  const features = matchable(choice, data);
   if (!features?.ready) return null;
-  const fromOther = lens.hoverOther >= 0 && !view.locked;
-  const asked = fromOther ? lens.hoverOther : view.locked && lens.aim >= 0 ? lens.aim : shown.token;
+  const fromOther = choice.hoverOther >= 0 && !view.locked;
+  const asked = fromOther ? choice.hoverOther : view.locked && choice.aim >= 0 ? choice.aim : shown.token;
   if (asked < (fromOther ? other : main).pack.prefixCount) return null;
   const key = `${main.id} ${other.id} ${fromOther} ${asked}`;
-  if (matches.key !== key) {
+  if (match.key !== key) {
     const [one, two] = fromOther ? [features.two, features.one] : [features.one, features.two];
-    matches.found = { from: fromOther ? "other" : "main", asked, ...nearestTo(one, asked, two) };
-    matches.key = key;
+    match.found = { from: fromOther ? "other" : "main", asked, ...nearestTo(one, asked, two) };
+    match.key = key;
   }
-  return matches.found;
+  return match.found;
 }
 
-export function paintMatch(lens) {
-  const { matches, view, other } = lens;
-  const compares = view.beside === "compare" && Boolean(other) && other.picture.id !== lens.main.picture.id;
+export function paintMatch({ choice, data, frame, page }) {
+  const { view } = choice,
+    { other } = data,
+    { matches } = page;
+  const compares = view.beside === "compare" && Boolean(other) && other.picture.id !== data.main.picture.id;
   show(matches.line, compares);
-  const found = compares ? matchNow(lens) : null;
-  show(matches.parts, compares && Boolean(matchable(lens)));
+  const found = compares ? matchNow(choice, data, frame) : null;
+  show(matches.parts, compares && Boolean(matchable(choice, data)));
   matches.parts.setAttribute("aria-pressed", String(view.what === matches.parts.dataset.value));
-  say(matches.words, compares ? matchInWords(lens, found) : "");
-  const flies = found?.mutual && !lens.presenting;
+  say(matches.words, compares ? matchInWords(choice, data, found) : "");
+  const flies = found?.mutual && !choice.presenting;
   show(matches.box, Boolean(flies));
-  if (flies) flyToMatch(lens, found);
-  else matches.drawn = "";
+  if (flies) flyToMatch(data, frame, page, found);
+  else frame.match.drawn = "";
 }
 
-function matchInWords(lens, found) {
-  const features = matchable(lens);
+function matchInWords(choice, data, found) {
+  const features = matchable(choice, data);
   if (!features) return "Features of two models have nothing in common: nothing is matched.";
   if (!features.ready) return "Matches: the features are on their way.";
   if (!found) return "";
-  const { pack } = found.from === "main" ? lens.other : lens.main;
+  const { pack } = found.from === "main" ? data.other : data.main;
   const where = placeName(found.there - pack.prefixCount, pack.columns);
   return found.mutual
     ? `Its match there, by features: ${where} (cosine ${found.alike.toFixed(2)}).`
@@ -82,13 +85,14 @@ function matchInWords(lens, found) {
 
 // ------------------------------------------------------------------------------------------------------- the line
 
-function flyToMatch(lens, found) {
-  const { matches, refs, root, main, other } = lens;
+function flyToMatch({ main, other }, frame, page, found) {
+  const { match } = frame,
+    { matches, refs, root } = page;
   const within = root.getBoundingClientRect();
   const cellIn = (entry, token) => {
     const { pack } = entry;
     const patch = token - pack.prefixCount;
-    const box = pictureBox(lens, entry === main ? refs.picture : refs.twin, within);
+    const box = pictureBox(frame, page, entry === main ? refs.picture : refs.twin, within);
     const [w, h] = [box.width / pack.columns, box.height / pack.rows];
     return { x: box.x + (patch % pack.columns) * w, y: box.y + Math.floor(patch / pack.columns) * h, w, h };
   };
@@ -106,8 +110,8 @@ function flyToMatch(lens, found) {
     width: `${to.w}px`,
     height: `${to.h}px`,
   });
-  if (matches.drawn === matches.key) return;
-  matches.drawn = matches.key;
+  if (match.drawn === match.key) return;
+  match.drawn = match.key;
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   const frames = [{ transform: `${turned} scaleX(0)` }, { transform: `${turned} scaleX(1)` }];
   wire.animate(frames, { duration: FLIGHT, easing: "ease-out" });
@@ -115,7 +119,7 @@ function flyToMatch(lens, found) {
 }
 
 // Where a picture lies in the lens; the compared one keeps its shape inside its canvas.
-function pictureBox({ refs, otherBox }, canvas, within) {
+function pictureBox({ otherBox }, { refs }, canvas, within) {
   const { left, top, width, height } = canvas.getBoundingClientRect();
   const [x, y] = [left - within.left, top - within.top];
   if (canvas !== refs.twin || !otherBox) return { x, y, width, height };
@@ -133,27 +137,26 @@ function pictureBox({ refs, otherBox }, canvas, within) {
 
 const MAP_WIDTH = 220; // pixels of the small map
 
-export function bindPatching(lens) {
+export function bindPatching(choice, data, page) {
   const box = document.createElement("div");
   box.className = "patching";
   box.innerHTML = `<button class="quiet"></button><div></div><p role="status"></p><button class="close">×</button>`;
   box.hidden = true;
-  lens.refs.twin.after(box); // above the second picture: what comes and goes moves nothing else
+  page.refs.twin.after(box); // above the second picture: what comes and goes moves nothing else
   const [button, map, said, close] = box.children;
   close.setAttribute("aria-label", "Close what the patch changes");
-  lens.patching = { box, button, map, said, close, wanted: "", key: "", text: "" };
+  page.patching = { box, button, map, said, close };
   close.addEventListener("click", () => {
-    Object.assign(lens.patching, { wanted: "", key: "" });
-    lens.schedule();
+    choice.patchWanted = data.patched.key = "";
+    page.schedule();
   });
   button.addEventListener("click", () => {
-    lens.patching.wanted = wantedPatch(lens).key;
-    lens.schedule();
+    choice.patchWanted = wantedPatch(choice, data).key;
+    page.schedule();
   });
 }
 
-function wantedPatch(lens) {
-  const { view, main, other } = lens;
+function wantedPatch({ view }, { main, other }) {
   const token = tokenOf(view.query, main.pack);
   const there = sameToken(token, main.pack, other.pack);
   const { sample, mine } = other.trace.words ?? {};
@@ -166,33 +169,40 @@ function wantedPatch(lens) {
   return { token, words, key: `${main.id} ${Object.values(words).join(" ")}` };
 }
 
-const canPatch = (lens) =>
-  canAsk(lens, "patched") &&
-  lens.view.beside === "compare" &&
-  lens.other &&
-  lens.other.trace.model === lens.main.trace.model;
+const canPatch = (choice, data) =>
+  canAsk(data, "patched") &&
+  choice.view.beside === "compare" &&
+  data.other &&
+  data.other.trace.model === data.main.trace.model;
 
 export function paintPatching(lens) {
-  const { patching, view, main } = lens;
-  const here = Boolean(canPatch(lens)) && !view.cut && view.locked; // it would cover what the cursor asks
+  const { choice, data } = lens;
+  const { view } = choice,
+    { patched, main } = data,
+    { patching } = lens.page;
+  const here = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // it would cover what the cursor asks
   show(patching.box, here);
   if (!here) return;
-  const now = wantedPatch(lens);
+  const now = wantedPatch(choice, data);
   const name = tokenName(now.token, main.pack);
-  const shown = patching.key === now.key;
+  const shown = patched.key === now.key;
   show(patching.button, !shown);
   show(patching.map, shown);
   show(patching.close, shown);
   say(patching.button, `put this ${name} into the first picture, after layer ${view.layer}`);
-  if (shown) return say(patching.said, patching.text);
-  if (patching.wanted !== now.key) return say(patching.said, "");
+  if (shown) return say(patching.said, patched.text);
+  if (choice.patchWanted !== now.key) return say(patching.said, "");
   say(patching.said, "The network goes on from there…");
-  const question = (how) => lens.host.source.patched(main.trace, now.words, how);
+  const question = (how) => data.host.source.patched(main.trace, now.words, how);
   askOnce(lens, "patched", now.key, question, (found) => takePatched(lens, now, found));
 }
 
-function takePatched(lens, { key, token }, { matrix, labels }) {
-  const { patching, main, photo, view } = lens;
+function takePatched(
+  { choice: { view }, data, frame: { photo }, page: { patching } },
+  { key, token },
+  { matrix, labels },
+) {
+  const { main } = data;
   const { pack } = main;
   const values = decodeHalves(matrix).slice();
   const own = values[token];
@@ -211,5 +221,5 @@ function takePatched(lens, { key, token }, { matrix, labels }) {
   const name = tokenName(token, pack);
   const words = `After layer ${view.layer} this picture's ${name} carries what the other one has there.`;
   const told = labels?.length ? ` ${verdictOf(labels)}.` : "";
-  Object.assign(patching, { key, text: `${words} Its own feature moves by ${percent(own)}; ${others}.${told}` });
+  Object.assign(data.patched, { key, text: `${words} Its own feature moves by ${percent(own)}; ${others}.${told}` });
 }

@@ -14,69 +14,57 @@ const QUIET = 120; // ms without a frame before the search begins, or goes on
 const STINT = 6; // ms of one part of the search
 const POINTED = 4; // CSS pixels, as in ghost.js
 
-export function bindMoment(lens) {
-  lens.moment = {
-    picture: "", //    the one on view, and its model
-    given: false, //   an address named what is to be seen of it
-    touched: false, // somebody has chosen something, or pointed at it
-    greeted: false, // the soft cursor has shown somebody's own picture
-    timer: 0,
-    searches: new Map(), // id of an entry → {pack, steps: the search, scene: what it found, layers: of what, moved}
-    wished: false, //  "surprise me" waits for the search
-    at: -1, //         which of the surprises is on view
-  };
-  const { moment } = lens;
-  const { choose } = lens;
-  lens.choose = (change, from) => {
-    moment.touched = lens.everHovered = true;
+export function bindMoment(choice, page) {
+  const { opening } = choice,
+    { choose } = page;
+  page.choose = (change, from) => {
+    opening.touched = choice.everHovered = true;
     choose(change, from);
   };
   let from = null;
-  lens.refs.picture.addEventListener("pointermove", (event) => {
+  page.refs.picture.addEventListener("pointermove", (event) => {
     from ??= event;
-    if (Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > POINTED) moment.touched = true;
+    if (Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > POINTED) opening.touched = true;
   });
-  lens.refs.picture.addEventListener("pointerdown", () => {
-    moment.touched = true;
+  page.refs.picture.addEventListener("pointerdown", () => {
+    opening.touched = true;
   });
 }
 
 // `view`: what came with the picture that is on view now.
-export function noteOpening(lens, view) {
-  const { moment, main } = lens;
+export function noteOpening({ opening }, { main }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const named = ["layer", "head", "query"].some((key) => view?.[key] !== undefined && view[key] !== null);
-  if (picture !== moment.picture)
-    Object.assign(moment, { picture, given: named, touched: false, at: -1, wished: false });
-  else if (named) moment.given = true;
+  if (picture !== opening.picture)
+    Object.assign(opening, { picture, given: named, touched: false, at: -1, wished: false });
+  else if (named) opening.given = true;
 }
 
 // After each frame: what is there to look for is looked for when there has been none for a while.
-export function lookForMoment(lens) {
-  const { moment } = lens;
-  clearTimeout(moment.timer);
-  if (nextOf(lens)) moment.timer = setTimeout(() => workOn(lens), QUIET);
+export function lookForMoment(choice, data, page) {
+  clearTimeout(page.looking);
+  if (nextOf(choice, data)) page.looking = setTimeout(() => workOn(choice, data, page), QUIET);
 }
 
 // The search of the entry on view, if there is something left of it to do.
-function nextOf({ main, moment }) {
+function nextOf({ opening }, { main, searches }) {
   if (!main || main.trace.words?.first) return null; // a coarse look; the finer one comes
   const { pack, id } = main;
   const layers = telling(pack);
   const whole = layers.length === pack.layers - Math.floor(pack.layers / 2);
-  if (!whole && !(moment.wished && layers.length)) return null;
-  let search = moment.searches.get(id);
+  if (!whole && !(opening.wished && layers.length)) return null;
+  let search = searches.get(id);
   if (search?.pack !== pack || search.layers < layers.length) {
     search = { pack, steps: null, scene: null, layers: layers.length, moved: false };
-    moment.searches.clear(); // of one picture at a time: a scene holds a row of each head
-    moment.searches.set(id, search);
+    searches.clear(); // of one picture at a time: a scene holds a row of each head
+    searches.set(id, search);
   }
   return search.scene && search.moved ? null : search;
 }
 
-function workOn(lens) {
-  const { moment, main } = lens;
-  const search = lens.alive ? nextOf(lens) : null;
+function workOn(choice, data, page) {
+  const { main } = data;
+  const search = page.alive ? nextOf(choice, data) : null;
   if (!search) return;
   const until = performance.now() + STINT;
   search.steps ??= searchMoments(main.pack, comparedBy(main.pack));
@@ -84,14 +72,14 @@ function workOn(lens) {
     const { done, value } = search.steps.next();
     if (done) search.scene = value;
     else if (performance.now() > until) {
-      moment.timer = setTimeout(() => workOn(lens), 0);
+      page.looking = setTimeout(() => workOn(choice, data, page), 0);
       return;
     }
   }
   search.moved = true;
-  if (moment.wished) surprise(lens);
-  else moveToBest(lens, search.scene);
-  lens.schedule(); // what is said of the row may say more now
+  if (choice.opening.wished) surprise(choice, data, page);
+  else moveToBest(choice, data, page, search.scene);
+  page.schedule(); // what is said of the row may say more now
 }
 
 // What the patches are compared by: the keys of a late layer.
@@ -100,45 +88,46 @@ export function comparedBy(pack) {
   return keysOf(pack, holdsAll(pack, late) ? late : telling(pack).at(-1));
 }
 
-export const sceneOf = ({ moment, main }) => moment.searches.get(main.id)?.scene ?? null;
+export const sceneOf = ({ searches, main }) => searches.get(main.id)?.scene ?? null;
 
 // A person's own photograph moves once, and nobody's choice is overruled.
-function moveToBest(lens, scene) {
-  const { moment, main, view } = lens;
+function moveToBest(choice, { main }, page, scene) {
+  const { opening, view } = choice;
   const best = scene.moments[0];
   const plain = view.direction === "row" && wayOf(view).rows && !view.locked;
-  if (!main.trace.private || moment.touched || moment.given || !plain || !(best?.score > 0)) return;
-  lens.view = { ...view, layer: best.layer, head: best.head, query: patchText(best.patches[0], main.pack.columns) };
-  lens.hover = -1; // a cursor that rests there has not asked
-  lens.opens({ greets: !moment.greeted });
-  moment.greeted = true;
+  if (!main.trace.private || opening.touched || opening.given || !plain || !(best?.score > 0)) return;
+  choice.view = { ...view, layer: best.layer, head: best.head, query: patchText(best.patches[0], main.pack.columns) };
+  choice.hover = -1; // a cursor that rests there has not asked
+  page.opens({ greets: !opening.greeted });
+  opening.greeted = true;
 }
 
 // The patches of the head on view that show most, the best one last: what the soft cursor goes to. null: not known.
-export function tellingPatches(lens) {
-  const { view } = lens;
-  const found = sceneOf(lens)?.moments.find(({ layer, head }) => layer === view.layer && head === view.head);
+export function tellingPatches({ view }, data) {
+  const found = sceneOf(data)?.moments.find(({ layer, head }) => layer === view.layer && head === view.head);
   if (!found || !(found.tells[0] > 0)) return null;
   return found.patches.filter((_, i) => found.tells[i] > 0).reverse();
 }
 
 // Another of the most telling rows, of any head; round and round.
-export function surprise(lens) {
-  const { moment, main, refs } = lens;
-  const scene = sceneOf(lens);
+export function surprise(choice, data, page) {
+  const { opening } = choice,
+    { main } = data,
+    { refs } = page;
+  const scene = sceneOf(data);
   const rows = scene ? surprisesOf(scene) : [];
   if (!rows.length) {
-    moment.wished = !scene;
+    opening.wished = !scene;
     if (scene) return say(refs.message, "No row of this picture stands out.");
-    if (canAsk(lens, "layers")) lens.film.wanted = true;
-    else if (!layersAtHand(lens).some((layer) => telling(main.pack).includes(layer))) return;
-    return lens.schedule();
+    if (canAsk(data, "layers")) choice.filmWanted = true;
+    else if (!layersAtHand(data).some((layer) => telling(main.pack).includes(layer))) return;
+    return page.schedule();
   }
-  moment.wished = false;
-  moment.at = (moment.at + 1) % rows.length;
-  const { layer, head, patch } = rows[moment.at];
-  lens.hover = -1;
-  lens.choose({ layer, head, query: patchText(patch, main.pack.columns), locked: true });
+  opening.wished = false;
+  opening.at = (opening.at + 1) % rows.length;
+  const { layer, head, patch } = rows[opening.at];
+  choice.hover = -1;
+  page.choose({ layer, head, query: patchText(patch, main.pack.columns), locked: true });
 }
 
 export const towardOf = (pack) => directionsOf(comparedBy(pack));

@@ -37,57 +37,58 @@ const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on
 const SLICE = 9; // ms of a frame for the sums that columns need
 
 export function paintFrame(lens) {
-  const shown = resolve(lens);
-  const { view } = lens;
-  readKernel(lens);
+  const { choice, frame, page } = lens;
+  const shown = resolve(choice, lens.data, frame);
+  const { view } = choice;
+  readKernel(choice, frame);
   if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction)) {
-    paintWaiting(lens, `Layer ${view.layer} is on its way.`);
+    paintWaiting(frame, page, `Layer ${view.layer} is on its way.`);
     paintLine(lens);
     paintScissors(lens);
     return;
   }
   shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling, view.log);
-  const putHeadBack = layMean(lens);
+  const putHeadBack = layMean(choice, frame);
   paintMain(lens);
   putHeadBack();
-  if (!lens.see?.on) paintHeads(lens);
+  if (!page.see?.on) paintHeads(lens);
   if (view.beside === "convolution") paintTwin(lens);
   else if (view.beside === "wall") paintWall(lens);
   else if (view.beside === "compare") paintOther(lens);
-  if (!lens.see?.on) paintFilmSoon(lens);
+  if (!page.see?.on) paintFilmSoon(lens);
   paintAim(lens);
   paintExplained(lens);
   paintPatching(lens);
-  const putAgain = layMean(lens);
+  const putAgain = layMean(choice, frame);
   writeTitles(lens);
   writeNumbers(lens);
   writeHeadline(lens);
   if (view.beside === "filter") paintNearness(lens);
   putAgain();
-  lens.see?.paint();
-  lens.root.classList.toggle("map", isMap(view.what));
+  page.see?.paint();
+  page.root.classList.toggle("map", isMap(view.what));
 }
 
 // While a patch is locked, the cursor moves the line alone: the row is the same.
 export function paintAim(lens) {
-  const putBack = layMean(lens);
-  paintCurve(lens);
+  const { choice, frame, page } = lens;
+  const putBack = layMean(choice, frame);
+  paintCurve(choice, frame, page);
   paintLine(lens);
   paintMatch(lens);
   paintScissors(lens);
   putBack();
-  paintSums(lens);
+  paintSums(choice, frame, page);
 }
 
-function readKernel(lens) {
-  const { k } = lens.view;
-  if (lens.kernel.length === k * k) return;
-  lens.kernel = kernelWeights(k);
-  lens.kernelSorted = Float32Array.from(lens.kernel).sort().reverse();
+function readKernel(choice, frame) {
+  const { k } = choice.view;
+  if (frame.kernel.length === k * k) return;
+  frame.kernel = kernelWeights(k);
+  frame.kernelSorted = Float32Array.from(frame.kernel).sort().reverse();
 }
 
-function paintWaiting(lens, text) {
-  const { refs, photo } = lens;
+function paintWaiting({ photo }, { refs }, text) {
   if (photo) refs.picture.getContext("2d").drawImage(softOf(photo), 0, 0);
   say(refs.waiting, text);
   show(refs.waiting, true);
@@ -96,23 +97,27 @@ function paintWaiting(lens, text) {
 // -------------------------------------------------------------------------------------------------- the large picture
 
 function paintMain(lens) {
-  const { refs, view, shown, main, other } = lens;
+  const { choice, data, frame, page } = lens;
+  const { view } = choice,
+    { main, other } = data,
+    { shown } = frame,
+    { refs } = page;
   const { pack, answers, token } = shown;
   const at = view.head * pack.tokens;
-  const overlay = overlayNow(lens);
+  const overlay = overlayNow(choice, data, frame);
   const way = wayOf(view);
-  photoOf(lens, main);
+  photoOf(data, frame, page, main);
 
   let waiting = "";
   shown.mainDomain = shown.domain;
   shown.beyond = null;
   if (isMap(view.what) && !overlay) {
-    waiting = isExplained(view) ? waitingForExplained(lens) : waitingFor(lens);
-    printNothing(lens.print);
+    waiting = isExplained(view) ? waitingForExplained(choice, data, frame) : waitingFor(choice, data);
+    printNothing(frame.print);
   } else if (overlay?.parts) {
-    printParts(lens.print, overlay.parts, pack);
+    printParts(frame.print, overlay.parts, pack);
   } else if (overlay?.pixels) {
-    printComponents(lens.print, overlay.pixels, pack);
+    printComponents(frame.print, overlay.pixels, pack);
   } else if (overlay) {
     const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
     const to = from + pack.patches;
@@ -120,32 +125,35 @@ function paintMain(lens) {
     shown.beyond = typical;
     if (typical && view.typical) shown.mainDomain = typical.domain;
     else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, from, to, overlay.floor);
-    else if (comparesNumbers(lens))
-      shown.mainDomain = domainOfBoth([{ values: overlay.values, from, to }, patchesOf(other, otherMap(lens).values)]);
+    else if (comparesNumbers(choice, data, frame))
+      shown.mainDomain = domainOfBoth([
+        { values: overlay.values, from, to },
+        patchesOf(other, otherMap(choice, data, frame).values),
+      ]);
     else
       shown.mainDomain = exposedTo(
         overlay.floor,
         ownDomain(overlay.values, from, to, view.log && !way.spread, way.spread),
       );
-    printPatches(lens, lens.print, overlay.values, from, pack, shown.mainDomain);
+    printPatches(choice, frame, frame.print, overlay.values, from, pack, shown.mainDomain);
   } else if (!answers.ready[view.head] && !way.raw) {
-    waiting = `Adding up all rows… ${Math.round(100 * lens.columnsDone)} %`;
-    printNothing(lens.print);
+    waiting = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
+    printNothing(frame.print);
   } else {
-    shown.mainDomain = exposed(lens, at);
-    printPatches(lens, lens.print, answers.drawn, at + pack.prefixCount, pack, shown.mainDomain);
+    shown.mainDomain = exposed(choice, data, frame, at);
+    printPatches(choice, frame, frame.print, answers.drawn, at + pack.prefixCount, pack, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, at, at + pack.tokens) - at;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // a patch of the other picture asks
-  setTag(lens, Boolean(waiting || overlay));
+  setTag(choice, frame, Boolean(waiting || overlay));
   const { rows, columns } = pack;
   const behind = waiting || (overlay && !way.resembles) ? null : printBehind(lens);
   const asked = view.direction === "column" && !overlay;
   const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // of features the cursor's patch is marked
-  lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark, asked, behind });
-  setClipped(lens, Boolean(waiting || overlay));
+  frame.picture = Object.assign(frame.picture, { rows, columns, grid: view.grid, mark, asked, behind });
+  setClipped(choice, frame, Boolean(waiting || overlay));
   const { picture } = refs;
-  drawPicture(picture.getContext("2d"), picture.width, picture.height, lens.print.canvas, lens.picture, lens.unit);
+  drawPicture(picture.getContext("2d"), picture.width, picture.height, frame.print.canvas, frame.picture, frame.unit);
   say(refs.waiting, waiting);
   show(refs.waiting, Boolean(waiting));
   paintColourBar(lens);
@@ -157,18 +165,20 @@ const exposedTo = (floor, domain) => (floor > domain.high ? { ...domain, high: f
 const patchesOf = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
 
 // What is compared shares one exposure.
-function exposed(lens, at) {
-  const { shown, view, other } = lens;
+function exposed(choice, data, frame, at) {
+  const { view } = choice,
+    { other } = data,
+    { shown } = frame;
   const { pack, answers, what } = shown;
-  const beside = view.beside === "compare" && other ? rowBeside(lens).values : null;
+  const beside = view.beside === "compare" && other ? rowBeside(choice, data, frame).values : null;
   if (!beside) return ownExposure(answers.drawn, at, pack, what, view.ceiling, view.log);
   const mine = { values: answers.drawn, from: at + pack.prefixCount, to: at + pack.tokens };
   return exposureOfBoth([mine, patchesOf(other, beside)], what, view.ceiling, view.log);
 }
 
 // The patch with the largest weight has its number written beside it.
-function setTag(lens, hidden) {
-  const { shown, view, picture } = lens;
+function setTag({ view }, frame, hidden) {
+  const { shown, picture } = frame;
   const { pack, answers, what } = shown;
   const at = view.head * pack.tokens;
   picture.tag = null;
@@ -177,7 +187,7 @@ function setTag(lens, hidden) {
   const best = largestIndex(answers.drawn, from, at + pack.tokens);
   // Where the weights are spread evenly, none is worth pointing at.
   if (WAYS[what].rows && answers.weights[best] < 1.5 / pack.tokens) return;
-  const tag = lens.tag;
+  const tag = frame.tag;
   tag.patch = best - from;
   tag.text = sizeWords(answers.drawn[best], WAYS[what].unit);
   tag.colour = view.direction === "row" ? ROLES.key : ROLES.query;
@@ -185,8 +195,7 @@ function setTag(lens, hidden) {
 }
 
 // A peak is not hidden: what is brighter than the exposure can show bears its number. The largest has its tag already.
-function setClipped(lens, hidden) {
-  const { shown, view, picture } = lens;
+function setClipped({ view }, { shown, picture }, hidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
   shown.clipped = 0;
@@ -201,17 +210,18 @@ function setClipped(lens, hidden) {
     .map((patch) => ({ patch, text: written(answers.drawn[from + patch]) }));
 }
 
-function paintColourBar(lens) {
-  const { refs, shown, view } = lens;
+function paintColourBar({ choice, data, frame, page: { refs } }) {
+  const { view } = choice,
+    { shown } = frame;
   const way = wayOf(view);
   const domain = shown.mainDomain;
-  const onItsWay = isMap(view.what) && !overlayNow(lens);
+  const onItsWay = isMap(view.what) && !overlayNow(choice, data, frame);
   refs.colourBar.style.visibility = way.coloured || onItsWay ? "hidden" : "";
   const share = unitOf(view) === "share";
   const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
-  if (lens.barKey === key || !refs.colourBar.width) return;
-  lens.barKey = key;
-  lens.bar = {
+  if (frame.barKey === key || !refs.colourBar.width) return;
+  frame.barKey = key;
+  frame.bar = {
     ...domain,
     unit: share ? "percent" : "number",
     open: way.exposed === "brightest" && domain.high < 1,
@@ -220,24 +230,25 @@ function paintColourBar(lens) {
     refs.colourBar.getContext("2d"),
     refs.colourBar.width,
     refs.colourBar.height,
-    rampOf(lens),
-    lens.bar,
-    lens.unit,
-    lens.colours,
-    lens.ramps.against,
+    rampOf(choice, frame),
+    frame.bar,
+    frame.unit,
+    frame.colours,
+    frame.ramps.against,
   );
 }
 
 // ----------------------------------------------------------------------------------------------------- all the heads
 
-function paintHeads(lens) {
-  const { view, shown, thumbs } = lens;
+function paintHeads({ choice, data, frame, page: { thumbs } }) {
+  const { view } = choice,
+    { shown } = frame;
   const { pack, answers } = shown;
   const { rows, columns } = pack;
   for (let head = 0; head < thumbs.length; head++) {
     const thumb = thumbs[head];
     const at = head * pack.tokens;
-    readyThumb(lens, thumb);
+    readyThumb(frame, thumb);
     if (!answers.ready[head] && !WAYS[shown.what].raw) printNothing(thumb.print);
     else {
       const own = view.colours === "own";
@@ -246,30 +257,31 @@ function paintHeads(lens) {
     }
     const number = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
     const text = !answers.ready[head] ? "…" : number >= 99.5 ? number.toFixed(0) : number.toFixed(1);
-    nameHead(lens, thumb, head, text);
+    nameHead(choice, data, frame, thumb, head, text);
   }
 }
 
 // Under a head stands what it does on average, where that is known; the number then is behind "More".
-function nameHead(lens, thumb, head, number) {
-  const habit = habitOf(lens, lens.view.layer, head);
-  const text = !habit ? number : lens.more ? `${habit.short} ${number}` : habit.short;
+function nameHead(choice, data, frame, thumb, head, number) {
+  const habit = habitOf(data, frame, choice.view.layer, head);
+  const text = !habit ? number : choice.more ? `${habit.short} ${number}` : habit.short;
   if (thumb.said === number && thumb.number.saidText === text) return;
   thumb.said = number;
   say(thumb.number, text);
-  thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${SPOKEN[lens.view.direction]} ${number}`;
-  thumb.button.title = [`head ${lens.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");
+  thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${SPOKEN[choice.view.direction]} ${number}`;
+  thumb.button.title = [`head ${frame.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");
   thumb.number.classList.toggle("habit", Boolean(habit));
   if (habit) thumb.number.style.setProperty("--habit", habit.colour);
 }
 
 // ------------------------------------------------------------------------------------------------------ sorted weights
 
-export function paintCurve(lens) {
-  const { refs, view, shown } = lens;
+export function paintCurve(choice, frame, { refs }) {
+  const { view } = choice,
+    { shown } = frame;
   const { pack, answers } = shown;
-  if (lens.sorted.length !== pack.tokens) lens.sorted = new Float32Array(pack.tokens);
-  sortInto(lens.sorted, answers.weights, view.head * pack.tokens, pack.tokens);
+  if (frame.sorted.length !== pack.tokens) frame.sorted = new Float32Array(pack.tokens);
+  sortInto(frame.sorted, answers.weights, view.head * pack.tokens, pack.tokens);
   if (!refs.curve.width) return;
   const plain = wayOf(view).rows;
   const at = view.head * pack.tokens;
@@ -278,25 +290,26 @@ export function paintCurve(lens) {
     refs.curve.getContext("2d"),
     refs.curve.width,
     refs.curve.height,
-    lens.sorted,
+    frame.sorted,
     pack.tokens,
-    lens.kernelSorted,
-    rampOf(lens),
+    frame.kernelSorted,
+    rampOf(choice, frame),
     domain,
-    lens.unit,
-    lens.colours,
-    rankOfAim(lens),
+    frame.unit,
+    frame.colours,
+    rankOfAim(choice, frame),
   );
 }
 
 // A column needs the sum of every row. Works on these sums for a part of each frame; true while there is more to do.
-export function workOnColumns(lens) {
-  const { view, other, main } = lens;
-  const shown = resolve(lens);
+export function workOnColumns(choice, data, frame) {
+  const { view } = choice,
+    { other, main } = data;
+  const shown = resolve(choice, data, frame);
   if (view.direction !== "column" || shown.layerMissing) return false;
   const layers = view.beside === "wall" ? [view.layer, ...shown.pack.stored.keys()] : [view.layer];
-  lens.columnsDone = prepareColumns(shown.answers, layers, view.head, shown.scale, SLICE);
-  if (lens.columnsDone < 1) return true;
+  frame.columnsDone = prepareColumns(shown.answers, layers, view.head, shown.scale, SLICE);
+  if (frame.columnsDone < 1) return true;
   if (view.beside !== "compare" || !other) return false;
   const scale = dialToScale(scaleToDial(shown.scale, main.pack.scale), other.pack.scale);
   return (

@@ -30,10 +30,13 @@ export function divisorOf(pack) {
 // ------------------------------------------------------------------------------------------------------------ titles
 
 // Whether a patch of the compared picture asks what resembles it in the first one.
-export const asksFromOther = (lens) => overlayNow(lens)?.from === "other";
+export const asksFromOther = (choice, data, frame) => overlayNow(choice, data, frame)?.from === "other";
 
-export function writeTitles(lens) {
-  const { refs, view, shown, main } = lens;
+export function writeTitles({ choice, data, frame, page }) {
+  const { view } = choice,
+    { main } = data,
+    { shown } = frame,
+    { refs } = page;
   const { pack, token } = shown;
   const row = view.direction === "row";
   const overlay = isMap(view.what);
@@ -41,13 +44,13 @@ export function writeTitles(lens) {
   const way = wayOf(view);
   const cases = [...(ofLabel ? ["label"] : []), view.direction];
   say(refs.ask1, wayWords(way, "question", cases));
-  const label = labelText(lens);
+  const label = labelText(choice, data, frame);
   say(
     refs.chip,
     label
       ? `“${label}”`
-      : asksFromOther(lens)
-        ? `${tokenName(lens.hoverOther, lens.other.pack)} there`
+      : asksFromOther(choice, data, frame)
+        ? `${tokenName(choice.hoverOther, data.other.pack)} there`
         : tokenName(token, pack),
   );
   say(refs.ask2, wayWords(way, "end", cases));
@@ -55,11 +58,13 @@ export function writeTitles(lens) {
   refs.directionTabs.classList.toggle("idle", overlay);
 
   const parts = [];
-  if (lens.other && view.beside === "compare") parts.push(titleOf(main));
+  if (data.other && view.beside === "compare") parts.push(titleOf(main));
   if (shown.altered && overlay && !shown.wholeArrived) parts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
   else if (shown.altered)
-    parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
-  if (isMean(lens)) parts.push("the mean of all heads");
+    parts.push(
+      `${scaleWords(data, frame)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`,
+    );
+  if (isMean(choice, frame)) parts.push("the mean of all heads");
   if (shown.wholeMissing) parts.push("the whole pass is being computed");
   say(refs.badge, parts.join(" · "));
   say(refs.credit, main.picture.credit ?? "");
@@ -67,8 +72,8 @@ export function writeTitles(lens) {
   refs.badge.classList.toggle("altered", shown.altered);
 
   say(refs.note, wayWords(way, "note", cases, { parts: PARTS_CUT }));
-  say(refs.exposed, exposureText(lens));
-  say(refs.outlined, outlineText(lens.print));
+  say(refs.exposed, exposureText(choice, frame));
+  say(refs.outlined, outlineText(frame.print));
   show(refs.drawn, !way.coloured);
   refs.hold.disabled = overlay || way.spread; // these have an axis of their own
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
@@ -77,33 +82,33 @@ export function writeTitles(lens) {
     ofLabel // no patch asks, whether one is locked or not
       ? ""
       : view.locked
-        ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}`
-        : !lens.everHovered
-          ? hasNoLine(lens)
-            ? whatToDo(lens)
+        ? `locked at ${tokenName(pinned, main.pack)} · ${page.touch ? "tap it to free it" : "Esc frees it"}`
+        : !choice.everHovered
+          ? hasNoLine(page)
+            ? whatToDo(data, page)
             : "" // it stands below the picture, see kindline.js
-          : lens.touch
+          : page.touch
             ? "tap to lock"
             : "click to lock",
   );
   refs.lock.classList.toggle(
     "left",
-    [shown.mark, lens.picture.tag?.patch].some((patch) => isUnderPin(patch, pack)),
+    [shown.mark, frame.picture.tag?.patch].some((patch) => isUnderPin(patch, pack)),
   );
   say(refs.layerText, String(view.layer));
   say(refs.headText, String(pack.headNumbers[view.head]));
-  if (view.beside === "convolution") writeConvolution(lens);
+  if (view.beside === "convolution") writeConvolution(choice, frame, page);
 }
 
 // What is explained where no token asks; "" while its name is on its way.
-function labelText(lens) {
-  const { view } = lens;
+function labelText(choice, data, frame) {
+  const { view } = choice;
   if (wayOf(view).explains === "text") return view.text;
-  return labelNow(lens)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
+  return labelNow(choice, data, frame)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
 }
 
 // Until somebody has done something: "Point at one eye: the other eye lights up, across the whole face."
-export const whatToDo = ({ main, touch }) =>
+export const whatToDo = ({ main }, { touch }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
 
 const hasNoLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
@@ -115,8 +120,7 @@ const outlineText = (print) =>
     : "";
 
 // From which weight on a cell is as bright as can be; an even row is called even.
-function exposureText(lens) {
-  const { shown, view } = lens;
+function exposureText({ view }, { shown }) {
   const { answers, mainDomain, pack } = shown;
   if (shown.beyond) return beyondText(shown.beyond, view.typical);
   if (isMap(view.what) || wayOf(view).spread || !answers.ready[view.head]) return "";
@@ -146,15 +150,14 @@ function beyondText({ count, bound }, typical) {
 }
 
 // Which layers can be chosen: of a file that holds some of them, those.
-export function layerRange(lens) {
-  const held = layersAtHand(lens);
-  if (held.length < 2) return `of 0–${lens.main.pack.layers - 1}`;
+export function layerRange(data) {
+  const held = layersAtHand(data);
+  if (held.length < 2) return `of 0–${data.main.pack.layers - 1}`;
   const inOneRun = held.at(-1) - held[0] === held.length - 1;
   return `of ${inOneRun || held.length > 6 ? `${held[0]}–${held.at(-1)}` : held.join(", ")}`;
 }
 
-function scaleWords(lens) {
-  const { shown, main } = lens;
+function scaleWords({ main }, { shown }) {
   const divisor = divisorOf(main.pack);
   if (Math.abs(shown.scale - 1) < 1e-9) return `without 1/${divisor}`;
   if (shown.scale === 0) return "scale 0: uniform";
@@ -163,8 +166,7 @@ function scaleWords(lens) {
 
 export const titleOf = (entry) => [entry.picture.title, entry.trace.title].filter(Boolean).join(" · ");
 
-function writeConvolution(lens) {
-  const { refs, view, shown } = lens;
+function writeConvolution({ view }, { shown }, { refs }) {
   const { pack, mark } = shown;
   const depth = depthOf(view);
   say(refs.convolutionTab, `${view.k}×${view.k} convolution`);
@@ -188,15 +190,18 @@ function writeConvolution(lens) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
-export function writeNumbers(lens) {
-  const { refs, view, shown, main } = lens;
+export function writeNumbers({ choice, data, frame, page }) {
+  const { view } = choice,
+    { main } = data,
+    { shown } = frame,
+    { refs } = page;
   const { pack, answers, peak } = shown;
   const at = view.head * pack.tokens;
   const row = view.direction === "row";
   const ready = answers.ready[view.head];
   const bits = answers.entropies[view.head];
 
-  const who = isMean(lens) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
+  const who = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
   say(refs.bigLabel, row ? `${who} listens to about` : `is heard by ${who} for a total of`);
   say(refs.big, !ready ? "…" : rounded(row ? effectiveNumber(bits) : answers.totals[view.head]));
   refs.bigWhole.title = row
@@ -215,7 +220,7 @@ export function writeNumbers(lens) {
   say(refs.entropyOf, row ? `of at most ${Math.log2(pack.tokens).toFixed(2)}` : "");
   say(refs.peak, ready ? percent(answers.weights[at + peak]) : "…");
   say(refs.peakAt, `${row ? "to" : "from"} ${peak === shown.token ? "itself" : tokenName(peak, pack)}`);
-  const habit = isMean(lens) ? null : habitOf(lens, view.layer, view.head);
+  const habit = isMean(choice, frame) ? null : habitOf(data, frame, view.layer, view.head);
   show(refs.habitRow, Boolean(habit));
   if (habit) say(refs.habit, habit.label);
   show(refs.toldRow, Boolean(habit?.told));
@@ -225,15 +230,15 @@ export function writeNumbers(lens) {
   }
   show(refs.assumed, Boolean(main.pack.assumed));
   say(refs.assumed, main.pack.assumed && `Assumed of the model: ${main.pack.assumed}.`);
-  say(refs.headsNote, headsNote(view.direction, habit, lens.more));
-  for (let i = 0; i < lens.shares.length; i++) {
-    say(lens.shares[i], ready ? percent(answers.weights[at + i]) : "…");
+  say(refs.headsNote, headsNote(view.direction, habit, choice.more));
+  for (let i = 0; i < page.shares.length; i++) {
+    say(page.shares[i], ready ? percent(answers.weights[at + i]) : "…");
   }
 
   const own = main.pack.scale;
   const on = !shown.altered;
   refs.switch.setAttribute("aria-checked", String(on));
-  lens.root.classList.toggle("altered", !on);
+  page.root.classList.toggle("altered", !on);
   const divisor = divisorOf(main.pack);
   say(refs.divisor, on || Math.abs(shown.scale - 1) < 1e-9 ? `/ ${divisor}` : `× ${scaleText(shown.scale)}`);
   refs.divisor.classList.toggle("gone", !on && Math.abs(shown.scale - 1) < 1e-9);
@@ -242,8 +247,8 @@ export function writeNumbers(lens) {
     "aria-valuetext",
     `scale ${scaleText(shown.scale)}, ${(shown.scale / own).toPrecision(2)} times the trained one`,
   );
-  writeVerdict(lens);
-  writeOffer(lens);
+  writeVerdict(data, frame, page);
+  writeOffer(choice, frame, page);
 }
 
 // What stands under the thumbnails of heads.
@@ -254,8 +259,7 @@ function headsNote(direction, habit, more) {
 }
 
 // What the network predicts with the trained scale and with the chosen one, once a whole pass has run with it.
-function writeVerdict(lens) {
-  const { refs, shown, whole } = lens;
+function writeVerdict({ whole }, { shown }, { refs }) {
   const known = shown.wholeArrived && whole.trace.verdict?.length > 0;
   show(refs.verdict, known || shown.wholeMissing);
   if (known) say(refs.verdict, verdictOf(whole.trace.verdict));
@@ -273,35 +277,35 @@ export function verdictOf(changes) {
 const CHANGED = 0.02; // as in analysis/scale.py
 
 // The switch is meant to be felt: a head that stays spread without scale says which one does not.
-function writeOffer(lens) {
-  const { refs, view } = lens;
-  const found = collapsing(lens);
+function writeOffer(choice, frame, { refs }) {
+  const { view } = choice;
+  const found = collapsing(choice, frame);
   show(refs.offer, found !== null);
   if (!found) return;
   const where = found.layer === view.layer ? "" : `, layer ${found.layer}`;
   say(
     refs.offerText,
-    `This head's largest weight is ${percent(found.here)}. Head ${lens.shown.pack.headNumbers[found.head]}${where} ` +
+    `This head's largest weight is ${percent(found.here)}. Head ${frame.shown.pack.headNumbers[found.head]}${where} ` +
       `collapses to ${percent(found.weight)}:`,
   );
 }
 
-export function writeOther(lens, entry, found) {
-  const { refs } = lens;
+export function writeOther({ choice, data, frame, page: { refs } }, entry, found) {
   const { pack } = entry;
   // Nobody runs a whole pass of the second picture.
-  const altered = lens.shown.altered ? [`${scaleWords(lens)} · in this layer only`] : [];
+  const altered = frame.shown.altered ? [`${scaleWords(data, frame)} · in this layer only`] : [];
   say(refs.twinBadge, [titleOf(entry), ...altered].join(" · "));
   show(refs.twinBadge, true);
   if (found.token < 0) {
-    say(refs.otherFoot, `This model has no ${tokenName(lens.shown.token, lens.main.pack)} token.`);
+    say(refs.otherFoot, `This model has no ${tokenName(frame.shown.token, data.main.pack)} token.`);
     return;
   }
-  const same = found.layer === lens.view.layer && found.head === lens.view.head && pack.rows === lens.main.pack.rows;
+  const same =
+    found.layer === choice.view.layer && found.head === choice.view.head && pack.rows === data.main.pack.rows;
   const parts = same
     ? []
     : [`${tokenName(found.token, pack)}, layer ${found.layer}, head ${pack.headNumbers[found.head]}`];
-  if (found.row && lens.view.direction === "row") {
+  if (found.row && choice.view.direction === "row") {
     let largest = 0;
     for (let j = 0; j < pack.tokens; j++) if (found.row[j] > largest) largest = found.row[j];
     parts.push(
@@ -311,7 +315,7 @@ export function writeOther(lens, entry, found) {
     if (pack.prefixCount)
       parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(found.row, 0, pack.prefixCount))}`);
   }
-  if (found.row) parts.push(outlineText(lens.otherPrint));
+  if (found.row) parts.push(outlineText(frame.otherPrint));
   say(refs.otherFoot, parts.filter(Boolean).join(" · "));
 }
 
@@ -320,11 +324,11 @@ export function writeOther(lens, entry, found) {
 const NAMED = 3; // tokens
 
 // "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
-export function describe(lens) {
-  const { view, shown } = lens;
+export function describe({ choice: { view }, data, frame, page }) {
+  const { shown } = frame;
   const { pack, answers, token } = shown;
   if (!answers || shown.layerMissing || !answers.ready[view.head]) return "";
-  if (!asks(view)) return lens.refs.sentence.textContent; // a map, of nobody's row
+  if (!asks(view)) return page.refs.sentence.textContent; // a map, of nobody's row
   const at = view.head * pack.tokens;
   const best = Array.from({ length: pack.tokens }, (_, j) => j)
     .sort((a, b) => answers.weights[at + b] - answers.weights[at + a])
@@ -334,19 +338,21 @@ export function describe(lens) {
     (j) => `${percent(answers.weights[at + j])} ${view.direction === "row" ? "to" : "from"} ${name(j)}`,
   );
   const cut = view.cut && shown.wholeArrived ? `, with the cut ${view.cut}` : "";
-  const altered = shown.altered ? `, ${scaleWords(lens)}` : "";
-  const kind = lens.kindline.kind.textContent; // of a row; a map has none
+  const altered = shown.altered ? `, ${scaleWords(data, frame)}` : "";
+  const kind = page.kindline.kind.textContent; // of a row; a map has none
   const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}${cut}`;
   const verb = view.direction === "row" ? "gives" : "receives";
   const said = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}.`;
-  const filter = view.beside === "filter" ? lens.refs.filterWords.textContent : "";
-  return [said, kind, lens.matches.words.textContent, filter].filter(Boolean).join(" ");
+  const filter = view.beside === "filter" ? page.refs.filterWords.textContent : "";
+  return [said, kind, page.matches.words.textContent, filter].filter(Boolean).join(" ");
 }
 
 // The line under an exported picture: all that is needed to make it again.
-export function captionOf(lens) {
-  const { view, shown, main } = lens;
-  const head = isMean(lens) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
+export function captionOf(choice, data, frame) {
+  const { view } = choice,
+    { main } = data,
+    { shown } = frame;
+  const head = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
   const where = wayOf(view).throughLayers
     ? "through all layers"
     : isMap(view.what)
@@ -354,8 +360,8 @@ export function captionOf(lens) {
       : `layer ${view.layer}, ${head}`;
   const words = [titleOf(main) || main.pack.header.model, where];
   if (asks(view)) words.push(tokenName(shown.token, shown.pack));
-  else if (labelText(lens)) words.push(`“${labelText(lens)}”`);
-  const ends = endsOf(lens);
+  else if (labelText(choice, data, frame)) words.push(`“${labelText(choice, data, frame)}”`);
+  const ends = endsOf(choice, data, frame);
   for (const [side, { value, place }] of ends
     ? [
         ["for it", ends.most],
@@ -364,13 +370,13 @@ export function captionOf(lens) {
     : [])
     words.push(`${side} up to ${signedWords(value, unitOf(view))} at ${place}`);
   if (shown.altered)
-    words.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
+    words.push(`${scaleWords(data, frame)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") words.push("who listens to it");
   if (view.cut && shown.wholeArrived) words.push(`cut: ${view.cut}`);
-  for (let i = 0; i < shown.pack.prefixCount && !overlayNow(lens); i++) {
+  for (let i = 0; i < shown.pack.prefixCount && !overlayNow(choice, data, frame); i++) {
     words.push(
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );
   }
-  return [...words, exposureText(lens), outlineText(lens.print)].filter(Boolean).join(" · ");
+  return [...words, exposureText(choice, frame), outlineText(frame.print)].filter(Boolean).join(" · ");
 }

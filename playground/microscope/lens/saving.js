@@ -12,54 +12,58 @@ import { captionOf } from "./readouts.js";
 import { isMap, layMean, overlayNow } from "./shown.js";
 
 // At 1, 2 or 4 times its size on the page.
-export function pictureCanvas(lens, factor, both) {
-  const { view, main } = lens;
-  const width = Math.max(lens.pictureWidth, 320);
-  const height = Math.round((width * lens.pictureHeight) / lens.pictureWidth);
+export function pictureCanvas({ choice, data, frame, page }, factor, both) {
+  const { view } = choice,
+    { main } = data;
+  const width = Math.max(frame.pictureWidth, 320);
+  const height = Math.round((width * frame.pictureHeight) / frame.pictureWidth);
   const image = main.picture.bitmap;
   const photo = makePhoto(image, width * factor, height * factor);
-  const { ask1, chip, ask2 } = lens.refs;
+  const { ask1, chip, ask2 } = page.refs;
   const question = `${ask1.textContent} ${chip.textContent} ${ask2.textContent}`.trim();
   const pictures = [
     {
       title: question.replace(" ?", "?"),
-      draw: (context, w, h, unit) => drawPicture(context, w, h, printed(lens, photo), lens.picture, unit),
+      draw: (context, w, h, unit) =>
+        drawPicture(context, w, h, printed(choice, data, frame, photo), frame.picture, unit),
     },
   ];
   if (both && view.beside === "convolution") {
     pictures.push({
       title: `A ${view.k}×${view.k} convolution reads`,
-      draw: (context, w, h, unit) => drawConvolution(context, w, h, photo, lens.twin, unit),
+      draw: (context, w, h, unit) => drawConvolution(context, w, h, photo, frame.twin, unit),
     });
   } else if (both && view.beside === "wall") {
     const colours = { soft: "#333", line: "#bbb", accent: "#0072B2" };
     pictures.push({
       title: "Every layer and head",
-      draw: (context, w, h, unit) => drawHeads(lens, context, w, h, colours, unit),
+      draw: (context, w, h, unit) => drawHeads(choice, data, frame, context, w, h, colours, unit),
     });
   } else if (both && view.beside === "filter") {
     pictures.push({
       title: FILTER_TITLE,
-      draw: (context, w, h, unit) => drawNearnessAt(lens, context, w, h, photo, unit),
+      draw: (context, w, h, unit) => drawNearnessAt(choice, data, frame, context, w, h, photo, unit),
     });
-  } else if (both && lens.other) {
+  } else if (both && data.other) {
     pictures.push({
-      title: lens.refs.twinBadge.textContent,
-      draw: (context, w, h) => context.drawImage(lens.refs.twin, 0, 0, w, h),
+      title: page.refs.twinBadge.textContent,
+      draw: (context, w, h) => context.drawImage(page.refs.twin, 0, 0, w, h),
     });
   }
   const bar = (context, w, h, unit, colours) => {
-    if (!wayOf(view).coloured) drawColourBar(context, w, h, rampOf(lens), lens.bar, unit, colours, lens.ramps.against);
+    if (!wayOf(view).coloured)
+      drawColourBar(context, w, h, rampOf(choice, frame), frame.bar, unit, colours, frame.ramps.against);
   };
-  return composePicture(pictures, width, height, captionOf(lens), bar, factor);
+  return composePicture(pictures, width, height, captionOf(choice, data, frame), bar, factor);
 }
 
 // What the large picture shows, at the size of the file.
-export function printed(lens, photo) {
-  const { shown, view } = lens;
+export function printed(choice, data, frame, photo) {
+  const { view } = choice,
+    { shown } = frame;
   const { pack, answers } = shown;
   const print = makePrint(photo);
-  const overlay = overlayNow(lens);
+  const overlay = overlayNow(choice, data, frame);
   const values = overlay ? overlay.values : answers.drawn;
   const from = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
   const at = overlay ? 0 : view.head * pack.tokens;
@@ -69,19 +73,21 @@ export function printed(lens, photo) {
     printComponents(print, overlay.pixels, pack);
     return print.canvas;
   }
-  const putHeadBack = layMean(lens);
-  printPatches(lens, print, values, at + from, pack, shown.mainDomain);
+  const putHeadBack = layMean(choice, frame);
+  printPatches(choice, frame, print, values, at + from, pack, shown.mainDomain);
   putHeadBack();
   return print.canvas;
 }
 
 export function savePicture(lens, factor, both) {
   pictureCanvas(lens, factor, both).toBlob((blob) => {
-    handOver(new File([blob], fileName(lens, "png", factor > 1 ? `@${factor}x` : ""), { type: blob.type }));
+    handOver(
+      new File([blob], fileName(lens.choice, lens.frame, "png", factor > 1 ? `@${factor}x` : ""), { type: blob.type }),
+    );
   }, "image/png");
 }
 
-export function fileName({ view, shown }, end, more = "") {
+export function fileName({ view }, { shown }, end, more = "") {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
   const head = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
   const about = asks(view)
@@ -101,31 +107,32 @@ export function handOver(file) {
 
 // Showing it to others: a link to what is on the screen, and the whole screen.
 
-export async function copyLink(lens) {
-  const { view, refs, host } = lens;
+export async function copyLink({ view }, data, page) {
+  const { host } = data,
+    { refs } = page;
   const own = () => `${location.href.split("#")[0]}#${viewToQuery(view)}`;
   const url = (await host.link?.({ ...view })) || own();
-  const copied = await putOnClipboard(lens, url);
-  const about = lens.main.trace.private ? " Your own image does not travel in it." : "";
+  const copied = await putOnClipboard(page, url);
+  const about = data.main.trace.private ? " Your own image does not travel in it." : "";
   say(refs.message, copied ? `Link copied.${about}` : url);
   setTimeout(() => say(refs.message, ""), copied ? 4000 : 20000);
 }
 
 // Gives whether it could be done.
-export async function putOnClipboard(lens, text) {
+export async function putOnClipboard(page, text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copyBySelection(lens, text);
+    return copyBySelection(page, text);
   }
 }
 
 // Pages without HTTPS have no clipboard interface.
-function copyBySelection(lens, text) {
+function copyBySelection(page, text) {
   const area = document.createElement("textarea");
   area.value = text;
-  lens.root.append(area);
+  page.root.append(area);
   area.select();
   const done = document.execCommand("copy");
   area.remove();
@@ -133,13 +140,14 @@ function copyBySelection(lens, text) {
 }
 
 export async function togglePresenting(lens) {
-  const { root, refs } = lens;
-  if (lens.presenting) {
+  const { choice } = lens;
+  const { root, refs } = lens.page;
+  if (choice.presenting) {
     if (document.fullscreenElement) await document.exitFullscreen();
     leavePresenting(lens);
     return;
   }
-  lens.presenting = true;
+  choice.presenting = true;
   root.classList.add("presenting");
   say(refs.present, "Leave");
   await root.requestFullscreen?.().catch(() => {}); // a frame may forbid it; then the lens fills that frame
@@ -148,9 +156,10 @@ export async function togglePresenting(lens) {
 }
 
 export function leavePresenting(lens) {
-  if (!lens.presenting || lens.root.getRootNode().fullscreenElement || document.fullscreenElement) return;
-  lens.presenting = false;
-  lens.root.classList.remove("presenting");
-  say(lens.refs.present, "Present");
+  const { choice, page } = lens;
+  if (!choice.presenting || page.root.getRootNode().fullscreenElement || document.fullscreenElement) return;
+  choice.presenting = false;
+  page.root.classList.remove("presenting");
+  say(page.refs.present, "Present");
   refresh(lens);
 }

@@ -14,29 +14,35 @@ import {
 import { say, show } from "../drawing/dom.js";
 import { putOnClipboard } from "./saving.js";
 
-export function bindScenes(lens) {
-  const { refs } = lens;
+export function bindScenes(choice, data, page) {
+  const { refs } = page;
   refs.sceneAdd.addEventListener("click", () => {
-    const { list } = lens.scenes;
-    changeScenes(lens, [...list, { name: sceneName(lens), address: sceneAddress(lens.place, lens.view) }], list.length);
+    const { list } = data.scenes;
+    changeScenes(
+      choice,
+      data,
+      page,
+      [...list, { name: sceneName(choice, data), address: sceneAddress(choice.place, choice.view) }],
+      list.length,
+    );
     refs.sceneList.lastElementChild?.scrollIntoView({ block: "nearest" });
   });
-  refs.sceneLink.addEventListener("click", () => shareScenes(lens));
+  refs.sceneLink.addEventListener("click", () => shareScenes(data, page));
   refs.sceneList.addEventListener("click", (event) => {
     const act = event.target.closest("[data-scene-act]")?.dataset.sceneAct;
     const item = event.target.closest("li");
     if (!act || !item) return;
-    const { list, at } = lens.scenes;
+    const { list } = data.scenes;
     const place = Number(item.dataset.place);
-    if (act === "go") return showScene(lens, place);
-    const shown = list[at];
+    if (act === "go") return showScene(choice, data, page, place);
+    const shown = list[choice.scene.at];
     const next = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
-    changeScenes(lens, next, next.indexOf(shown));
+    changeScenes(choice, data, page, next, next.indexOf(shown));
   });
   // Kept letter by letter, so that nothing typed is lost; the list is not drawn again under the hands that type.
   refs.sceneList.addEventListener("input", (event) => {
     const place = Number(event.target.closest("li").dataset.place);
-    keepList(lens, renameScene(lens.scenes.list, place, event.target.value));
+    keepList(data, renameScene(data.scenes.list, place, event.target.value));
   });
   // What is typed into a name is no shortcut. Enter ends the typing.
   refs.sceneList.addEventListener("keydown", (event) => {
@@ -48,68 +54,70 @@ export function bindScenes(lens) {
 
 // Called when the lens is there and at every run of the page, for the list may have changed elsewhere. If it has not,
 // its elements stay: somebody may be typing into one, or have the mouse's button down on another.
-export function readKept(lens) {
-  show(lens.refs.scenes, Boolean(lens.host.scenes));
-  if (!lens.host.scenes) return;
-  const list = readScenes(lens.host.scenes.read());
+export function readKept(choice, data, page) {
+  show(page.refs.scenes, Boolean(data.host.scenes));
+  if (!data.host.scenes) return;
+  const list = readScenes(data.host.scenes.read());
   const text = writeScenes(list);
-  if (text === lens.scenes.kept) return;
-  Object.assign(lens.scenes, { list, kept: text });
-  writeList(lens);
+  if (text === data.scenes.kept) return;
+  Object.assign(data.scenes, { list, kept: text });
+  writeList(choice, data, page);
 }
 
 // A clicker's keys. False where there is nothing to step through.
-export function stepScene(lens, by) {
-  const { list, at } = lens.scenes;
+export function stepScene(choice, data, page, by) {
+  const { list } = data.scenes,
+    { at } = choice.scene;
   if (!list.length) return false;
   const to = sceneAfter(at, by, list.length);
-  if (to !== at) showScene(lens, to);
+  if (to !== at) showScene(choice, data, page, to);
   return true;
 }
 
 // "2 / 5 · ", or nothing.
-export const sceneWords = ({ scenes: { list, at } }) => (list[at] ? `${at + 1} / ${list.length} · ` : "");
+export const sceneWords = ({ scene: { at } }, { scenes: { list } }) =>
+  list[at] ? `${at + 1} / ${list.length} · ` : "";
 
-function showScene(lens, place) {
-  const { scenes } = lens;
-  const { address } = scenes.list[place];
-  const scene = openScene(address);
-  scenes.at = place;
-  writeList(lens);
-  if (scene.place === (scenes.heading ?? lens.place)) return lens.showView(scene.view); // at once, without the server
-  scenes.heading = scene.place;
-  lens.host.scenes.show(address);
+function showScene(choice, data, page, place) {
+  const { address } = data.scenes.list[place];
+  const opened = openScene(address);
+  choice.scene.at = place;
+  writeList(choice, data, page);
+  if (opened.place === (choice.scene.heading ?? choice.place)) return page.showView(opened.view); // without the server
+  choice.scene.heading = opened.place;
+  data.host.scenes.show(address);
 }
 
-function changeScenes(lens, list, at) {
-  keepList(lens, list);
-  lens.scenes.at = at;
-  writeList(lens);
-  lens.schedule();
+function changeScenes(choice, data, page, list, at) {
+  keepList(data, list);
+  choice.scene.at = at;
+  writeList(choice, data, page);
+  page.schedule();
 }
 
-function keepList(lens, wanted) {
+function keepList(data, wanted) {
   const list = readScenes(writeScenes(wanted)); // within the bounds
   const kept = writeScenes(list);
-  Object.assign(lens.scenes, { list, kept });
-  lens.host.scenes.write(kept);
+  Object.assign(data.scenes, { list, kept });
+  data.host.scenes.write(kept);
 }
 
-const sceneName = (lens) =>
+const sceneName = (choice, data) =>
   [
-    lens.main.picture.title,
-    `layer ${lens.view.layer}, head ${lens.main.pack.headNumbers[lens.view.head]}`,
-    { on: "", off: "no scale" }[lens.view.scale] ?? `scale ${lens.view.scale}`,
+    data.main.picture.title,
+    `layer ${choice.view.layer}, head ${data.main.pack.headNumbers[choice.view.head]}`,
+    { on: "", off: "no scale" }[choice.view.scale] ?? `scale ${choice.view.scale}`,
   ]
     .filter(Boolean)
     .join(" · ");
 
-function writeList(lens) {
-  const { list, at } = lens.scenes;
-  lens.refs.sceneList.replaceChildren(...list.map((scene, place) => sceneItem(scene, place, place === at)));
-  show(lens.refs.sceneLink, list.length > 0);
+function writeList(choice, data, page) {
+  const { list } = data.scenes,
+    { at } = choice.scene;
+  page.refs.sceneList.replaceChildren(...list.map((scene, place) => sceneItem(scene, place, place === at)));
+  show(page.refs.sceneLink, list.length > 0);
   say(
-    lens.refs.sceneNote,
+    page.refs.sceneNote,
     list.length
       ? "Page Down and Page Up step through them, as a clicker does; in Present the arrow keys too. " +
           "They are kept in this browser."
@@ -142,9 +150,9 @@ function sceneButton(act, text, label) {
   return button;
 }
 
-async function shareScenes(lens) {
-  const link = `${location.href.split("#")[0]}#scenes=${encodeURIComponent(writeScenes(lens.scenes.list))}`;
-  const copied = await putOnClipboard(lens, link);
-  say(lens.refs.message, copied ? "Link to your scenes copied." : link);
-  setTimeout(() => say(lens.refs.message, ""), copied ? 4000 : 20000);
+async function shareScenes(data, page) {
+  const link = `${location.href.split("#")[0]}#scenes=${encodeURIComponent(writeScenes(data.scenes.list))}`;
+  const copied = await putOnClipboard(page, link);
+  say(page.refs.message, copied ? "Link to your scenes copied." : link);
+  setTimeout(() => say(page.refs.message, ""), copied ? 4000 : 20000);
 }

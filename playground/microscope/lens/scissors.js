@@ -26,6 +26,7 @@ const CUTS = `
   <p data-labels></p>`;
 
 export function bindScissors(lens) {
+  const { choice, data, page } = lens;
   const box = document.createElement("div");
   box.className = "cuts";
   box.innerHTML = CUTS;
@@ -33,94 +34,97 @@ export function bindScissors(lens) {
   button.className = "pair-cut";
   button.title = "Cut this edge: the whole pass runs again without it (key x)";
   button.textContent = "✂ cut";
-  lens.refs.pictureBox.append(box);
-  lens.line.box.append(button);
+  page.refs.pictureBox.append(box);
+  page.line.box.append(button);
   const tool = document.createElement("button");
   tool.textContent = "Scissors";
   tool.title = "Cut edges of the attention, and run the whole pass again without them";
-  lens.refs.drawing.before(tool);
+  page.refs.drawing.before(tool);
   const [list, , said, labels] = box.children;
   const ways = Object.fromEntries([...box.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
-  const moved = { key: "", text: "" };
-  lens.scissors = { box, list, ways, said, labels, button, tool, open: false, shown: "", words: "", moved };
-  const cut = (text) => putCuts(lens, [...cutsOf(lens), text]);
+  page.scissors = { box, list, ways, said, labels, button, tool, shown: "", words: "" };
+  const cut = (text) => putCuts(page, [...cutsOf(choice), text]);
   const words = (sentence) => {
-    lens.scissors.words = sentence;
-    lens.schedule();
+    page.scissors.words = sentence;
+    page.schedule();
   };
-  bindPainting(lens, { cut, words });
+  bindPainting(choice, data, page, { cut, words });
   button.addEventListener("click", () => cutAimed(lens));
   tool.addEventListener("click", () => {
-    lens.scissors.open = !lens.scissors.open;
-    if (!lens.scissors.open) endPainting(lens);
+    choice.cutting = !choice.cutting;
+    if (!choice.cutting) endPainting(choice, data, page);
     words("");
   });
   ways.neighbours.addEventListener("click", () => cut(NEIGHBOURS));
-  ways.head.addEventListener("click", () => cut(headText(lens)));
-  ways.made.addEventListener("click", () => cutPainted(lens, cut, words));
+  ways.head.addEventListener("click", () => cut(headText(choice, data)));
+  ways.made.addEventListener("click", () => cutPainted(choice, data, page, cut, words));
   ways.paint.addEventListener("click", () => {
-    if (lens.painting.on) endPainting(lens);
-    else beginPainting(lens);
-    words(paintingWords(lens));
+    if (choice.painting.on) endPainting(choice, data, page);
+    else beginPainting(choice, data, page);
+    words(paintingWords(choice));
   });
 }
 
-const headText = ({ view, main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
+const headText = ({ view }, { main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
 const cutsOf = ({ view }) => (view.cut ? view.cut.split(";") : []);
 
-function putCuts(lens, cuts) {
+function putCuts(page, cuts) {
   const kept = [...new Set(cuts)].slice(0, MOST_CUTS);
-  lens.choose({ cut: kept.join(";") });
+  page.choose({ cut: kept.join(";") });
 }
 
-export const canCut = (lens) =>
-  canAsk(lens, "cuts") && lens.view.locked && lens.aim >= 0 && lens.aim !== lens.shown.token;
+export const canCut = (choice, data, frame) =>
+  canAsk(data, "cuts") && choice.view.locked && choice.aim >= 0 && choice.aim !== frame.shown.token;
 
-export function cutAimed(lens) {
-  if (!canCut(lens)) return;
-  const { main, shown, aim } = lens;
-  putCuts(lens, [...cutsOf(lens), `${queryOf(shown.token, main.pack)}>${queryOf(aim, main.pack)}`]);
+export function cutAimed({ choice, data, frame, page }) {
+  if (!canCut(choice, data, frame)) return;
+  const { aim } = choice,
+    { main } = data,
+    { shown } = frame;
+  putCuts(page, [...cutsOf(choice), `${queryOf(shown.token, main.pack)}>${queryOf(aim, main.pack)}`]);
 }
 
 // Each frame: the button beside the label, and the list where it is another one.
 export function paintScissors(lens) {
-  const { scissors, view, line } = lens;
-  show(scissors.button, canCut(lens));
-  if (canCut(lens)) {
+  const { choice, data, frame, page } = lens;
+  const { view } = choice,
+    { scissors, line } = page;
+  show(scissors.button, canCut(choice, data, frame));
+  if (canCut(choice, data, frame)) {
     for (const name of ["--x", "--top", "--bottom"])
       scissors.button.style.setProperty(name, line.label.style.getPropertyValue(name));
     scissors.button.classList.toggle("above", line.label.classList.contains("above"));
   }
-  const here = canAsk(lens, "cuts") && (scissors.open || Boolean(view.cut));
-  show(scissors.tool, canAsk(lens, "cuts"));
+  const here = canAsk(data, "cuts") && (choice.cutting || Boolean(view.cut));
+  show(scissors.tool, canAsk(data, "cuts"));
   scissors.tool.setAttribute("aria-pressed", String(here));
   show(scissors.box, here);
   if (!here) return;
   const key = `${view.cut} ${view.layer} ${view.head}`;
-  if (scissors.shown !== key) writeCuts(lens);
+  if (scissors.shown !== key) writeCuts(choice, data, page);
   scissors.shown = key;
   const { ways } = scissors;
-  const paints = lens.painting.on;
+  const paints = choice.painting.on;
   say(ways.paint, paints ? "stop painting" : "paint patches");
   show(ways.made, paints);
-  show(ways.head, !paints && !cutsOf(lens).includes(headText(lens)));
-  show(ways.neighbours, !paints && !cutsOf(lens).some((cut) => cut.startsWith(NEIGHBOURS)));
-  say(scissors.said, paints ? paintingWords(lens) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
-  const verdict = lens.shown.wholeArrived ? lens.whole.trace.verdict : null;
+  show(ways.head, !paints && !cutsOf(choice).includes(headText(choice, data)));
+  show(ways.neighbours, !paints && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
+  say(scissors.said, paints ? paintingWords(choice) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
+  const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
   show(scissors.labels, Boolean(view.cut) && verdict?.length > 0);
   if (verdict?.length) say(scissors.labels, verdictOf(verdict));
 }
 
-function writeCuts(lens) {
-  const cuts = cutsOf(lens);
-  lens.scissors.list.replaceChildren(
+function writeCuts(choice, data, page) {
+  const cuts = cutsOf(choice);
+  page.scissors.list.replaceChildren(
     ...cuts.map((cut, at) => {
       const item = document.createElement("li");
       const [edge, where = ""] = cut.split("@");
       const name = document.createElement("span");
       name.textContent = `✂ ${edgeWords(edge)}`;
-      item.append(name, placeChooser(lens, edge, where, at), undoButton(lens, at));
+      item.append(name, placeChooser(choice, data, page, edge, where, at), undoButton(choice, page, at));
       return item;
     }),
   );
@@ -136,8 +140,8 @@ function edgeWords(edge) {
   return `${name} ⇢ ${words.length > 3 ? `${words.length} patches` : words.join(", ")}`;
 }
 
-function placeChooser(lens, edge, where, at) {
-  const { view, main } = lens;
+function placeChooser(choice, { main }, page, edge, where, at) {
+  const { view } = choice;
   const head = main.pack.headNumbers[view.head];
   const places = [
     ["", "in all layers"],
@@ -149,32 +153,35 @@ function placeChooser(lens, edge, where, at) {
   chooser.setAttribute("aria-label", "Where this edge is cut");
   for (const [place, words] of places) chooser.add(new Option(words, place, false, place === where));
   chooser.addEventListener("change", () => {
-    const cuts = cutsOf(lens);
+    const cuts = cutsOf(choice);
     cuts[at] = chooser.value ? `${edge}@${chooser.value}` : edge;
-    putCuts(lens, cuts);
+    putCuts(page, cuts);
   });
   return chooser;
 }
 
-function undoButton(lens, at) {
+function undoButton(choice, page, at) {
   const undo = document.createElement("button");
   undo.textContent = "×";
   undo.setAttribute("aria-label", "Undo this cut");
-  undo.addEventListener("click", () => putCuts(lens, cutsOf(lens).toSpliced(at, 1)));
+  undo.addEventListener("click", () => putCuts(page, cutsOf(choice).toSpliced(at, 1)));
   return undo;
 }
 
 // How far the locked patch's feature has moved, beside cuts of as much attention to other patches.
 function whatMoved(lens) {
-  const { scissors, view, shown, whole, main } = lens;
+  const { data } = lens;
+  const { view } = lens.choice,
+    { moved, whole, main } = data,
+    { shown } = lens.frame;
   if (!shown.wholeArrived) return "The whole pass runs again…";
   if (!view.locked) return "Lock a patch: how far has its feature moved?";
   const query = queryOf(shown.token, main.pack);
   const key = `${whole.id} ${query}`;
-  if (scissors.moved.key === key) return scissors.moved.text;
-  const question = (how) => lens.host.source.moved(whole.trace, query, how);
+  if (moved.key === key) return moved.text;
+  const question = (how) => data.host.source.moved(whole.trace, query, how);
   askOnce(lens, "moved", key, question, (found) => {
-    scissors.moved = { key, text: movedWords(found) };
+    Object.assign(moved, { key, text: movedWords(found) });
   });
   return "Measuring how far its feature moves…";
 }
@@ -191,24 +198,24 @@ export function movedWords({ by, times }) {
 const LONGEST = 1000; // letters of all cuts, as in figures/drawing/view.py
 
 // `cut(texts)` makes the cut; `words(sentence)` says something.
-export function bindPainting(lens, { cut, words }) {
-  const { picture, pictureBox } = lens.refs;
+export function bindPainting(choice, data, page, { cut, words }) {
+  const { picture, pictureBox } = page.refs;
   pictureBox.insertAdjacentHTML("beforeend", '<svg class="painted" preserveAspectRatio="none"></svg>');
   const sheet = pictureBox.lastElementChild;
-  const painting = { on: false, patches: new Set(), at: 0, takes: true, down: false, sheet };
-  lens.painting = painting;
+  page.sheet = sheet;
+  const { painting } = choice;
 
   const patchUnder = (event) => {
     const box = picture.getBoundingClientRect();
-    const { rows, columns } = lens.main.pack;
+    const { rows, columns } = data.main.pack;
     return patchAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height, rows, columns);
   };
   const put = (patch, takes) => {
     painting.at = patch;
     if (takes) painting.patches.add(patch);
     else painting.patches.delete(patch);
-    paintPainting(lens);
-    words(paintingWords(lens));
+    paintPainting(choice, data, page);
+    words(paintingWords(choice));
   };
   const hands = {
     pointerdown(event) {
@@ -236,49 +243,51 @@ export function bindPainting(lens, { cut, words }) {
       true,
     );
   }
-  lens.root.addEventListener(
+  page.root.addEventListener(
     "keydown",
     (event) => {
       if (!painting.on || event.ctrlKey || event.metaKey || event.altKey) return;
-      const { rows, columns } = lens.main.pack;
-      if (event.key === "Escape") endPainting(lens);
+      const { rows, columns } = data.main.pack;
+      if (event.key === "Escape") endPainting(choice, data, page);
       else if (event.target !== picture) return;
       else if (event.key.startsWith("Arrow")) painting.at = patchAfterKey(event.key, painting.at, rows, columns);
       else if (event.key === " ") put(painting.at, !painting.patches.has(painting.at));
-      else if (event.key === "Enter") cutPainted(lens, cut, words);
+      else if (event.key === "Enter") cutPainted(choice, data, page, cut, words);
       else return;
       event.preventDefault();
       event.stopPropagation();
-      paintPainting(lens);
-      words(paintingWords(lens));
+      paintPainting(choice, data, page);
+      words(paintingWords(choice));
     },
     true,
   );
 }
 
-export function beginPainting(lens) {
-  const { painting, view, main } = lens;
+export function beginPainting(choice, data, page) {
+  const { painting, view } = choice,
+    { main } = data;
   Object.assign(painting, { on: true, down: false, patches: new Set() });
   const [row, column] = view.query.split(",").map(Number);
   painting.at = column === undefined ? 0 : row * main.pack.columns + column;
-  lens.refs.picture.focus();
-  paintPainting(lens);
+  page.refs.picture.focus();
+  paintPainting(choice, data, page);
 }
 
-export function endPainting(lens) {
-  Object.assign(lens.painting, { on: false, down: false, patches: new Set() });
-  paintPainting(lens);
+export function endPainting(choice, data, page) {
+  Object.assign(choice.painting, { on: false, down: false, patches: new Set() });
+  paintPainting(choice, data, page);
 }
 
-export function cutPainted(lens, cut, words) {
-  const { painting, view, main } = lens;
+export function cutPainted(choice, data, page, cut, words) {
+  const { painting, view } = choice,
+    { main } = data;
   const heard = [...painting.patches].sort((a, b) => a - b).map((patch) => patchText(patch, main.pack.columns));
   if (!heard.length) return words("Paint some patches first: drag over them.");
   const text = `${view.locked ? view.query : "*"}>${heard.join("+")}`;
   if (view.locked && heard.length === 1 && heard[0] === view.query) return words("A patch always hears itself.");
   if (text.length + view.cut.length + 1 > LONGEST)
     return words(`These ${heard.length} patches are too many for an address: paint fewer.`);
-  endPainting(lens);
+  endPainting(choice, data, page);
   cut(text);
 }
 
@@ -290,9 +299,8 @@ export function paintingWords({ painting, view }) {
   return count ? `${of} shall not be heard ${who}.` : `Drag over the patches that shall not be heard ${who}.`;
 }
 
-function paintPainting({ painting, main, refs }) {
+function paintPainting({ painting }, { main }, { refs, sheet }) {
   const { rows, columns } = main.pack;
-  const { sheet } = painting;
   refs.pictureBox.classList.toggle("painting", painting.on);
   sheet.toggleAttribute("hidden", !painting.on); // an SVG has no such property
   sheet.setAttribute("viewBox", `0 0 ${columns} ${rows}`);

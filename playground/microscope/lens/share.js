@@ -121,19 +121,20 @@ const FILM_KINDS = ["video/mp4;codecs=avc1.42E01F", "video/mp4", "video/webm;cod
 const PICTURE_SCALE = 2;
 
 export function bindShare(lens) {
-  const { refs } = lens;
-  lens.share = { stills: [], size: null, file: null, of: "", round: 0 };
+  const { page } = lens;
+  const { refs } = page;
+  page.share = { stills: [], size: null, file: null, of: "", round: 0 };
   refs.shareWays.addEventListener(
     "click",
     ({ target }) => target.dataset.share && chooseShared(lens, target.dataset.share),
   );
-  refs.shareGo.addEventListener("click", () => passOn(lens));
-  refs.shareSave.addEventListener("click", () => lens.share.file && handOver(lens.share.file));
+  refs.shareGo.addEventListener("click", () => passOn(page));
+  refs.shareSave.addEventListener("click", () => page.share.file && handOver(page.share.file));
 }
 
 // Called when the sheet has been opened.
 export function beginShare(lens) {
-  const { share, refs } = lens;
+  const { share, refs } = lens.page;
   share.stills = filmKind() ? takeStills(lens) : [];
   show(refs.shareLoop, share.stills.length > 1);
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -146,25 +147,25 @@ const filmKind = () =>
     : undefined;
 
 async function chooseShared(lens, of) {
-  const { share, refs } = lens;
+  const { page } = lens;
+  const { share, refs } = page;
   const round = ++share.round; // what was being made before is not wanted any more
-  const goesOn = () => share.round === round && lens.alive && !refs.sendingSheet.hidden;
+  const goesOn = () => share.round === round && page.alive && !refs.sendingSheet.hidden;
   Object.assign(share, { file: null, of });
   for (const button of refs.shareWays.children)
     button.setAttribute("aria-pressed", String(button.dataset.share === of));
-  offerShared(lens);
+  offerShared(page);
   say(refs.shareStatus, of === "loop" ? "Making it: three seconds …" : "");
   const blob = of === "loop" ? await recordFilm(lens, goesOn) : await sharedPicture(lens);
   if (!goesOn() || !blob) return;
   const end = of === "loop" ? blob.type.split(/[/;]/)[1] : "png";
-  share.file = new File([blob], fileName(lens, end), { type: blob.type.split(";")[0] });
-  offerShared(lens);
-  const own = lens.main.trace.private ? " Your photograph is in it." : "";
+  share.file = new File([blob], fileName(lens.choice, lens.frame, end), { type: blob.type.split(";")[0] });
+  offerShared(page);
+  const own = lens.data.main.trace.private ? " Your photograph is in it." : "";
   say(refs.shareStatus, `Made in this browser; it goes nowhere until you send it.${own}`);
 }
 
-function offerShared(lens) {
-  const { refs, share } = lens;
+function offerShared({ refs, share }) {
   const { file } = share;
   show(
     refs.shareGo,
@@ -174,74 +175,76 @@ function offerShared(lens) {
 }
 
 // To the apps of this phone.
-async function passOn(lens) {
-  const { file } = lens.share;
+async function passOn(page) {
+  const { file } = page.share;
   if (!file) return;
   try {
-    await navigator.share({ files: [file], text: lens.refs.sentence.textContent });
+    await navigator.share({ files: [file], text: page.refs.sentence.textContent });
   } catch (error) {
-    if (error.name !== "AbortError") say(lens.refs.shareStatus, "This browser could not send it: save it instead.");
+    if (error.name !== "AbortError") say(page.refs.shareStatus, "This browser could not send it: save it instead.");
   }
 }
 
-function putPreview(lens, canvas, words) {
+function putPreview(page, canvas, words) {
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", words);
-  lens.refs.sharePreview.replaceChildren(canvas);
+  page.refs.sharePreview.replaceChildren(canvas);
 }
 
 async function sharedPicture(lens) {
+  const { page } = lens;
   const canvas = pictureCanvas(lens, PICTURE_SCALE, false);
-  putPreview(lens, canvas, `The picture: ${lens.refs.sentence.textContent}`);
+  putPreview(page, canvas, `The picture: ${page.refs.sentence.textContent}`);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
 // ------------------------------------------------------------------------------------------------------- the film
 
 // The patches that show most, or whom the patch on view listens to; a patch that is locked comes last.
-function patchesToShare(lens) {
-  const { view, shown } = lens;
+function patchesToShare(choice, data, { shown }) {
+  const { view } = choice;
   const { pack, answers, mark } = shown;
   const from = view.head * pack.tokens + pack.prefixCount;
   const nobody = mark < 0 || !answers.ready[view.head];
   const three =
-    tellingPatches(lens) ?? (nobody ? [] : threePatches(answers.weights, from, pack.rows, pack.columns, mark));
+    tellingPatches(choice, data) ?? (nobody ? [] : threePatches(answers.weights, from, pack.rows, pack.columns, mark));
   if (!view.locked || mark < 0 || three.includes(mark)) return three;
   return [...three.slice(-2), mark];
 }
 
 // Each patch is asked as a hand would ask it, and nobody sees it: no frame of the screen comes between.
 function takeStills(lens) {
-  const { view, hover, aim } = lens;
-  const aspect = lens.pictureWidth / lens.pictureHeight;
+  const { choice, data, frame, page } = lens;
+  const { view, hover, aim } = choice;
+  const aspect = frame.pictureWidth / frame.pictureHeight;
   const { width, height, unit } = loopPictureSize(aspect);
-  const photo = makePhoto(lens.main.picture.bitmap, width, height);
+  const photo = makePhoto(data.main.picture.bitmap, width, height);
   const stills = [];
   try {
-    for (const patch of patchesToShare(lens)) {
-      const query = patchText(patch, lens.main.pack.columns);
-      Object.assign(lens, { hover: -1, aim: -1, view: { ...view, query, locked: false, curtain: 0 } });
+    for (const patch of patchesToShare(choice, data, frame)) {
+      const query = patchText(patch, data.main.pack.columns);
+      Object.assign(choice, { hover: -1, aim: -1, view: { ...view, query, locked: false, curtain: 0 } });
       paintFrame(lens);
-      if (lens.refs.waiting.hidden) stills.push(stillNow(lens, photo, unit));
+      if (page.refs.waiting.hidden) stills.push(stillNow(lens, photo, unit));
     }
   } finally {
-    Object.assign(lens, { view, hover, aim });
-    lens.schedule();
+    Object.assign(choice, { view, hover, aim });
+    page.schedule();
   }
   paintFrame(lens);
   const said = stills.map(({ runs }) => runs.map(({ text }) => text).join(""));
   return stills.filter((_, i) => said.indexOf(said[i]) === i); // of a map that is the same for all there is one
 }
 
-function stillNow(lens, photo, unit) {
-  const { picture, refs } = lens;
+function stillNow({ choice, data, frame, page: { refs } }, photo, unit) {
+  const { picture } = frame;
   const { width, height } = photo;
   const canvas = makeCanvas(width, height);
   drawPicture(
     canvas.getContext("2d"),
     width,
     height,
-    printed(lens, photo),
+    printed(choice, data, frame, photo),
     { ...picture, mark: -1, behind: null },
     unit,
   );
@@ -259,15 +262,16 @@ function stillNow(lens, photo, unit) {
 const markerColour = ({ asked }) => (asked ? ROLES.key : ROLES.query);
 
 // Plays on the sheet, and is recorded the first time.
-function recordFilm(lens, goesOn) {
-  const { stills } = lens.share;
+function recordFilm({ choice, data, frame, page }, goesOn) {
+  const { stills } = page.share;
   const canvas = makeCanvas(1, 1);
   const context = canvas.getContext("2d");
-  const { view, shown, colours } = lens;
-  const made = `${titleOf(lens.main)} · layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`;
+  const { view } = choice,
+    { shown, colours } = frame;
+  const made = `${titleOf(data.main)} · layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`;
   const size = layOutLoop(context, stills, `${made} · Attention Playground`, colours.font);
   Object.assign(canvas, { width: size.width, height: size.height });
-  putPreview(lens, canvas, `A film of ${stills.length} patches. ${lens.refs.sentence.textContent}`);
+  putPreview(page, canvas, `A film of ${stills.length} patches. ${page.refs.sentence.textContent}`);
   drawLoop(context, stills, size, 0);
   return new Promise((done) => {
     const recorder = new MediaRecorder(canvas.captureStream(FILM_RATE), {

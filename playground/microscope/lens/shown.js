@@ -12,44 +12,43 @@ export const isMap = (what) => WAYS[what]?.ofHeads === false;
 // Whether the source answers such questions: "layers", "features", "rollout", "relevance", "whole", "names"; of this
 // trace, where it says so there. Only a host with more than one picture can compare, and only a model that learned from
 // captions knows texts.
-export const canAsk = (lens, what) =>
+export const canAsk = (data, what) =>
   what === "compare"
-    ? Boolean(lens.host.compare)
-    : (lens.main?.trace?.offers ?? lens.host.source.offers).includes(what) &&
-      (WAYS[what]?.explains !== "text" || Boolean(lens.main?.trace.text));
+    ? Boolean(data.host.compare)
+    : (data.main?.trace?.offers ?? data.host.source.offers).includes(what) &&
+      (WAYS[what]?.explains !== "text" || Boolean(data.main?.trace.text));
 
 export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
 const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : (pack.forwardScale ?? pack.scale));
 
 // Of the whole pass that the view wants: its scale, where that is not the trained one, and its cuts.
-export const passOf = ({ view, shown }) => ({
+export const passOf = ({ view }, { shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
 });
 const cutOf = (entry) => (entry.trace.cut ?? []).join(";");
 
 // The layers that can be shown: all of them where the source has more, else those that were given.
-export const layersAtHand = (lens) =>
-  Array.from({ length: lens.main.pack.layers }, (_, layer) => layer).filter(
-    (layer) => canAsk(lens, "layers") || holds(lens.main.pack, layer),
+export const layersAtHand = (data) =>
+  Array.from({ length: data.main.pack.layers }, (_, layer) => layer).filter(
+    (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
   );
 
-export const entryShown = (lens) => (lens.shown.wholeArrived ? lens.whole : lens.main);
-export const labelsOf = (lens) => lens.explained?.labels.get(entryShown(lens).id) ?? null;
+export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
+export const labelsOf = (data, frame) => data.labels.get(entryShown(data, frame).id) ?? null;
 
 // The label that is explained: the one that is chosen, or the likeliest where one is needed: [number, name,
 // probability], or null.
-export function labelNow(lens) {
-  const { view } = lens;
+export function labelNow({ view }, data, frame) {
   if (!isExplained(view)) return null;
-  const labels = labelsOf(lens);
+  const labels = labelsOf(data, frame);
   if (view.label !== "") return labels?.find(([number]) => String(number) === view.label) ?? null;
   return wayOf(view).explains === "label" ? (labels?.[0] ?? null) : null;
 }
 
 // What a map of explained.js is about, and how it was made.
-export function explainedBy({ view, shown, main }) {
+export function explainedBy({ view }, { main }, { shown }) {
   const way = wayOf(view);
   const about = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
   const patch = asks(view) ? queryOf(shown.token, main.pack) : "";
@@ -57,8 +56,8 @@ export function explainedBy({ view, shown, main }) {
 }
 
 // Written into one object that lives as long as the lens, because this runs at every frame.
-export function resolve(lens) {
-  const { view, main, whole } = lens;
+export function resolve(choice, { main, whole }, frame) {
+  const { view } = choice;
   const scale = scaleOf(view, main.pack);
   const altered = Math.abs(scale - main.pack.scale) > 1e-9;
   const through = view.pass === "whole" && altered;
@@ -67,10 +66,10 @@ export function resolve(lens) {
   const arrived =
     wanted && whole !== null && Math.abs(forwardScale(whole.pack) - asked) < 1e-6 && cutOf(whole) === view.cut;
   const entry = arrived ? whole : main;
-  return Object.assign(lens.shown, {
+  return Object.assign(frame.shown, {
     answers: entry.answers,
     pack: entry.pack,
-    token: lens.hover >= 0 && !view.locked ? lens.hover : tokenOf(view.query, main.pack),
+    token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
     scale,
     altered,
     wholeMissing: wanted && !arrived,
@@ -81,13 +80,16 @@ export function resolve(lens) {
 }
 
 // The map that is drawn: made here of what has arrived, or by the source for the present choices.
-export function overlayNow(lens) {
-  const { overlay, view, main, whole, shown } = lens;
+export function overlayNow(choice, data, frame) {
+  const { view } = choice,
+    { overlay, main, whole } = data,
+    { shown } = frame;
   if (!isMap(view.what)) return null;
-  const live = liveMap(lens);
+  const live = liveMap(choice, data, frame);
   if (live || !overlay || overlay.what !== view.what) return live;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
-  if (isExplained(view) && overlay.about !== undefined && overlay.about !== explainedBy(lens)) return null;
+  if (isExplained(view) && overlay.about !== undefined && overlay.about !== explainedBy(choice, data, frame))
+    return null;
   if ((overlay.id ?? main.id) !== (shown.wholeArrived ? whole : main).id) return null;
   return overlay;
 }
@@ -95,9 +97,10 @@ export function overlayNow(lens) {
 // What speaks most for a label and most against it, of the map on view.
 
 // {most, least}: {patch, value} each; null where no label is explained or its map is not here.
-export function endsOf(lens) {
-  const { view, shown } = lens;
-  const overlay = explainsLabel(view) ? overlayNow(lens) : null;
+export function endsOf(choice, data, frame) {
+  const { view } = choice,
+    { shown } = frame;
+  const overlay = explainsLabel(view) ? overlayNow(choice, data, frame) : null;
   if (!overlay) return null;
   const { pack } = shown;
   const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
@@ -116,17 +119,16 @@ export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${size
 // "Mean of heads": the row that the picture, its sentence and its numbers show is the mean of all heads of the layer.
 // For the time of a drawing it lies in the place of the chosen head's row.
 
-export function isMean(lens) {
-  const { film, view, shown } = lens;
-  if (film.of !== "mean" || isMap(view.what) || wayOf(view).raw) return false;
+export function isMean({ heads, view }, { shown }) {
+  if (heads !== "mean" || isMap(view.what) || wayOf(view).raw) return false;
   return Boolean(shown.answers) && shown.answers.ready.every(Boolean);
 }
 
 // Gives what puts the head's own row back.
-export function layMean(lens) {
-  if (!isMean(lens)) return () => {};
-  const { head } = lens.view;
-  const { answers, pack } = lens.shown;
+export function layMean(choice, frame) {
+  if (!isMean(choice, frame)) return () => {};
+  const { head } = choice.view;
+  const { answers, pack } = frame.shown;
   const { heads, tokens } = pack;
   const at = head * tokens;
   const arrays = [...new Set([answers.weights, answers.drawn])];
@@ -149,23 +151,23 @@ export function layMean(lens) {
 
 // What each head does on average over the picture on view, by name: the source measures it, layer by layer.
 
-export function takeNames(lens, id, layer, heads) {
-  if (!lens.habits.has(id)) lens.habits.set(id, new Map());
-  lens.habits.get(id).set(layer, heads);
+export function takeNames(data, id, layer, heads) {
+  if (!data.habits.has(id)) data.habits.set(id, new Map());
+  data.habits.get(id).set(layer, heads);
 }
 
 // The layer whose names are to be asked for next, the one on view first; −1: all are here.
-export function missingNames(lens) {
-  const { main, view } = lens;
-  if (!canAsk(lens, "names")) return -1;
-  const known = lens.habits.get(main.id);
+export function missingNames({ view }, data) {
+  const { main } = data;
+  if (!canAsk(data, "names")) return -1;
+  const known = data.habits.get(main.id);
   const layers = Array.from({ length: main.pack.layers }, (_, layer) => layer).filter((layer) => !known?.has(layer));
   return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
 }
 
 // {label, short, colour, told}, or null where it is not known. It was measured at the trained scale.
-export function habitOf(lens, layer, head) {
-  if (lens.shown.altered) return null;
-  const found = lens.habits.get(lens.main.id)?.get(layer)?.[lens.main.pack.headNumbers[head]];
+export function habitOf(data, frame, layer, head) {
+  if (frame.shown.altered) return null;
+  const found = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
   return found ? { label: found[0], short: found[1], colour: found[2], told: found[3] ?? "" } : null;
 }

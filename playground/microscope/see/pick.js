@@ -22,7 +22,10 @@ export function momentsOf(scene, opening) {
     if (!again && kept.length < FAR_ONES) kept.push(one);
   }
   const patch = kept[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
-  const others = [strongest(pack, patch, nearShare, STAYS_NEAR, "near"), strongest(pack, patch, sinkShare, IN_A_SINK, "sink")];
+  const others = [
+    strongest(pack, patch, nearShare, STAYS_NEAR, "near"),
+    strongest(pack, patch, sinkShare, IN_A_SINK, "sink"),
+  ];
   return [...kept, ...others.filter(Boolean)].slice(0, 5);
 }
 

@@ -40,7 +40,8 @@ const SEE_ARC = `<svg class="arc" aria-hidden="true"><path class="halo" pathLeng
 
 // options: {face: "see" | "lab", language: () => "en", turned(face)}
 export function createSee(lens, { face, language, turned }) {
-  const { root, refs } = lens;
+  const { choice, data, frame, page } = lens;
+  const { root, refs } = page;
   const part = (name, className, html, place, where) => {
     const element = document.createElement(name);
     element.className = className;
@@ -68,7 +69,7 @@ export function createSee(lens, { face, language, turned }) {
     opening: null, //    {layer, head, patch} in which the picture opened
     resting: 0,
     get on() {
-      return see.face === "see" && !lens.presenting && !lens.ui.bare;
+      return see.face === "see" && !choice.presenting && !page.ui.bare;
     },
   };
   const words = (key, filled) => seeWords(language(), key, filled);
@@ -102,14 +103,14 @@ export function createSee(lens, { face, language, turned }) {
 
   // ---- drawers lie over the column; the photograph never moves
   function openDrawer(name) {
-    if (see.drawer === "why") closeSums(lens);
-    if (see.drawer === "heads" && name !== "heads") lens.choose({ beside: "convolution" });
+    if (see.drawer === "why") closeSums(page);
+    if (see.drawer === "heads" && name !== "heads") page.choose({ beside: "convolution" });
     see.drawer = name;
     root.dataset.drawer = name;
     for (const button of doorButtons) button.setAttribute("aria-expanded", String(button.dataset.door === name));
     if (name) hold(true);
-    if (name === "heads") lens.choose({ beside: "wall" });
-    if (name === "why") openSums(lens);
+    if (name === "heads") page.choose({ beside: "wall" });
+    if (name === "why") openSums(choice, frame, page);
     refresh(lens);
   }
 
@@ -122,7 +123,7 @@ export function createSee(lens, { face, language, turned }) {
     event.preventDefault();
     event.stopPropagation();
     hold(true);
-    lens.choose({ [key]: lens.view[key] + by });
+    page.choose({ [key]: choice.view[key] + by });
   });
 
   // ---- while nobody points the photograph is as it is; a moment stays until somebody does
@@ -134,9 +135,9 @@ export function createSee(lens, { face, language, turned }) {
   refs.picture.addEventListener("pointermove", () => see.on && hold(true));
   refs.picture.addEventListener("pointerdown", () => see.on && hold(true));
   refs.picture.addEventListener("pointerleave", (event) => {
-    if (!see.on || lens.view.locked || event.pointerType !== "mouse") return;
+    if (!see.on || choice.view.locked || event.pointerType !== "mouse") return;
     hold(false);
-    lens.schedule();
+    page.schedule();
   });
 
   function turn(to = see.face === "see" ? "lab" : "see") {
@@ -174,20 +175,20 @@ export function createSee(lens, { face, language, turned }) {
     root.style.setProperty("--twin", String(aspect));
     const room = beside ? Math.min(width - SEE_COLUMN, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
     const high = beside ? room / aspect : Math.min(room / aspect, HIGHEST);
-    lens.seenWidth = 0;
-    setPictures(lens, high * aspect, aspect);
-    root.style.setProperty("--sw", `${lens.pictureWidth}px`);
+    frame.seenWidth = 0;
+    setPictures(frame, page, high * aspect, aspect);
+    root.style.setProperty("--sw", `${frame.pictureWidth}px`);
     root.style.setProperty("--room", `${Math.max(0, height)}px`);
-    lens.ratio = Math.min(3, window.devicePixelRatio || 1);
-    lens.unit = lens.ratio;
-    sizeCanvases(lens);
-    if (stairs.clientWidth) fitCanvas(stairs, stairs.clientWidth, stairs.clientHeight, lens.ratio);
+    frame.ratio = Math.min(3, window.devicePixelRatio || 1);
+    frame.unit = frame.ratio;
+    sizeCanvases(frame, page);
+    if (stairs.clientWidth) fitCanvas(stairs, stairs.clientWidth, stairs.clientHeight, frame.ratio);
   }
 
   // ---- a frame
   function paint() {
     if (!see.on) return;
-    lens.film.wanted = true; // its moments lie in all layers
+    choice.filmWanted = true; // its moments lie in all layers
     paintPlain();
     paintWords();
     paintStairs();
@@ -196,26 +197,28 @@ export function createSee(lens, { face, language, turned }) {
   }
 
   function paintPlain() {
-    const photo = photoOf(lens, lens.main);
+    const photo = photoOf(data, frame, page, data.main);
     if (plain.of === photo) return;
     plain.of = photo;
-    fitCanvas(plain, lens.pictureWidth, lens.pictureHeight, lens.ratio);
+    fitCanvas(plain, frame.pictureWidth, frame.pictureHeight, frame.ratio);
     plain.getContext("2d").drawImage(photo.clear, 0, 0);
     root.classList.toggle("untouched", see.untouched);
   }
 
-  const isPlainRow = () => lens.view.what === FIRST_WAY && lens.view.direction === "row" && !isMean(lens);
+  const isPlainRow = () => choice.view.what === FIRST_WAY && choice.view.direction === "row" && !isMean(choice, frame);
 
   function paintWords() {
-    const { view, shown, main } = lens;
+    const { view } = choice;
+    const { shown } = frame;
+    const { main } = data;
     const { pack, answers, mark, mainDomain } = shown;
     const ready = answers.ready[view.head] && !shown.layerMissing;
     const at = view.head * pack.tokens;
     show(outside, ready && mark >= 0);
-    let sentence = { before: words(lens.touch ? "touch" : "point"), place: "", after: "" };
+    let sentence = { before: words(page.touch ? "touch" : "point"), place: "", after: "" };
     if (!ready) sentence.before = words("comes");
     else if (!see.untouched && (!isPlainRow() || mark < 0)) {
-      const { before, share, between, place, after } = sentenceOf(factsOf(lens)); // as Lab says it
+      const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // as Lab says it
       sentence = { before: before + share + between, place, after };
     } else if (!see.untouched) sentence = sayRow(language(), rowNow(at), main.picture.parts ?? []);
     const { before, place, after } = sentence;
@@ -237,7 +240,8 @@ export function createSee(lens, { face, language, turned }) {
   }
 
   function rowNow(at) {
-    const { view, shown } = lens;
+    const { view } = choice;
+    const { shown } = frame;
     const { pack, answers, mark } = shown;
     const { weights } = answers;
     const { rows, columns, prefixCount, tokens } = pack;
@@ -254,7 +258,8 @@ export function createSee(lens, { face, language, turned }) {
 
   // ---- ÷ √d_k
   function paintStairs() {
-    const { view, shown, sorted } = lens;
+    const { view } = choice;
+    const { shown, sorted } = frame;
     const { pack, answers, token, mainDomain } = shown;
     if (!stairs.width || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
     const { scale } = pack;
@@ -262,10 +267,10 @@ export function createSee(lens, { face, language, turned }) {
     const now = performance.now();
     setBars(see.stairs, largestShares(sorted, BARS_SHOWN), altered, now, isStill());
     const other = otherLargest(pack, view, token, altered ? scale : 1);
-    const look = { ramp: rampOf(lens), domain: mainDomain, colours: lens.colours, unit: lens.ratio };
+    const look = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
     drawStaircase(stairs.getContext("2d"), stairs.width, stairs.height, barsAt(see.stairs, now), other, look);
     sayOnce(by(stairsBox, "dashed"), words(altered ? "dashedOn" : "dashedOff", { share: percent(other) }));
-    if (isMoving(see.stairs, now)) requestAnimationFrame(() => lens.alive && see.on && paintStairs());
+    if (isMoving(see.stairs, now)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
   }
 
   function otherLargest(pack, view, token, scale) {
@@ -277,7 +282,7 @@ export function createSee(lens, { face, language, turned }) {
 
   // ---- the curve from the patch to the brightest one, at rest
   function placeArc() {
-    const { shown, picture, pictureWidth: w, pictureHeight: h } = lens;
+    const { shown, picture, pictureWidth: w, pictureHeight: h } = frame;
     const { rows, columns } = shown.pack;
     arc.classList.remove("drawn");
     clearTimeout(see.resting);
@@ -300,11 +305,12 @@ export function createSee(lens, { face, language, turned }) {
 
   // ---- moments
   function showMoments() {
-    const { main, view } = lens;
-    const scene = sceneOf(lens);
+    const { main } = data;
+    const { view } = choice;
+    const scene = sceneOf(data);
     const { moments } = see;
     if (see.opening?.of !== main.picture.id + main.trace.model) {
-      const { mark } = lens.shown;
+      const { mark } = frame.shown;
       see.opening = { of: main.picture.id + main.trace.model, layer: view.layer, head: view.head, patch: mark };
       Object.assign(moments, { scene: null, list: [], at: 0 });
       row.replaceChildren();
@@ -317,7 +323,7 @@ export function createSee(lens, { face, language, turned }) {
     }
     for (const [i, button] of moments.buttons.entries()) {
       const one = moments.list[i];
-      const chosen = one && one.layer === view.layer && one.head === view.head && one.patch === lens.shown.mark;
+      const chosen = one && one.layer === view.layer && one.head === view.head && one.patch === frame.shown.mark;
       button.setAttribute("aria-pressed", String(Boolean(chosen) && !see.untouched));
     }
   }
@@ -325,8 +331,8 @@ export function createSee(lens, { face, language, turned }) {
   function fillMoments() {
     const { moments } = see;
     const { pack } = moments.scene;
-    const parts = lens.main.picture.parts ?? [];
-    const photo = makePhoto(photoOf(lens, lens.main).image, ...coverSize(pack));
+    const parts = data.main.picture.parts ?? [];
+    const photo = makePhoto(photoOf(data, frame, page, data.main).image, ...coverSize(pack));
     moments.buttons = moments.list.map((one, i) => {
       const name = momentName(one, pack, parts, PART_NAMES[language()], words);
       const button = momentButton(
@@ -342,8 +348,8 @@ export function createSee(lens, { face, language, turned }) {
     more.firstChild.remove();
     more.addEventListener("click", () => {
       hold(true);
-      surprise(lens);
-      if (lens.view.locked) lens.choose({ locked: false });
+      surprise(choice, data, page);
+      if (choice.view.locked) page.choose({ locked: false });
     });
     row.replaceChildren(...moments.buttons, more);
     for (const [i, button] of [...row.children].entries()) button.tabIndex = i ? -1 : 0;
@@ -353,8 +359,8 @@ export function createSee(lens, { face, language, turned }) {
     const { list, scene } = see.moments;
     const { layer, head, patch } = list[i];
     hold(true);
-    lens.hover = -1;
-    lens.choose({ layer, head, query: patchText(patch, scene.pack.columns), locked: false });
+    choice.hover = -1;
+    page.choose({ layer, head, query: patchText(patch, scene.pack.columns), locked: false });
   }
 
   row.addEventListener("keydown", (event) => {
@@ -374,7 +380,7 @@ export function createSee(lens, { face, language, turned }) {
     const print = makePrint(photo);
     const domain = ownExposure(values, 0, pack, FIRST_WAY, "auto", false);
     printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
-    fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, lens.ratio);
+    fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, frame.ratio);
     const [w, h] = [canvas.width, canvas.height];
     const middle = (at, across, size, cut) => Math.min(size - cut, Math.max(0, ((at + 0.5) / across) * size - cut / 2));
     const column = ((patch % pack.columns) + (best % pack.columns)) / 2;
@@ -384,7 +390,7 @@ export function createSee(lens, { face, language, turned }) {
   }
 
   const coverSize = ({ rows, columns }) => {
-    const factor = Math.max(MOMENT_SIZE.width / columns, MOMENT_SIZE.height / rows) * lens.ratio;
+    const factor = Math.max(MOMENT_SIZE.width / columns, MOMENT_SIZE.height / rows) * frame.ratio;
     return [columns * factor, rows * factor];
   };
 
@@ -396,7 +402,7 @@ export function createSee(lens, { face, language, turned }) {
     writeWords,
     openDrawer,
     hold,
-    sumsAreOpen: () => sumsAreOpen(lens),
+    sumsAreOpen: () => sumsAreOpen(page),
   });
 }
 

@@ -40,7 +40,7 @@ def atlas(here: Here, seen, mean, spread=None) -> None:
 def _habit_names(mean, vit) -> list[list[dict[str, str | None]]]:
     """`told`: what a loss asked of this head's weights in training, or None."""
     from playground.analysis.heads import short
-    from playground.models.told_heads import told
+    from playground.models.source import told
 
     named = zip(mean.kinds(), mean.habits(), strict=True)
     return [

@@ -52,17 +52,17 @@ export function aLens({ pack = {}, view = {}, offers, film = false, host = {} } 
   const failures = [];
   const told = { source, failed: (error) => failures.push(error.message), ...host };
   const lens = createState(null, { message: {} }, told);
-  lens.film = { wanted: film };
-  lens.explained = { timer: 0, labels: new Map(), foretold: new Map() };
-  lens.main = receive(lens, aTrace("cat"), packOf(pack));
-  lens.view = { ...lens.view, layer: 0, query: "0,0", ...view };
-  lens.schedule = () => frame(lens);
+  lens.choice.filmWanted = film;
+  Object.assign(lens.page, { film: { timer: 0 }, explained: { timer: 0 } });
+  lens.data.main = receive(lens.data, aTrace("cat"), packOf(pack));
+  lens.choice.view = { ...lens.choice.view, layer: 0, query: "0,0", ...view };
+  lens.page.schedule = () => frame(lens);
   return { lens, source, failures };
 }
 
 // As a frame does; the cursor's: `pointed`.
 export function frame(lens, pointed = false) {
-  resolve(lens);
+  resolve(lens.choice, lens.data, lens.frame);
   askForMissing(lens, pointed);
   explain(lens);
 }

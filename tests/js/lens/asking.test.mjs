@@ -37,7 +37,7 @@ test("without a film or a wall only the layer on view and its neighbours come", 
   open(source, "layers").answer(layer(4));
   await pass(REST);
   assert.deepEqual(asked(source), ["names cat 5"]);
-  lens.view = { ...lens.view, beside: "wall" };
+  lens.choice.view = { ...lens.choice.view, beside: "wall" };
   frame(lens);
   await pass(REST);
   assert.deepEqual(asked(source), ["layers cat 3"], "the wall wants the nearest first");
@@ -64,7 +64,7 @@ test("a layer that the film alone shows costs no frame, but for the last one; th
   frame(lens);
   await pass(REST);
   let frames = 0;
-  lens.schedule = () => frames++;
+  lens.page.schedule = () => frames++;
   open(source, "layers cat 1").answer(packOf({ layers: 3, held: [1] }));
   await pass();
   assert.deepEqual([frames, heard], [0, 0]);
@@ -80,7 +80,7 @@ test("what came is not asked for again before the next frame", async () => {
   open(source, "whole").answer({ ...aTrace("off"), cut: [] });
   await pass();
   asked(source);
-  lens.schedule = () => {}; // no frame is drawn any more
+  lens.page.schedule = () => {}; // no frame is drawn any more
   open(source, "layers off").answer(packOf({ ...SIX, held: [0], forward_scale: 1 }));
   await pass();
   const again = asked(source).filter((text) => text.startsWith("whole"));
@@ -111,17 +111,17 @@ test("one question of a kind at a time: a new one ends the former, and its late 
   await pass(REST);
   assert.deepEqual(asked(source), ["layers cat 2"], "nothing is asked twice while it is open, however long");
   const former = open(source, "layers");
-  lens.view = { ...lens.view, layer: 4 };
+  lens.choice.view = { ...lens.choice.view, layer: 4 };
   frame(lens);
   await pass(REST);
   assert.deepEqual(asked(source), ["layers cat 4"]);
   assert.deepEqual([former.signal.aborted, open(source, "layers").signal.aborted], [true, false]);
   former.answer(layer(2));
   await pass();
-  assert.equal(holdsAll(lens.main.pack, 2), false);
+  assert.equal(holdsAll(lens.data.main.pack, 2), false);
   open(source, "layers").answer(layer(4));
   await pass();
-  assert.ok(holdsAll(lens.main.pack, 4));
+  assert.ok(holdsAll(lens.data.main.pack, 4));
 });
 
 test("questions of two kinds stand side by side", async () => {
@@ -175,7 +175,7 @@ test("another question of the kind does not wait for what failed", async () => {
   await pass(REST);
   open(source, "layers").fail(new Error("no"));
   await pass();
-  lens.view = { ...lens.view, layer: 3 };
+  lens.choice.view = { ...lens.choice.view, layer: 3 };
   frame(lens);
   await pass(REST);
   assert.deepEqual(asked(source), ["layers cat 2", "layers cat 3"]);
@@ -185,7 +185,7 @@ test("what was asked for another picture is ended, and neither taken nor told as
   const { lens, source, failures } = aLens({ pack: { ...SIX, held: [0] }, view: { what: "similarity" } });
   frame(lens);
   await pass(REST);
-  stopAsking(lens);
+  stopAsking(lens.data);
   assert.deepEqual(
     source.questions.map(({ signal }) => signal.aborted),
     [true, true],
@@ -193,19 +193,19 @@ test("what was asked for another picture is ended, and neither taken nor told as
   open(source, "layers").answer(layer(1));
   open(source, "features").fail(new Error("stopped"));
   await pass(REST);
-  assert.deepEqual([holdsAll(lens.main.pack, 1), failures, lens.asked.size], [false, [], 0]);
+  assert.deepEqual([holdsAll(lens.data.main.pack, 1), failures, lens.data.asked.size], [false, [], 0]);
 });
 
 test("a lens that is gone asks nothing and takes nothing", async () => {
   const { lens, source, failures } = aLens({ pack: { ...SIX, held: [0] }, view: { layer: 2 } });
   frame(lens);
   await pass(REST);
-  lens.alive = false;
+  lens.page.alive = false;
   open(source, "layers").answer(layer(2));
   await pass(REST);
   frame(lens);
   await pass(REST);
-  assert.deepEqual([asked(source), holdsAll(lens.main.pack, 2), failures], [["layers cat 2"], false, []]);
+  assert.deepEqual([asked(source), holdsAll(lens.data.main.pack, 2), failures], [["layers cat 2"], false, []]);
 });
 
 test("a source that offers nothing is asked nothing", async () => {
@@ -235,12 +235,12 @@ test("features are asked for once a layer, of the layer on view", async () => {
   open(source, "features").answer(new Float32Array(TOKENS * 2).fill(1));
   await pass(REST);
   assert.deepEqual(count(), []);
-  assert.equal(overlayNow(lens).values.length, TOKENS);
-  lens.view = { ...lens.view, what: "similarity" };
+  assert.equal(overlayNow(lens.choice, lens.data, lens.frame).values.length, TOKENS);
+  lens.choice.view = { ...lens.choice.view, what: "similarity" };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), [], "another map of the same features");
-  lens.view = { ...lens.view, layer: 2 };
+  lens.choice.view = { ...lens.choice.view, layer: 2 };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["features cat 2"]);
@@ -252,12 +252,12 @@ test("features of another shape than the picture's are not taken", async () => {
   await pass(REST);
   open(source, "features").answer(new Float32Array(TOKENS * 2 + 1));
   await pass();
-  assert.equal(lens.features.size, 0);
+  assert.equal(lens.data.features.size, 0);
 });
 
 test("the features of the compared picture follow, at the same height", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 3, what: "norm", beside: "compare" } });
-  lens.other = receive(lens, aTrace("dog"), packOf({ layers: 8, held: [6, 7] }));
+  lens.data.other = receive(lens.data, aTrace("dog"), packOf({ layers: 8, held: [6, 7] }));
   frame(lens);
   await pass(REST);
   open(source, "features").answer(new Float32Array(TOKENS * 2).fill(1));
@@ -274,11 +274,11 @@ test("the rollout of a small picture comes for all patches at once, locked or no
   assert.deepEqual(count(), ["flows cat"]);
   open(source, "flows").answer(new Uint16Array(TOKENS * TOKENS).fill(0x3c00));
   await pass(REST);
-  lens.view = { ...lens.view, locked: true, query: "1,2" };
+  lens.choice.view = { ...lens.choice.view, locked: true, query: "1,2" };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), []);
-  assert.deepEqual([...overlayNow(lens).values], new Array(TOKENS).fill(1));
+  assert.deepEqual([...overlayNow(lens.choice, lens.data, lens.frame).values], new Array(TOKENS).fill(1));
 });
 
 test("the rollout of a large picture comes for a locked patch, and is shown for no other one", async () => {
@@ -291,17 +291,17 @@ test("the rollout of a large picture comes for a locked patch, and is shown for 
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), [], "nothing is locked");
-  lens.view = { ...lens.view, locked: true };
+  lens.choice.view = { ...lens.choice.view, locked: true };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["rollout cat 2,3"]);
   open(source, "rollout").answer(new Uint16Array(grid[0] * grid[1] + 1).fill(0x3800));
   await pass(REST);
-  assert.equal(overlayNow(lens).values[9], 0.5);
+  assert.equal(overlayNow(lens.choice, lens.data, lens.frame).values[9], 0.5);
   assert.deepEqual(count(), [], "it is here");
-  lens.view = { ...lens.view, query: "4,4" };
+  lens.choice.view = { ...lens.choice.view, query: "4,4" };
   frame(lens);
-  assert.equal(overlayNow(lens), null);
+  assert.equal(overlayNow(lens.choice, lens.data, lens.frame), null);
   await pass(REST);
   assert.deepEqual(count(), ["rollout cat 4,4"]);
 });
@@ -314,7 +314,7 @@ test("a whole pass comes with the layer on view, then with the others; another s
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["whole cat 0.1"]);
-  lens.view = { ...lens.view, scale: 0.2 };
+  lens.choice.view = { ...lens.choice.view, scale: 0.2 };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["whole cat 0.2"]);
@@ -328,8 +328,8 @@ test("a whole pass comes with the layer on view, then with the others; another s
   assert.equal(open(source, "layers cat at").signal, open(source, "whole").signal);
   open(source, "layers cat at").answer(packOf({ held: [1], forward_scale: 0.2 }));
   await pass();
-  assert.deepEqual([lens.whole.id, lens.shown.pack === lens.whole.pack], ["cat at 0.2", true]);
-  lens.view = { ...lens.view, layer: 2 };
+  assert.deepEqual([lens.data.whole.id, lens.frame.shown.pack === lens.data.whole.pack], ["cat at 0.2", true]);
+  lens.choice.view = { ...lens.choice.view, layer: 2 };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["layers cat at 0.2 2"], "the layer on view of what is shown");
@@ -338,7 +338,7 @@ test("a whole pass comes with the layer on view, then with the others; another s
 test("a cut is a whole pass at the trained scale; what can't be cut is left out of the view", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, cut: "0,1>1,2" } });
   const chosen = [];
-  lens.choose = (change) => chosen.push(change);
+  lens.page.choose = (change) => chosen.push(change);
   const count = () => asked(source).filter((text) => !text.startsWith("names"));
   frame(lens);
   await pass(REST);
@@ -348,10 +348,10 @@ test("a cut is a whole pass at the trained scale; what can't be cut is left out 
   open(source, "layers cut").answer(packOf({ held: [1], cuts: ["0,1>1,2"] }));
   await pass();
   frame(lens);
-  assert.equal(lens.shown.pack, lens.whole.pack);
-  lens.view = { ...lens.view, cut: "9,9>0,0" };
+  assert.equal(lens.frame.shown.pack, lens.data.whole.pack);
+  lens.choice.view = { ...lens.choice.view, cut: "9,9>0,0" };
   frame(lens);
-  assert.equal(lens.shown.pack, lens.main.pack, "another cut is not here yet");
+  assert.equal(lens.frame.shown.pack, lens.data.main.pack, "another cut is not here yet");
   await pass(REST);
   open(source, "whole").fail(Object.assign(new Error("no such patch"), { status: 400 }));
   await pass();
@@ -368,17 +368,17 @@ test("nothing is asked of a whole pass at the trained scale", async () => {
 test("a hundred whole passes do not pile up", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { pass: "whole" } });
   for (let n = 1; n <= 10; n++) {
-    lens.view = { ...lens.view, scale: n / 100 };
+    lens.choice.view = { ...lens.choice.view, scale: n / 100 };
     frame(lens);
     await pass(REST);
     open(source, "whole").answer(aTrace(`cat at ${n / 100}`));
     await pass();
     open(source, `layers cat at ${n / 100}`).answer(packOf({ held: [0], forward_scale: n / 100 }));
     await pass();
-    lens.whole.size = 30e6;
+    lens.data.whole.size = 30e6;
   }
-  assert.deepEqual([...lens.packs.keys()].slice(-2), ["cat", "cat at 0.1"], "what is shown stays");
-  assert.ok(lens.packs.size <= 7, [...lens.packs.keys()].join(", "));
+  assert.deepEqual([...lens.data.packs.keys()].slice(-2), ["cat", "cat at 0.1"], "what is shown stays");
+  assert.ok(lens.data.packs.size <= 7, [...lens.data.packs.keys()].join(", "));
 });
 
 test("a comparison wants its layer before the neighbours; without one the host is asked for it", async () => {
@@ -388,12 +388,12 @@ test("a comparison wants its layer before the neighbours; without one the host i
     view: { layer: 2, beside: "compare" },
     host: { compare: () => wished++ },
   });
-  resolve(lens);
+  resolve(lens.choice, lens.data, lens.frame);
   askForMissing(lens, false);
   await pass(REST);
   assert.equal(wished, 1);
   asked(source);
-  lens.other = receive(lens, aTrace("dog"), packOf({ layers: 10, held: [0] }));
+  lens.data.other = receive(lens.data, aTrace("dog"), packOf({ layers: 10, held: [0] }));
   frame(lens);
   await pass(REST);
   assert.deepEqual(asked(source), ["layers dog 6"], "layer 2 of 4 is at the height of layer 6 of 10");

@@ -8,13 +8,12 @@ import { aLens, aTrace, frame } from "./alens.mjs";
 
 test("where a row collapses is looked for in whole layers alone: of the first, one head comes first", () => {
   const { lens } = aLens({ pack: { some: [0] }, view: { scale: "off" } });
-  lens.collapse = { pack: null, key: "", found: null };
   frame(lens);
-  assert.equal(collapsing(lens), null);
-  receive(lens, aTrace("cat"), packOf());
+  assert.equal(collapsing(lens.choice, lens.frame), null);
+  receive(lens.data, aTrace("cat"), packOf());
   frame(lens);
-  assert.doesNotThrow(() => collapsing(lens));
-  assert.match(lens.collapse.key, / 1$/, "it is looked for again");
+  assert.doesNotThrow(() => collapsing(lens.choice, lens.frame));
+  assert.match(lens.frame.collapse.key, / 1$/, "it is looked for again");
 });
 
 test("the verdict on the whole pass names every label that has changed, the largest change first", () => {

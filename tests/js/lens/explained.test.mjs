@@ -22,7 +22,7 @@ async function explaining(view, labels = LABELS) {
   await pass(REST);
   open(found.source, "labels").answer(labels);
   await pass(REST);
-  const { tokens } = found.lens.main.pack;
+  const { tokens } = found.lens.data.main.pack;
   const count = () => asked(found.source).filter((text) => !/^(names|labels)/.test(text));
   return { ...found, count, halves: (bits) => new Uint16Array(tokens).fill(bits) };
 }
@@ -30,17 +30,17 @@ async function explaining(view, labels = LABELS) {
 test("relevance is asked for of a locked patch alone, and is drawn for that patch alone", async () => {
   const { lens, source, count, halves } = await explaining({ what: "relevance" });
   assert.deepEqual(count(), [], "it costs a pass forward and one back");
-  assert.match(waitingForExplained(lens), /Click a patch/);
-  lens.view = { ...lens.view, locked: true, query: "0,1" };
+  assert.match(waitingForExplained(lens.choice, lens.data, lens.frame), /Click a patch/);
+  lens.choice.view = { ...lens.choice.view, locked: true, query: "0,1" };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["relevance cat 0,1"]);
   open(source, "relevance").answer(halves(0x3c00));
   await pass();
-  assert.ok(overlayNow(lens).values.every((value) => value === 1));
-  lens.view = { ...lens.view, query: "1,1" };
+  assert.ok(overlayNow(lens.choice, lens.data, lens.frame).values.every((value) => value === 1));
+  lens.choice.view = { ...lens.choice.view, query: "1,1" };
   frame(lens);
-  assert.equal(overlayNow(lens), null);
+  assert.equal(overlayNow(lens.choice, lens.data, lens.frame), null);
 });
 
 test("a label needs no locked patch, and another label is asked for anew", async () => {
@@ -48,12 +48,12 @@ test("a label needs no locked patch, and another label is asked for anew", async
   assert.deepEqual(count(), ["relevance cat 0"]);
   open(source, "relevance").answer(halves(0x3c00));
   await pass();
-  assert.ok(overlayNow(lens));
-  assert.deepEqual(labelNow(lens), LABELS[1]);
-  lens.view = { ...lens.view, label: "2" };
+  assert.ok(overlayNow(lens.choice, lens.data, lens.frame));
+  assert.deepEqual(labelNow(lens.choice, lens.data, lens.frame), LABELS[1]);
+  lens.choice.view = { ...lens.choice.view, label: "2" };
   frame(lens);
   await pass(REST);
-  assert.equal(overlayNow(lens), null);
+  assert.equal(overlayNow(lens.choice, lens.data, lens.frame), null);
   assert.deepEqual(count(), ["relevance cat 2"]);
 });
 
@@ -74,21 +74,21 @@ test("what explains a label speaks of both sides, around zero, and nothing of it
     ["occlusion", "+0.50 logits", "−0.25 logits"],
   ]) {
     const { lens, source } = await explaining({ what, label: "0", locked: true, query: "1,1" });
-    const answer = bothSigns(lens.main);
+    const answer = bothSigns(lens.data.main);
     const found = { matrix: answer, passes: 9, of: 9, steps: 1, how: "blanked in blocks of 2 × 2" };
     open(source, what).answer(what === "relevance" ? answer : found);
     await pass(REST);
     frame(lens);
-    lens.main.picture = { title: "a cat's picture" };
-    lens.print = { holds: "heat" };
-    const { most: best, least: worst } = endsOf(lens);
+    lens.data.main.picture = { title: "a cat's picture" };
+    lens.frame.print = { holds: "heat" };
+    const { most: best, least: worst } = endsOf(lens.choice, lens.data, lens.frame);
     assert.deepEqual(
-      [signedWords(best.value, unitOf(lens.view)), signedWords(worst.value, unitOf(lens.view))],
+      [signedWords(best.value, unitOf(lens.choice.view)), signedWords(worst.value, unitOf(lens.choice.view))],
       [most, least],
     );
     assert.deepEqual([best.place, worst.place], ["row 0, column 0", "row 0, column 1"]);
-    assert.equal(fileName(lens, "png"), `attention-${what}-label0.png`);
-    const caption = captionOf(lens);
+    assert.equal(fileName(lens.choice, lens.frame, "png"), `attention-${what}-label0.png`);
+    const caption = captionOf(lens.choice, lens.data, lens.frame);
     assert.doesNotMatch(caption, /row 1, column 1|head/, caption);
     assert.ok(caption.includes(`“a dog” · for it up to ${most} at row 0, column 0`), caption);
     assert.ok(caption.includes(`against it up to ${least} at row 0, column 1`), caption);
@@ -97,11 +97,11 @@ test("what explains a label speaks of both sides, around zero, and nothing of it
 
 test("of a patch the caption and the file's name say which", async () => {
   const { lens } = await explaining({ what: "relevance", locked: true, query: "1,1" });
-  lens.main.picture = { title: "a cat's picture" };
-  lens.print = { holds: "heat" };
-  assert.equal(endsOf(lens), null);
-  assert.equal(fileName(lens, "png"), "attention-relevance-1-1.png");
-  assert.match(captionOf(lens), /row 1, column 1/);
+  lens.data.main.picture = { title: "a cat's picture" };
+  lens.frame.print = { holds: "heat" };
+  assert.equal(endsOf(lens.choice, lens.data, lens.frame), null);
+  assert.equal(fileName(lens.choice, lens.frame, "png"), "attention-relevance-1-1.png");
+  assert.match(captionOf(lens.choice, lens.data, lens.frame), /row 1, column 1/);
 });
 
 test("an occlusion comes step by step until all are there, and what it measured stands beside relevance", async () => {
@@ -110,17 +110,17 @@ test("an occlusion comes step by step until all are there, and what it measured 
   assert.deepEqual(count(), ["occlusion cat 0,1 mean 0"]);
   open(source, "occlusion").answer(found);
   await pass(REST);
-  assert.equal(overlayNow(lens).passes, 24, "a coarse map is shown while the next comes");
+  assert.equal(overlayNow(lens.choice, lens.data, lens.frame).passes, 24, "a coarse map is shown while the next comes");
   assert.deepEqual(count(), ["occlusion cat 0,1 mean 1"]);
   open(source, "occlusion").answer({ ...found, passes: 48, foretells: 0.875, blocks: 25 });
   await pass(REST);
   assert.deepEqual(count(), [], "that was the last");
-  const [measured] = lens.explained.foretold.values();
+  const [measured] = lens.data.foretold.values();
   assert.equal(
     foretoldWords(measured),
     "Relevance foretells what blanking moves with a rank correlation of 0.88 (25 blocks, by the mean colour).",
   );
-  lens.view = { ...lens.view, blank: "noise" };
+  lens.choice.view = { ...lens.choice.view, blank: "noise" };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["occlusion cat 0,1 noise 0"]);
@@ -131,8 +131,8 @@ test("the logit lens is of the likeliest label where none is chosen, and of each
   assert.deepEqual(count(), ["label cat 1 2"]);
   open(source, "label").answer(halves(0x3800));
   await pass(REST);
-  assert.ok(overlayNow(lens));
-  lens.view = { ...lens.view, layer: 3 };
+  assert.ok(overlayNow(lens.choice, lens.data, lens.frame));
+  lens.choice.view = { ...lens.choice.view, layer: 3 };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["label cat 3 2"]);
@@ -141,21 +141,21 @@ test("the logit lens is of the likeliest label where none is chosen, and of each
 test("a text is read where the model learned from captions, once it was typed, and in each layer anew", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "text" } });
   const count = () => asked(source).filter((words) => /^(text|labels)/.test(words));
-  const halves = () => new Uint16Array(lens.main.pack.tokens).fill(0x3800);
+  const halves = () => new Uint16Array(lens.data.main.pack.tokens).fill(0x3800);
   frame(lens);
   await pass(REST);
-  lens.view = { ...lens.view, text: "a cat" };
+  lens.choice.view = { ...lens.choice.view, text: "a cat" };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), [], "this model knows no texts");
-  lens.main = { ...lens.main, trace: { ...lens.main.trace, text: true } };
+  lens.data.main = { ...lens.data.main, trace: { ...lens.data.main.trace, text: true } };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["text cat 1 a cat"], "and of labels nobody asks");
   open(source, "text").answer(halves());
   await pass(REST);
-  assert.equal(overlayNow(lens).values[3], 0.5);
-  lens.view = { ...lens.view, layer: 3 };
+  assert.equal(overlayNow(lens.choice, lens.data, lens.frame).values[3], 0.5);
+  lens.choice.view = { ...lens.choice.view, layer: 3 };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["text cat 3 a cat"]);
@@ -164,7 +164,7 @@ test("a text is read where the model learned from captions, once it was typed, a
 test("a model without labels says so", async () => {
   const { lens, count } = await explaining({ what: "label" }, []);
   assert.deepEqual(count(), []);
-  assert.match(waitingForExplained(lens), /no labels/);
+  assert.match(waitingForExplained(lens.choice, lens.data, lens.frame), /no labels/);
 });
 
 test("lengths that stand apart are counted and left out: the numbers of tests/figures/test_light.py", () => {

@@ -6,13 +6,13 @@ import { dropOld, receive, receivePicture } from "../../../playground/microscope
 import { packOf } from "../packs.mjs";
 import { aLens, asked, aTrace, open, pass } from "./alens.mjs";
 
-const kept = (lens) => [...lens.packs.keys()].join(" ");
+const kept = (lens) => [...lens.data.packs.keys()].join(" ");
 
 // Entries of these traces, each of so many megabytes.
 function holding(sizes) {
   const { lens } = aLens();
-  lens.packs.clear();
-  const entries = Object.fromEntries(Object.keys(sizes).map((id) => [id, receive(lens, aTrace(id), packOf())]));
+  lens.data.packs.clear();
+  const entries = Object.fromEntries(Object.keys(sizes).map((id) => [id, receive(lens.data, aTrace(id), packOf())]));
   for (const [id, size] of Object.entries(sizes)) entries[id].size = size * 1e6;
   return { lens, entries };
 }
@@ -20,43 +20,43 @@ function holding(sizes) {
 test("layers that come later join their trace, whose answers stay the same object", () => {
   const { lens } = aLens();
   const bytes = packOf({ held: [1] });
-  const [before, size, { answers }] = [lens.main, lens.main.size, lens.main];
-  const after = receive(lens, aTrace("cat"), bytes);
+  const [before, size, { answers }] = [lens.data.main, lens.data.main.size, lens.data.main];
+  const after = receive(lens.data, aTrace("cat"), bytes);
   assert.deepEqual([after === before, after.answers === answers, answers.pack === after.pack], [true, true, true]);
   assert.deepEqual([holdsAll(after.pack, 0), holdsAll(after.pack, 1)], [true, true]);
   assert.equal(after.size, size + bytes.byteLength, "what is held is counted as it came");
-  assert.notEqual(receive(lens, aTrace("dog"), bytes), before);
+  assert.notEqual(receive(lens.data, aTrace("dog"), bytes), before);
   assert.equal(kept(lens), "cat dog");
 });
 
 test("what was shown longest ago goes first, and only as much as has to", () => {
   const { lens, entries } = holding({ a: 60, b: 60, c: 60, d: 60 });
-  dropOld(lens, [entries.a]);
+  dropOld(lens.data, [entries.a]);
   assert.equal(kept(lens), "d a", "a was shown now, so that b is the oldest");
 });
 
 test("what fits stays, in the order in which it was shown", () => {
   const { lens, entries } = holding({ a: 50, b: 50, c: 50 });
-  dropOld(lens, [entries.b]);
+  dropOld(lens.data, [entries.b]);
   assert.equal(kept(lens), "a c b");
-  dropOld(lens, [entries.a]);
+  dropOld(lens.data, [entries.a]);
   assert.equal(kept(lens), "c b a");
 });
 
 test("what is shown stays however large it is", () => {
   const { lens, entries } = holding({ a: 400, b: 400, c: 1 });
-  dropOld(lens, [entries.a, entries.b]);
+  dropOld(lens.data, [entries.a, entries.b]);
   assert.equal(kept(lens), "a b");
 });
 
 test("a picture is asked for once and kept", async () => {
   const { lens, source } = aLens();
-  const coming = receivePicture(lens, aTrace("cat"));
+  const coming = receivePicture(lens.data, aTrace("cat"));
   open(source, "picture").answer("bitmap");
   const found = await coming;
   assert.deepEqual(found, { id: "picture of cat", bitmap: "bitmap" });
   assert.equal(
-    await receivePicture(lens, { ...aTrace("cat in another model"), picture: aTrace("cat").picture }),
+    await receivePicture(lens.data, { ...aTrace("cat in another model"), picture: aTrace("cat").picture }),
     found,
   );
   assert.deepEqual(asked(source), ["picture cat"]);
@@ -65,7 +65,7 @@ test("a picture is asked for once and kept", async () => {
 test("two traces of one picture that come at once have one picture", async () => {
   const { lens, source } = aLens();
   const { picture } = aTrace("cat");
-  const both = ["small", "large"].map((id) => receivePicture(lens, { ...aTrace(id), picture }));
+  const both = ["small", "large"].map((id) => receivePicture(lens.data, { ...aTrace(id), picture }));
   source.questions.forEach((question, i) => question.answer(`bitmap ${i}`));
   const [one, two] = await Promise.all(both);
   assert.equal(one, two);
@@ -74,39 +74,39 @@ test("two traces of one picture that come at once have one picture", async () =>
 test("twelve pictures are kept; the one that was shown longest ago goes", async () => {
   const { lens, source } = aLens();
   const showing = async (n) => {
-    const coming = receivePicture(lens, aTrace(`n${n}`));
-    if (!lens.pictures.has(`picture of n${n}`)) open(source, "picture").answer(n);
+    const coming = receivePicture(lens.data, aTrace(`n${n}`));
+    if (!lens.data.pictures.has(`picture of n${n}`)) open(source, "picture").answer(n);
     await coming;
   };
   for (let n = 0; n < 12; n++) await showing(n);
   await showing(0);
   await showing(12);
   assert.deepEqual(
-    [...lens.pictures.values()].map(({ bitmap }) => bitmap),
+    [...lens.data.pictures.values()].map(({ bitmap }) => bitmap),
     [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 12],
   );
 });
 
 test("a source that has everything again in a moment wants less to be kept", async () => {
   const { lens, entries } = holding({ a: 2, b: 2, c: 2 });
-  Object.assign(lens.host.source, { keeps: 3e6, keepsPictures: 2 });
-  dropOld(lens, [entries.b]);
+  Object.assign(lens.data.host.source, { keeps: 3e6, keepsPictures: 2 });
+  dropOld(lens.data, [entries.b]);
   assert.equal(kept(lens), "b");
   for (const n of [1, 2, 3]) {
-    const coming = receivePicture(lens, aTrace(`n${n}`));
-    open(lens.host.source, "picture").answer(n);
+    const coming = receivePicture(lens.data, aTrace(`n${n}`));
+    open(lens.data.host.source, "picture").answer(n);
     await coming;
   }
-  assert.deepEqual([...lens.pictures.keys()], ["picture of n2", "picture of n3"]);
+  assert.deepEqual([...lens.data.pictures.keys()], ["picture of n2", "picture of n3"]);
 });
 
 test("a picture that could not be had is asked for again", async () => {
   const { lens, source } = aLens();
-  const coming = receivePicture(lens, aTrace("cat"));
+  const coming = receivePicture(lens.data, aTrace("cat"));
   open(source, "picture").fail(new Error("no"));
   await assert.rejects(coming, /no/);
-  assert.equal(lens.pictures.size, 0);
-  receivePicture(lens, aTrace("cat"));
+  assert.equal(lens.data.pictures.size, 0);
+  receivePicture(lens.data, aTrace("cat"));
   await pass();
   assert.deepEqual(asked(source), ["picture cat", "picture cat"]);
 });

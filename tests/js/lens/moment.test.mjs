@@ -23,25 +23,25 @@ function opened({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
   const { lens } = aLens({ pack, offers });
   const choices = [];
   const moves = [];
-  lens.refs = { picture: new EventTarget(), message: {} };
-  lens.main = { ...lens.main, trace, picture: { id: "photograph" } };
-  lens.view = { ...lens.view, layer: 2, head: 0, query: "3,3" };
-  lens.choose = (change) => {
+  lens.page.refs = { picture: new EventTarget(), message: {} };
+  lens.data.main = { ...lens.data.main, trace, picture: { id: "photograph" } };
+  lens.choice.view = { ...lens.choice.view, layer: 2, head: 0, query: "3,3" };
+  lens.page.choose = (change) => {
     choices.push(change);
-    lens.view = { ...lens.view, ...change };
+    lens.choice.view = { ...lens.choice.view, ...change };
   };
-  lens.opens = (how) => moves.push(how);
-  lens.schedule = () => lookForMoment(lens);
-  bindMoment(lens);
-  noteOpening(lens, view);
-  lookForMoment(lens);
+  lens.page.opens = (how) => moves.push(how);
+  lens.page.schedule = () => lookForMoment(lens.choice, lens.data, lens.page);
+  bindMoment(lens.choice, lens.page);
+  noteOpening(lens.choice, lens.data, view);
+  lookForMoment(lens.choice, lens.data, lens.page);
   return { lens, choices, moves };
 }
 
 async function searched(lens) {
-  for (let turn = 0; turn < 200 && !sceneOf(lens); turn++) await pass(200);
+  for (let turn = 0; turn < 200 && !sceneOf(lens.data); turn++) await pass(200);
   await pass();
-  assert.ok(sceneOf(lens), "the search has ended");
+  assert.ok(sceneOf(lens.data), "the search has ended");
 }
 
 function best(how = WHOLE) {
@@ -59,24 +59,24 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
   await searched(lens);
   const { layer, head, patches } = best();
   const query = `${Math.floor(patches[0] / 7)},${patches[0] % 7}`;
-  assert.deepEqual([lens.view.layer, lens.view.head, lens.view.query], [layer, head, query]);
+  assert.deepEqual([lens.choice.view.layer, lens.choice.view.head, lens.choice.view.query], [layer, head, query]);
   assert.deepEqual([moves, choices], [[{ greets: true }], []]);
-  lens.view = { ...lens.view, layer: 3, head: 0 };
-  lookForMoment(lens);
+  lens.choice.view = { ...lens.choice.view, layer: 3, head: 0 };
+  lookForMoment(lens.choice, lens.data, lens.page);
   await pass(2000);
-  assert.equal(lens.view.head, 0, "it does not move again");
+  assert.equal(lens.choice.view.head, 0, "it does not move again");
 });
 
 test("nobody's choice is overruled: a head, a cursor, a click, an address, a lock", async () => {
   const cases = {
-    head: ({ lens }) => lens.choose({ head: 1 }),
+    head: ({ lens }) => lens.page.choose({ head: 1 }),
     cursor: ({ lens }) => {
-      lens.refs.picture.dispatchEvent(moved("pointermove", { clientX: 5, clientY: 5 }));
-      lens.refs.picture.dispatchEvent(moved("pointermove", { clientX: 15, clientY: 5 }));
+      lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX: 5, clientY: 5 }));
+      lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX: 15, clientY: 5 }));
     },
-    click: ({ lens }) => lens.refs.picture.dispatchEvent(new Event("pointerdown")),
+    click: ({ lens }) => lens.page.refs.picture.dispatchEvent(new Event("pointerdown")),
     lock: ({ lens }) => {
-      lens.view = { ...lens.view, locked: true };
+      lens.choice.view = { ...lens.choice.view, locked: true };
     },
   };
   for (const [name, does] of Object.entries(cases)) {
@@ -92,8 +92,8 @@ test("nobody's choice is overruled: a head, a cursor, a click, an address, a loc
 
 test("a mouse that rests where the picture appears has not touched it", async () => {
   const { lens, moves } = opened();
-  lens.refs.picture.dispatchEvent(moved("pointermove", { clientX: 5, clientY: 5 }));
-  lens.refs.picture.dispatchEvent(moved("pointermove", { clientX: 6, clientY: 6 }));
+  lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX: 5, clientY: 5 }));
+  lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX: 6, clientY: 6 }));
   await searched(lens);
   assert.equal(moves.length, 1);
 });
@@ -102,20 +102,20 @@ test("a sample stays in the view that was chosen for it; what tells is known the
   const { lens, moves } = opened({ trace: aTrace("cat", { model: "small" }) });
   await searched(lens);
   assert.deepEqual(moves, []);
-  const found = sceneOf(lens).moments.find(({ layer, head }) => layer === 2 && head === 0);
+  const found = sceneOf(lens.data).moments.find(({ layer, head }) => layer === 2 && head === 0);
   const telling = found.patches.filter((_, i) => found.tells[i] > 0);
-  assert.deepEqual(tellingPatches(lens), telling.length ? telling.reverse() : null);
+  assert.deepEqual(tellingPatches(lens.choice, lens.data), telling.length ? telling.reverse() : null);
 });
 
 test("another photograph moves again, the same one on a finer grid does not if it was touched", async () => {
   const { lens, moves } = opened();
-  lens.choose({ head: 1 });
-  noteOpening(lens, null);
+  lens.page.choose({ head: 1 });
+  noteOpening(lens.choice, lens.data, null);
   await searched(lens);
   assert.equal(moves.length, 0);
-  lens.main = { ...lens.main, id: "next", picture: { id: "another" } };
-  noteOpening(lens, null);
-  lookForMoment(lens);
+  lens.data.main = { ...lens.data.main, id: "next", picture: { id: "another" } };
+  noteOpening(lens.choice, lens.data, null);
+  lookForMoment(lens.choice, lens.data, lens.page);
   await searched(lens);
   assert.deepEqual(moves, [{ greets: true }]);
 });
@@ -124,8 +124,8 @@ test("a coarse first look is not searched, and nothing is while layers are missi
   const coarse = opened({ trace: { ...OWN, words: { first: "yes" } } });
   const early = opened({ pack: { ...WHOLE, held: [0, 1, 2] } });
   await pass(3000);
-  assert.equal(sceneOf(coarse.lens), null);
-  assert.equal(sceneOf(early.lens), null);
+  assert.equal(sceneOf(coarse.lens.data), null);
+  assert.equal(sceneOf(early.lens.data), null);
 });
 
 test("surprises go round, lock the patch, and are no move of the picture itself", async () => {
@@ -133,7 +133,7 @@ test("surprises go round, lock the patch, and are no move of the picture itself"
   await searched(lens);
   const seen = [];
   for (let n = 0; n < 12; n++) {
-    surprise(lens);
+    surprise(lens.choice, lens.data, lens.page);
     const { layer, head, query, locked } = choices.at(-1);
     assert.ok(locked);
     seen.push(`${layer} ${head} ${query}`);
@@ -145,12 +145,12 @@ test("surprises go round, lock the patch, and are no move of the picture itself"
 
 test("a surprise that is asked for too early comes when the layers have come", async () => {
   const { lens, choices } = opened({ pack: { ...WHOLE, held: [0, 1] } });
-  lens.film.wanted = false;
-  surprise(lens);
-  assert.ok(lens.film.wanted, "the layers are asked for");
+  lens.choice.filmWanted = false;
+  surprise(lens.choice, lens.data, lens.page);
+  assert.ok(lens.choice.filmWanted, "the layers are asked for");
   assert.deepEqual(choices, []);
-  for (const [layer, entry] of unpack(packOf(WHOLE)).stored) lens.main.pack.stored.set(layer, entry);
-  lookForMoment(lens);
+  for (const [layer, entry] of unpack(packOf(WHOLE)).stored) lens.data.main.pack.stored.set(layer, entry);
+  lookForMoment(lens.choice, lens.data, lens.page);
   await searched(lens);
   assert.equal(choices.length, 1);
 });

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { writeScenes } from "../../../playground/microscope/core/view.js";
 import { bindScenes, readKept } from "../../../playground/microscope/lens/scenes.js";
+import { createState } from "../../../playground/microscope/lens/state.js";
+
+globalThis.matchMedia ??= () => ({ matches: false });
 
 // As much of a page as a list of scenes needs. An element hears what is said to it.
 class Element {
@@ -36,13 +39,13 @@ beforeEach(() => {
   kept = writeScenes(["a", "b", "c"].map((name) => ({ name, address: `sample=${name}` })));
   const host = { scenes: { read: () => kept, write: (text) => (kept = text) } };
   const refs = Object.fromEntries(PARTS.map((name) => [name, new Element()]));
-  const scenes = Object.seal({ list: [], kept: null, at: -1, heading: null });
-  lens = { refs, host, scenes, schedule() {} };
-  bindScenes(lens);
-  readKept(lens);
+  lens = createState(null, refs, host);
+  lens.page.schedule = () => {};
+  bindScenes(lens.choice, lens.data, lens.page);
+  readKept(lens.choice, lens.data, lens.page);
 });
 
-const items = () => lens.refs.sceneList.children;
+const items = () => lens.page.refs.sceneList.children;
 const inputOf = (place) => items()[place].children[1];
 const buttonOf = (place, act) => items()[place].children.find((part) => part.dataset.sceneAct === act);
 const names = () => JSON.parse(kept).map(({ name }) => name);
@@ -50,21 +53,21 @@ const names = () => JSON.parse(kept).map(({ name }) => name);
 function type(place, value) {
   const target = inputOf(place);
   target.value = value;
-  lens.refs.sceneList.heard.input({ target });
+  lens.page.refs.sceneList.heard.input({ target });
 }
 
 function press(key, target) {
-  lens.refs.sceneList.heard.keydown({ key, target, stopPropagation() {} });
+  lens.page.refs.sceneList.heard.keydown({ key, target, stopPropagation() {} });
 }
 
 function click(target) {
-  lens.refs.sceneList.heard.click({ target });
+  lens.page.refs.sceneList.heard.click({ target });
 }
 
 test("a run of the page between typing and Enter takes nothing from what was typed", () => {
   type(0, "an eye");
   const input = inputOf(0);
-  readKept(lens); // the page has run
+  readKept(lens.choice, lens.data, lens.page); // the page has run
   assert.equal(inputOf(0), input, "the input that somebody types into was replaced");
   assert.equal(input.value, "an eye");
   assert.deepEqual(names(), ["an eye", "b", "c"]);
@@ -80,13 +83,13 @@ test("a renamed scene has its name when it is moved and another one is deleted",
 
 test("a button that is pressed while the page runs is still there when it is let go", () => {
   const pressed = buttonOf(1, "-1");
-  readKept(lens);
+  readKept(lens.choice, lens.data, lens.page);
   assert.equal(buttonOf(1, "-1"), pressed);
 });
 
 test("a list that another tab has changed is shown", () => {
   kept = writeScenes([{ name: "of another tab", address: "sample=flock" }]);
-  readKept(lens);
+  readKept(lens.choice, lens.data, lens.page);
   assert.deepEqual(
     items().map((item) => item.children[1].value),
     ["of another tab"],

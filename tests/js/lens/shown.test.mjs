@@ -18,20 +18,20 @@ import { aLens, aTrace } from "./alens.mjs";
 
 const seen = (options) => {
   const { lens } = aLens(options);
-  return { lens, shown: resolve(lens) };
+  return { lens, shown: resolve(lens.choice, lens.data, lens.frame) };
 };
 
 test("the patch under the cursor asks, unless one is locked", () => {
   const { lens } = aLens({ view: { query: "1,2" } });
-  const token = () => resolve(lens).token;
+  const token = () => resolve(lens.choice, lens.data, lens.frame).token;
   assert.equal(token(), 6);
-  lens.hover = 2;
+  lens.choice.hover = 2;
   assert.equal(token(), 2);
-  lens.hover = 0; // a prefix token, whose number is 0
+  lens.choice.hover = 0; // a prefix token, whose number is 0
   assert.equal(token(), 0);
-  lens.view = { ...lens.view, locked: true };
+  lens.choice.view = { ...lens.choice.view, locked: true };
   assert.equal(token(), 6);
-  lens.view = { ...lens.view, query: "cls" };
+  lens.choice.view = { ...lens.choice.view, query: "cls" };
   assert.equal(token(), 0);
 });
 
@@ -52,31 +52,31 @@ test("the scale is altered where it is not the trained one", () => {
 test("a whole pass is missing until the pass with this scale is here; till then the trained one is shown", () => {
   const { lens } = aLens({ view: { pass: "whole", scale: "off" } });
   const state = () => {
-    const { wholeMissing, wholeArrived, pack } = resolve(lens);
-    return [wholeMissing, wholeArrived, pack === lens.main.pack];
+    const { wholeMissing, wholeArrived, pack } = resolve(lens.choice, lens.data, lens.frame);
+    return [wholeMissing, wholeArrived, pack === lens.data.main.pack];
   };
   assert.deepEqual(state(), [true, false, true]);
-  lens.whole = receive(lens, aTrace("off"), packOf({ forward_scale: "off" }));
+  lens.data.whole = receive(lens.data, aTrace("off"), packOf({ forward_scale: "off" }));
   assert.deepEqual(state(), [false, true, false]);
-  assert.equal(lens.shown.answers, lens.whole.answers);
-  lens.view = { ...lens.view, scale: 0.3 };
+  assert.equal(lens.frame.shown.answers, lens.data.whole.answers);
+  lens.choice.view = { ...lens.choice.view, scale: 0.3 };
   assert.deepEqual(state(), [true, false, true], "it is of another scale");
-  lens.whole = receive(lens, aTrace("0.3"), packOf({ forward_scale: 0.3 }));
+  lens.data.whole = receive(lens.data, aTrace("0.3"), packOf({ forward_scale: 0.3 }));
   assert.deepEqual(state(), [false, true, false]);
-  lens.view = { ...lens.view, pass: "layer" };
+  lens.choice.view = { ...lens.choice.view, pass: "layer" };
   assert.deepEqual(state(), [false, false, true], "one layer's softmax is asked for");
-  lens.view = { ...lens.view, pass: "whole", scale: "on" };
+  lens.choice.view = { ...lens.choice.view, pass: "whole", scale: "on" };
   assert.deepEqual(state(), [false, false, true], "the trained pass is the main one");
 });
 
 test("a layer is missing where the pack that answers has none of its heads", () => {
   const { lens } = aLens({ pack: { held: [1], some: [0] }, view: { layer: 1 } });
-  assert.equal(resolve(lens).layerMissing, false);
-  lens.view = { ...lens.view, layer: 2 };
-  assert.equal(resolve(lens).layerMissing, true);
-  lens.whole = receive(lens, aTrace("whole"), packOf({ held: [2], forward_scale: 0.1 }));
-  lens.view = { ...lens.view, pass: "whole", scale: 0.1 };
-  assert.equal(resolve(lens).layerMissing, false, "the whole pass has it");
+  assert.equal(resolve(lens.choice, lens.data, lens.frame).layerMissing, false);
+  lens.choice.view = { ...lens.choice.view, layer: 2 };
+  assert.equal(resolve(lens.choice, lens.data, lens.frame).layerMissing, true);
+  lens.data.whole = receive(lens.data, aTrace("whole"), packOf({ held: [2], forward_scale: 0.1 }));
+  lens.choice.view = { ...lens.choice.view, pass: "whole", scale: 0.1 };
+  assert.equal(resolve(lens.choice, lens.data, lens.frame).layerMissing, false, "the whole pass has it");
 });
 
 test("beneath a map the weights are worked out", () => {
@@ -92,14 +92,17 @@ test("beneath a map the weights are worked out", () => {
 
 test("only a host with more than one picture compares, and only what a source offers is asked", () => {
   const { lens } = aLens({ offers: ["names"], host: { compare: () => {} } });
-  assert.deepEqual([canAsk(lens, "names"), canAsk(lens, "layers"), canAsk(lens, "compare")], [true, false, true]);
-  assert.equal(canAsk(aLens({ offers: ["compare"] }).lens, "compare"), false);
+  assert.deepEqual(
+    [canAsk(lens.data, "names"), canAsk(lens.data, "layers"), canAsk(lens.data, "compare")],
+    [true, false, true],
+  );
+  assert.equal(canAsk(aLens({ offers: ["compare"] }).lens.data, "compare"), false);
 });
 
 test("the layers at hand are all where the source has more, else those that were given", () => {
   const pack = { layers: 4, held: [3, 1] };
-  assert.deepEqual(layersAtHand(aLens({ pack }).lens), [0, 1, 2, 3]);
-  assert.deepEqual(layersAtHand(aLens({ pack, offers: [] }).lens), [1, 3]);
+  assert.deepEqual(layersAtHand(aLens({ pack }).lens.data), [0, 1, 2, 3]);
+  assert.deepEqual(layersAtHand(aLens({ pack, offers: [] }).lens.data), [1, 3]);
 });
 
 test("the convolutions follow the layer shown, or are as many as were chosen", () => {
@@ -109,9 +112,9 @@ test("the convolutions follow the layer shown, or are as many as were chosen", (
 test("a map that the source made is shown for its own patch, picture and kind alone", () => {
   const { lens } = aLens({ view: { what: "rollout", query: "1,1", locked: true } });
   const shows = (overlay) => {
-    lens.overlay = overlay;
-    resolve(lens);
-    return overlayNow(lens) !== null;
+    lens.data.overlay = overlay;
+    resolve(lens.choice, lens.data, lens.frame);
+    return overlayNow(lens.choice, lens.data, lens.frame) !== null;
   };
   const made = { what: "rollout", query: "1,1", id: "cat", values: [] };
   assert.equal(shows(made), true);
@@ -119,10 +122,10 @@ test("a map that the source made is shown for its own patch, picture and kind al
   assert.equal(shows({ ...made, query: "1,2" }), false);
   assert.equal(shows({ ...made, id: "dog" }), false);
   assert.equal(shows({ ...made, what: "norm" }), false);
-  lens.view = { ...lens.view, what: "weight" };
+  lens.choice.view = { ...lens.choice.view, what: "weight" };
   assert.equal(shows(made), false);
-  lens.view = { ...lens.view, what: "rollout", pass: "whole", scale: 0.1 };
-  lens.whole = receive(lens, aTrace("whole"), packOf({ forward_scale: 0.1 }));
+  lens.choice.view = { ...lens.choice.view, what: "rollout", pass: "whole", scale: 0.1 };
+  lens.data.whole = receive(lens.data, aTrace("whole"), packOf({ forward_scale: 0.1 }));
   assert.equal(shows(made), false, "it was made for the trained pass");
   assert.equal(shows({ ...made, id: "whole" }), true);
 });
@@ -132,39 +135,44 @@ test("a map that the source made is shown for its own patch, picture and kind al
 test("the names of the layer on view are wanted first, then the nearest, each once", () => {
   const { lens } = aLens({ view: { layer: 2 } });
   const order = [];
-  for (let layer = missingNames(lens); layer >= 0; layer = missingNames(lens)) {
+  for (let layer = missingNames(lens.choice, lens.data); layer >= 0; layer = missingNames(lens.choice, lens.data)) {
     order.push(layer);
-    takeNames(lens, "cat", layer, []);
+    takeNames(lens.data, "cat", layer, []);
   }
   assert.deepEqual(order, [2, 1, 3, 0]);
-  lens.main = receive(lens, aTrace("dog"), packOf());
-  assert.equal(missingNames(lens), 2, "another picture has its own");
+  lens.data.main = receive(lens.data, aTrace("dog"), packOf());
+  assert.equal(missingNames(lens.choice, lens.data), 2, "another picture has its own");
 });
 
 test("a source without names is not asked for any", () => {
-  assert.equal(missingNames(aLens({ offers: ["layers"] }).lens), -1);
+  assert.equal(missingNames(aLens({ offers: ["layers"] }).lens.choice, aLens({ offers: ["layers"] }).lens.data), -1);
 });
 
 test("a head's name is that of its number in the model, of this picture and layer", () => {
   const { lens } = aLens({ pack: { heads: 2, head_numbers: [4, 1] } });
   const heads = ["a", "b", "c", "d", "e"].map((name) => [`${name} long`, name, `#${name}`, `${name}: told`]);
-  takeNames(lens, "cat", 1, heads);
-  resolve(lens);
-  assert.deepEqual(habitOf(lens, 1, 0), { label: "e long", short: "e", colour: "#e", told: "e: told" });
-  assert.equal(habitOf(lens, 1, 1).short, "b");
-  assert.deepEqual([habitOf(lens, 0, 0), habitOf(lens, 1, 2)], [null, null]);
-  takeNames(lens, "cat", 2, [
+  takeNames(lens.data, "cat", 1, heads);
+  resolve(lens.choice, lens.data, lens.frame);
+  assert.deepEqual(habitOf(lens.data, lens.frame, 1, 0), {
+    label: "e long",
+    short: "e",
+    colour: "#e",
+    told: "e: told",
+  });
+  assert.equal(habitOf(lens.data, lens.frame, 1, 1).short, "b");
+  assert.deepEqual([habitOf(lens.data, lens.frame, 0, 0), habitOf(lens.data, lens.frame, 1, 2)], [null, null]);
+  takeNames(lens.data, "cat", 2, [
     ["", "", ""],
     ["one", "o", "#o"],
   ]);
-  assert.equal(habitOf(lens, 2, 1).told, "");
-  lens.main = receive(lens, aTrace("dog"), packOf());
-  assert.equal(habitOf(lens, 1, 0), null, "these are the names of another picture");
+  assert.equal(habitOf(lens.data, lens.frame, 2, 1).told, "");
+  lens.data.main = receive(lens.data, aTrace("dog"), packOf());
+  assert.equal(habitOf(lens.data, lens.frame, 1, 0), null, "these are the names of another picture");
 });
 
 test("with another scale a head has no name: it was measured at the trained one", () => {
   const { lens } = aLens({ view: { scale: "off" } });
-  takeNames(lens, "cat", 0, [["a long", "a", "#a"]]);
-  resolve(lens);
-  assert.equal(habitOf(lens, 0, 0), null);
+  takeNames(lens.data, "cat", 0, [["a long", "a", "#a"]]);
+  resolve(lens.choice, lens.data, lens.frame);
+  assert.equal(habitOf(lens.data, lens.frame, 0, 0), null);
 });

@@ -1,9 +1,9 @@
 """What kind of row this is: one word for what a patch listens to, by a rule.
 
 A row is compared with three things: with what the head's other patches listen to (the crowd), with what is near, and
-with what resembles the patch in the features of a late layer. The browser has the same lines in
-microscope/core/kinds.js; tests/analysis/test_row_kinds.py compares the two, and holds the rule to rows that were
-labelled by hand.
+with what resembles the patch in the features of a late layer. The app's lines are those of
+microscope/core/kinds.js; these are a second hand on the same rule. analysis/test_row_kinds.py compares the two, and
+holds the rule to rows that were labelled by hand.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from playground.analysis.moments import directions, late_keys, spread
 from playground.tracing import Trace, softmax_rows
 
 CROWD = 48  # patches, evenly spread, whose rows are the crowd's
@@ -58,32 +59,8 @@ def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[st
     return kind_of(facts, early=layer < EARLY * seen.layers), facts
 
 
-def late_keys(seen: Trace) -> np.ndarray:
-    """(tokens, width): the keys of all heads of a late layer. What its attention goes by serves as its features, and
-    the browser has it without a question to anybody."""
-    return seen.record[seen.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
-
-
-def spread(grid: tuple[int, int], most: int) -> np.ndarray:
-    """The numbers of at most about `most` patches on a lattice."""
-    rows, columns = grid
-    step = max(1, int((rows * columns / most) ** 0.5))
-    down, across = (np.arange(step // 2, side, step) for side in grid)
-    return (down[:, None] * columns + across).ravel()
-
-
 def reach(grid: tuple[int, int]) -> int:
     return max(1, round(NEAR * max(grid)))
-
-
-def directions(features: np.ndarray, prefix: int) -> np.ndarray:
-    """(tokens, width) -> (patches, width): unit vectors of what sets each patch apart from the mean patch."""
-    unit = _unit(features[prefix:].astype(np.float32))
-    return _unit(unit - unit.mean(0))
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
 def crowd_of(rows: np.ndarray, asking: np.ndarray, prefix: int, grid: tuple[int, int]) -> Crowd:

@@ -1,0 +1,195 @@
+"""A model in a .safetensors file: writing one, and the Source that a file is.
+
+What a model is stands in the file, where this playground wrote it, or beside it, where `transformers` or timm did; what
+nobody says is assumed, and said. weights_file.py reads the file itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from playground.errors import PlaygroundError
+from playground.models import timm_models, weights_file
+from playground.models.checkpoints import changed, from_eva, told
+from playground.models.given import NOTHING, Given, json_of
+from playground.models.hugging_face import (
+    from_hugging_face,
+    hugging_face_config,
+    hugging_face_words,
+    is_hugging_face,
+)
+from playground.models.source import Source, assumed, fitting, over, unlike_ours
+from playground.models.timm_models import WEIGHTS
+from playground.models.weights_file import outline, read_weights
+from playground.vit import PAPER, Config, Told, VisionTransformer
+
+LONGEST_NAME = 80
+MOST_TOLD = 4096  # heads in one file
+PICKLED_WEIGHTS = "pytorch_model.bin"  # as `transformers` and timm called this file before
+
+Held = dict[str, Tensor]  # a state dict, perhaps of shapes alone
+
+
+def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtype = torch.float16) -> None:
+    """Writes one safetensors file. Its metadata holds the architecture, so `load` needs nothing else."""
+    from safetensors.torch import save_file
+
+    tensors = {key: value.detach().to("cpu", dtype).contiguous() for key, value in vit.state_dict().items()}
+    config = json.dumps(dataclasses.asdict(vit.config))
+    says = {
+        "format": "attention-playground",
+        "name": vit.name,
+        "config": config,
+        "told": json.dumps([one._asdict() for one in vit.told]),
+    }
+    save_file(tensors, path, metadata=says)
+    os.chmod(path, 0o644)  # safetensors makes it readable for the owner only; in a container another user reads it
+
+
+def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
+    """Name -> file, of all weights in a folder and its direct subfolders: `transformers` saves each model as
+    model.safetensors in a subfolder."""
+    top = Path(folder).expanduser()
+    if not top.is_dir():
+        raise PlaygroundError(f"There is no folder {folder} to take models from.")
+    places = [top, *(place for place in _listed(top) if place.is_dir())]
+    files = sorted(file for place in places for file in _listed(place) if file.suffix == ".safetensors")
+    return {file.parent.resolve().name if file.name == WEIGHTS else file.stem: file for file in files}
+
+
+def _listed(folder: Path) -> list[Path]:
+    """What is in a folder; nothing if somebody has just deleted it, for models come and go while a server runs."""
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+# The Source of a file -------------------------------------------------------------------------------------------------
+
+
+def from_file(path: Path, of: Path, given: Given = NOTHING) -> Source:
+    """The model in a file of weights. What it is stands in the file, where this playground wrote it, or in the
+    config.json and preprocessor_config.json of its folder, where `transformers` or timm's save_for_hf did."""
+    metadata, held = outline(path)
+    if "config" in metadata:
+        return over(_described_inside(path, metadata, held), given)
+    said = json_of(of.parent / "config.json")
+    if is_hugging_face(held):
+        return _from_hugging_face_file(path, held, said, of, given)
+    name = said.get("architecture") or metadata.get("arch")
+    if not isinstance(name, str):
+        raise PlaygroundError(
+            f"{path} does not say what it is weights of: load(NAME, weights={str(path)!r}), or --model NAME "
+            f"--weights {path}, says it{_likely(held)}."
+        )
+    return _changed(Source(called(of), timm_models.timm_config(name)), path, held, said, of, given)
+
+
+def with_weights(base: Source, path: Path, of: Path, given: Given) -> Source:
+    """A model that is named, with the weights in a file, as these say that it was changed before it was trained. `of`
+    is the file that was named, where `path` is a copy. A config.json beside it counts if it is of this architecture."""
+    metadata, held = outline(path)
+    if "config" in metadata:  # which says everything, of such a model
+        with torch.device("meta"):
+            fitting(VisionTransformer(base.config), held, str(path))
+        return over(replace(_described_inside(path, metadata, held), name=base.name), given)
+    said = json_of(of.parent / "config.json")
+    return _changed(base, path, held, said if said.get("architecture") == base.name.split(".")[0] else {}, of, given)
+
+
+def _changed(base: Source, path: Path, held: Held, said: dict[str, Any], of: Path, given: Given) -> Source:
+    """`base` as the weights, and what stands beside them, say that it was changed."""
+    given = given.before(Given.beside(of))
+    held = from_eva(from_hugging_face(held) if is_hugging_face(held) else held)
+    known = given
+
+    def describe() -> Config:
+        nonlocal known
+        known = given.before(told(said))
+        return changed(base.config, held, known, said)
+
+    config = _possible(path, describe)
+    sure = {*known.words, *(("num_heads", "act_layer") if said else ()), *(("num_heads",) if config.qk_norm else ())}
+    unlike = unlike_ours(known.global_pool) if config.classes else ""
+    unsaid = assumed(config, sure)
+    return over(Source(base.name, config, lambda: read_weights(path), str(path), held, unsaid, unlike), given)
+
+
+def _described_inside(path: Path, metadata: dict[str, str], held: Held) -> Source:
+    try:
+        config = weights_file.config(json.loads(metadata["config"]))
+        heads = _told(metadata.get("told", "[]"))
+        with torch.device("meta"):
+            VisionTransformer(config)
+    except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RuntimeError, RecursionError) as error:
+        raise PlaygroundError(f"The architecture that {path} describes can't be built: {error}.") from None
+    name = metadata.get("name", path.stem)[:LONGEST_NAME]
+    return Source(name, config, lambda: read_weights(path), str(path), held, told=heads)
+
+
+def _told(text: str) -> tuple[Told, ...]:
+    """The heads that were told where to look, as `save` writes them. ValueError or TypeError if it says something else:
+    the file may be anybody's."""
+    entries = tuple(Told(**entry) for entry in json.loads(text))
+    numbers = [number for one in entries for number in (one.layer, one.head)]
+    words = [word for one in entries for word in (one.query, one.what)]
+    if (
+        len(entries) > MOST_TOLD
+        or not all(type(n) is int for n in numbers)
+        or not all(isinstance(w, str) for w in words)
+    ):
+        raise ValueError("its list of heads that were told where to look is damaged")
+    return entries
+
+
+def _from_hugging_face_file(path: Path, held: Held, said: dict[str, Any], of: Path, given: Given) -> Source:
+    given = given.before(Given.beside(of))
+    pixels = json_of(of.parent / "preprocessor_config.json")
+    if given.num_heads:
+        said = {**said, "num_attention_heads": given.num_heads}
+
+    def used(state: Held) -> tuple[Config, Held]:
+        return hugging_face_config(state, from_hugging_face(state), said, pixels)
+
+    config = _possible(path, lambda: used(held)[0])
+    unsaid = assumed(config, hugging_face_words(said, pixels))
+    shapes = used(held)[1]
+    source = Source(called(of), config, lambda: used(read_weights(path))[1], str(path), shapes, unsaid, file=of)
+    return over(source, given)
+
+
+def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> Config:
+    """The architecture that a file and what lies beside it describe, where there can be such a one."""
+    try:
+        return weights_file.config(dataclasses.asdict(describe()))
+    except PlaygroundError as error:
+        raise PlaygroundError(f"{path} can't be loaded: {str(error).rstrip('.')}.") from None
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError, RuntimeError) as error:
+        raise PlaygroundError(f"The architecture of {path} can't be told: {error}.") from None
+
+
+def called(file: Path) -> str:
+    """A model's name by its file, or by its folder where every such file is called the same."""
+    if file.name in (WEIGHTS, PICKLED_WEIGHTS):
+        return file.parent.resolve().name
+    return file.stem if file.suffix == ".safetensors" else file.name.split(".")[0]
+
+
+def _likely(held: dict[str, Tensor]) -> str:
+    """A name whose shapes these are, to begin with."""
+    patches = held.get("patch_embed.proj.weight")
+    size = {"Ti": "tiny", "S": "small", "B": "base", "L": "large", "H": "huge"}
+    if patches is None or patches.dim() != 4:
+        return ""
+    found = next((size[letter] for letter, shape in PAPER.items() if shape["width"] == patches.shape[0]), None)
+    return f". By its shapes NAME may be vit_{found}_patch{patches.shape[2]}_224" if found else ""

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { createState } from "../../../playground/microscope/lens/state.js";
+import { MICROSCOPE } from "../support.mjs";
+import { writersIn, writersTold } from "./writers.mjs";
+
+globalThis.matchMedia ??= () => ({ matches: false });
+const { choice, data, frame } = createState(null, {}, {});
+const PROPERTIES = Object.fromEntries(
+  Object.entries({ choice, data, frame }).map(([name, of]) => [name, Object.keys(of)]),
+);
+
+const LENS = join(MICROSCOPE, "lens");
+const SOURCES = Object.fromEntries(
+  readdirSync(LENS)
+    .filter((name) => name.endsWith(".js") && name !== "state.js")
+    .map((name) => [name, readFileSync(join(LENS, name), "utf8")]),
+);
+
+const sorted = (writers) =>
+  [...writers]
+    .filter(([, written]) => written.size)
+    .map(([file, written]) => `${file}: ${[...written].sort().join(" ")}`);
+
+test("a module writes what the table at the top of lens.js gives it, and the table gives nothing else", () => {
+  const told = writersTold(SOURCES["lens.js"]);
+  assert.ok(told.size > 15, `${told.size} lines`);
+  assert.deepEqual(sorted(writersIn(SOURCES, PROPERTIES)), sorted(told));
+});
+
+test("no property has one name in two of the objects: it is found by its name", () => {
+  const names = Object.values(PROPERTIES).flat();
+  assert.deepEqual(names, [...new Set(names)]);
+});
+
+const written = (body, parameters = "choice, data, frame") =>
+  [
+    ...writersIn({ "made_up.js": `export function f(${parameters}) {\n${body}\n}\n` }, PROPERTIES).get("made_up.js"),
+  ].join(" ");
+
+test("writes are found, however they are written", () => {
+  for (const [body, found, parameters] of [
+    ["  choice.hover = 3;", "choice.hover"],
+    ["  lens.choice.view = { ...view };", "choice.view", "lens"],
+    ["  frame.sampled++;\n  frame.unit *= 2;\n  frame.photo ??= null;", "frame.sampled frame.unit frame.photo"],
+    ["  choice.aim = choice.hover = -1;", "choice.aim choice.hover"],
+    ["  Object.assign(data, { main, other: null });", "data.main data.other"],
+    ["  Object.assign(choice.pointer, { fresh: true });", "choice.pointer"],
+    ["  data.packs.set(id, entry);\n  data.flows.clear();", "data.packs data.flows"],
+    ["  const { shown } = frame;\n  shown.peak = 3;", "frame.shown"],
+    ["  const { view } = choice,\n    { live } = frame;\n  live.key = view.what;", "frame.live"],
+    ["  const { list: kept } = data.scenes;\n  kept.push(1);", "data.scenes"],
+    ["  const painting = choice.painting;\n  painting.patches.add(1);", "choice.painting"],
+    ["  samples[sampled % 6] = 1;", "frame.samples", "{ samples, sampled }"],
+    ["  strip.heat = null;", "frame.strip", "{ view }, { strip }"],
+    ["  tag.text = '';", "frame.tag", "{ choice: { view }, frame: { tag } }"],
+    ["  const shown = resolve(choice, data, frame);\n  shown.mark = 3;", "frame.shown"],
+    ["  keep(data.labels);\n}\nfunction keep(map) {\n  map.set(1, 2);", "data.labels"],
+  ])
+    assert.equal(written(body, parameters), found, body);
+});
+
+test("what only reads, and what belongs to others, is no write", () => {
+  for (const body of [
+    "  if (choice.hover === 3 || frame.unit >= 2) return frame.photo;",
+    "  const still = (x) => frame.painted <= x;\n  page.telling = 0;\n  lens.page.asking++;",
+    "  const { view } = choice;\n  const wide = view.what === 'wall';",
+    "  let hover = 2;\n  hover = 3;\n  refs.picture.width = 3;",
+    "  // choice.hover = 3;\n  const at = data.packs.get(3);",
+    "  keep(data.labels);\n}\nfunction keep(map) {\n  return map.get(1);",
+  ])
+    assert.equal(written(body), "", body);
+});
+
+test("a module that writes what the table does not give it is told, and what it gives in vain", () => {
+  const table =
+    "// Who writes what; it is held:\n//\n//   one.js   choice: view hover\n//             aim; frame: unit\n\nimport x\n";
+  const told = writersTold(table);
+  assert.deepEqual(sorted(told), ["one.js: choice.aim choice.hover choice.view frame.unit"]);
+  const sources = {
+    "one.js": "function f(choice) {\n  choice.view = choice.aim = 1;\n}\n",
+    "two.js": "function g(frame) {\n  frame.unit = 3;\n}\n",
+  };
+  assert.notDeepEqual(sorted(writersIn(sources, PROPERTIES)), sorted(told));
+  assert.deepEqual(sorted(writersIn(sources, PROPERTIES)), ["one.js: choice.aim choice.view", "two.js: frame.unit"]);
+});
