@@ -39,6 +39,12 @@ BEEN_HERE = f"""try {{
   if (!localStorage.getItem(guesses)) localStorage.setItem(guesses, '{GUESSED}');
 }} catch {{}}"""
 
+# A browser that had Lab last, as most tests are about Lab.
+HAD_LAB = """try {
+  const name = 'attention-playground-face';
+  if (!localStorage.getItem(name)) localStorage.setItem(name, 'lab');
+} catch {}"""
+
 FIND = """
 window.theLens = (root = document) => {
   for (const element of root.querySelectorAll("*")) {
@@ -77,12 +83,15 @@ class Visitor:
     `forgiven` is a pattern of what may be said on the console. A newcomer is greeted; the others have been here."""
 
     forgiven: re.Pattern[str] | None = None
+    had_lab = True
 
     def __init__(self, chromium: Browser, url: str, newcomer: bool = False, **options):
         self.url = url
         self.context = chromium.new_context(**{"viewport": {"width": 1280, "height": 720}, **options})
         self.context.set_default_timeout(PATIENCE)
         self.context.add_init_script(FIND)
+        if self.had_lab:
+            self.context.add_init_script(HAD_LAB)
         if not newcomer:
             self.context.add_init_script(BEEN_HERE)
         self.errors: list[str] = []

@@ -162,7 +162,7 @@ export function paintTwin({ choice, data, frame, page }) {
     columns: pack.columns,
     grid: view.grid,
     k: view.k,
-    depth: lens.page.see?.on ? 1 : depthOf(view),
+    depth: page.see?.on ? 1 : depthOf(view),
     mark,
   });
   const photo = photoOf(data, frame, page, main);

@@ -10,6 +10,7 @@ export function refresh(lens) {
   const { frame, page } = lens;
   if (!lens.data.main || !page.alive || !page.root.clientWidth) return;
   layOut(lens);
+  page.root.style.visibility = "";
   readTheme(frame, page);
   frame.barKey = frame.kernelKey = "";
   page.schedule();

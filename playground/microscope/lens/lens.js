@@ -107,6 +107,7 @@ export function createLens(parent, options = {}) {
   const root = document.createElement("div");
   root.className = "lens";
   root.innerHTML = MARKUP;
+  root.style.visibility = "hidden"; // until it is laid out: nothing jumps
   parent.append(root);
   const lens = createState(root, collectRefs(root), options);
   const { choice, data, frame, page } = lens;

@@ -5,11 +5,12 @@ import { surprisesOf } from "../core/moments.js";
 import { outsideNine, partAt, whereOf } from "./says.js";
 
 const FAR_ONES = 3;
+const CLOSE = 3; // patches: as good as the same place
 const STAYS_NEAR = 0.35; // of a row within the 3 × 3 places
 const IN_A_SINK = 0.3; // of a row at one token of no place
 
-// [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], the opening one first. scene: what core/moments.js
-// found; opening: {layer, head, patch} as the picture opened.
+// [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], the opening one first. scene: what
+// core/moments.js found; opening: {layer, head, patch} as the picture opened.
 export function momentsOf(scene, opening) {
   const { pack } = scene;
   const found = [opening, ...surprisesOf(scene, 8)]
@@ -18,7 +19,11 @@ export function momentsOf(scene, opening) {
     .filter(({ kind }) => kind !== "itself");
   const kept = [];
   for (const one of found) {
-    const again = kept.some(({ patch, best }) => near(pack, patch, one.patch) && near(pack, best, one.best));
+    const again = kept.some(
+      ({ patch, best }) =>
+        (near(pack, patch, one.patch) && near(pack, best, one.best)) ||
+        (near(pack, patch, one.best) && near(pack, best, one.patch)), // there and back is one moment
+    );
     if (!again && kept.length < FAR_ONES) kept.push(one);
   }
   const patch = kept[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
@@ -30,8 +35,8 @@ export function momentsOf(scene, opening) {
 }
 
 const near = ({ columns }, one, other) =>
-  Math.abs(Math.floor(one / columns) - Math.floor(other / columns)) <= 2 &&
-  Math.abs((one % columns) - (other % columns)) <= 2;
+  Math.abs(Math.floor(one / columns) - Math.floor(other / columns)) <= CLOSE &&
+  Math.abs((one % columns) - (other % columns)) <= CLOSE;
 
 function trainedRow(pack, layer, head, patch) {
   const row = new Float32Array(pack.tokens);

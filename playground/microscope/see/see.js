@@ -1,5 +1,5 @@
 // See: one picture, one sentence, two switches. It is a face of the lens, with the same state and the same drawing: it
-// lays the lens's parts out in its own way, says the row in a sentence of its own, and adds the few parts that Lab lacks.
+// lays the lens's parts out in its own way, says the row in its own sentence, and adds the few parts that Lab lacks.
 import { ownExposure } from "../core/answers.js";
 import { holdsHead, largestIndex, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
@@ -14,7 +14,7 @@ import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
 import { prefixName } from "../lens/readouts.js";
-import { isMean } from "../lens/shown.js";
+import { isMean, layersAtHand } from "../lens/shown.js";
 import { momentName, momentsOf } from "./pick.js";
 import { outsideNine, sayRow } from "./says.js";
 import { barsAt, createStaircase, drawStaircase, isMoving, largestShares, setBars } from "./staircase.js";
@@ -26,7 +26,11 @@ const NO_LINE = 16; // px: a line of advice between the bar and the lens is high
 const SEE_COLUMN = 350; // px, beside the picture
 const MOMENTS_HIGH = 56; // px: the moments
 const BESIDE_FROM = 640; // px: in a narrower window all stands below the picture
+const LOWEST = 260; // px, of a picture with the column below it
+const BELOW = 536; // px: what stands below it
 const HIGHEST = 440; // px, of a portrait with the column below it
+// What layout.js calls a lens of Lab that has little room, or much.
+const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const BARS_SHOWN = 12;
 const AT_REST = 150; // ms without a move before the curve is drawn
 const MOMENT_SIZE = { width: 64, height: 44 };
@@ -34,9 +38,10 @@ const MOMENT_SIZE = { width: 64, height: 44 };
 const SEE_HEAD = `
   <p class="see-says" data-see="says"><span></span><b></b><span></span></p>
   <button class="provenance" data-see="from"></button>`;
-const SEE_STAIRS = `<p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
+const SEE_STAIRS = `
+  <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
 const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
-const SEE_ARC = `<svg class="arc" aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
+const SEE_ARC = `<svg aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face)}
 export function createSee(lens, { face, language, turned }) {
@@ -52,6 +57,7 @@ export function createSee(lens, { face, language, turned }) {
   const head = part("div", "see-head", SEE_HEAD, refs.below, "prepend");
   const stairsBox = part("div", "see-stairs", SEE_STAIRS, refs.scale, "after");
   const nine = part("div", "see-nine", SEE_NINE, refs.two, "before");
+  const tabs = part("div", "see-tabs", "", head, "after");
   const outside = part("p", "see-outside", "", refs.two, "after");
   const divide = part("span", "see-divide", "", refs.switch, "after");
   sayMath(divide, "÷ √d_k");
@@ -87,6 +93,24 @@ export function createSee(lens, { face, language, turned }) {
     doors.append(button);
     return button;
   });
+  oneStop(doors, () => doorButtons);
+  oneStop(row, () => [...row.children]);
+  const credit = part("span", "see-credit", "", doors, "append");
+
+  // ---- on a phone: two switches, and the panel of the one that was pressed last
+  const tabButtons = ["divide", "nine"].map((name) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.addEventListener("click", () => {
+      const again = root.dataset.panel === name;
+      root.dataset.panel = name;
+      if (name === "divide" && again) page.choose({ scale: choice.view.scale === "on" ? "off" : "on" });
+      refresh(lens);
+    });
+    tabs.append(button);
+    return button;
+  });
+  root.dataset.panel = "divide";
 
   // ---- words that do not depend on the row
   function writeWords() {
@@ -128,6 +152,7 @@ export function createSee(lens, { face, language, turned }) {
 
   // ---- while nobody points the photograph is as it is; a moment stays until somebody does
   function hold(held) {
+    if (see.untouched === held) page.schedule();
     see.untouched = !held;
     root.classList.toggle("untouched", see.on && see.untouched);
     if (!held) arc.classList.remove("drawn");
@@ -161,24 +186,34 @@ export function createSee(lens, { face, language, turned }) {
     return bar;
   }
 
-  function layOut(aspect) {
+  // Where it stands and how much room it has, also before there is a picture.
+  function stand() {
+    root.dataset.face = "see";
     const width = root.clientWidth;
     const beside = width >= BESIDE_FROM && width > window.innerHeight;
-    const above = pullUp(beside ? BAR : PHONE_BAR);
-    const height = window.innerHeight - above;
-    const low = beside && height < 420; // a phone on its side: the moments are in the column
+    const height = window.innerHeight - pullUp(beside ? BAR : PHONE_BAR);
+    root.style.setProperty("--room", `${Math.max(0, height)}px`);
     root.dataset.way = "see";
     root.dataset.size = beside ? "wide" : "narrow";
-    root.classList.remove("filled", "compact", "short", "low", "tall", "tight", "broad", "slender", "spare", "shallow");
+    return { width, height, beside };
+  }
+
+  function layOut(aspect) {
+    const { width, height, beside } = stand();
+    const low = beside && height < 420; // a phone on its side: the moments are in the column
+    root.classList.remove(...LAB_SIZES);
     root.classList.toggle("sideways", low);
+    root.classList.toggle("tabbed", low || !beside);
     root.style.setProperty("--aspect", String(aspect));
-    root.style.setProperty("--twin", String(aspect));
+    const { pack } = data.main;
+    const wall = (aspect * pack.heads) / layersAtHand(data).length;
+    root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wall : aspect));
     const room = beside ? Math.min(width - SEE_COLUMN, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
-    const high = beside ? room / aspect : Math.min(room / aspect, HIGHEST);
+    const left = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - BELOW); // only below a portrait the page scrolls
+    const high = beside ? room / aspect : Math.min(room / aspect, left, HIGHEST);
     frame.seenWidth = 0;
     setPictures(frame, page, high * aspect, aspect);
     root.style.setProperty("--sw", `${frame.pictureWidth}px`);
-    root.style.setProperty("--room", `${Math.max(0, height)}px`);
     frame.ratio = Math.min(3, window.devicePixelRatio || 1);
     frame.unit = frame.ratio;
     sizeCanvases(frame, page);
@@ -188,6 +223,7 @@ export function createSee(lens, { face, language, turned }) {
   // ---- a frame
   function paint() {
     if (!see.on) return;
+    if (see.drawer === "why" && !sumsAreOpen(page)) openDrawer(""); // its own × or Escape closed it
     choice.filmWanted = true; // its moments lie in all layers
     paintPlain();
     paintWords();
@@ -226,7 +262,13 @@ export function createSee(lens, { face, language, turned }) {
     says.children[1].classList.toggle("key", Boolean(place));
     if (ready && mark >= 0)
       say(outside, words("outside", { share: percent(outsideNine(answers.weights, at, pack, mark)) }));
-    const how = view.cut ? "fromCut" : shown.altered ? "fromOff" : "from";
+    const off = choice.view.scale !== "on";
+    say(credit, main.picture.credit ?? "");
+    sayOnce(tabButtons[0], `÷ √d_k ${words(off ? "switchOff" : "switchOn").toLowerCase()}`);
+    say(tabButtons[1], "3×3");
+    for (const [i, name] of ["divide", "nine"].entries())
+      tabButtons[i].setAttribute("aria-pressed", String(root.dataset.panel === name));
+    const how = see.untouched ? "fromNothing" : view.cut ? "fromCut" : shown.altered ? "fromOff" : "from";
     sayOnce(
       from,
       words(how, {
@@ -297,7 +339,12 @@ export function createSee(lens, { face, language, turned }) {
     const length = Math.hypot(x2 - x1, y2 - y1);
     if (length < (2.5 * w) / columns) return;
     const rise = Math.max(0, Math.min(y1, y2) - 0.3 * length);
-    const path = `M${x1.toFixed(1)} ${y1.toFixed(1)} Q${((x1 + x2) / 2).toFixed(1)} ${rise.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`;
+    const [begins, bends, ends] = [
+      [x1, y1],
+      [(x1 + x2) / 2, rise],
+      [x2, y2],
+    ].map((at) => at.map(Math.round).join(" "));
+    const path = `M${begins} Q${bends} ${ends}`;
     arc.firstChild.setAttribute("viewBox", `0 0 ${w} ${h}`);
     for (const line of arc.querySelectorAll("path")) line.setAttribute("d", path);
     see.resting = setTimeout(() => arc.classList.add("drawn"), AT_REST);
@@ -363,16 +410,6 @@ export function createSee(lens, { face, language, turned }) {
     page.choose({ layer, head, query: patchText(patch, scene.pack.columns), locked: false });
   }
 
-  row.addEventListener("keydown", (event) => {
-    const all = [...row.children];
-    const to = all.indexOf(event.target) + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0);
-    if (to === all.indexOf(event.target) || !all[to]) return;
-    event.preventDefault();
-    event.stopPropagation();
-    for (const one of all) one.tabIndex = one === all[to] ? 0 : -1;
-    all[to].focus();
-  });
-
   // Of a small picture whose middle is cut out; the row's patch and its brightest one are within it.
   function drawThumb(canvas, photo, pack, { layer, head, patch, best }) {
     const values = new Float32Array(pack.tokens);
@@ -395,6 +432,7 @@ export function createSee(lens, { face, language, turned }) {
   };
 
   writeWords();
+  if (see.on) stand();
   return Object.assign(see, {
     layOut,
     paint,
@@ -403,6 +441,21 @@ export function createSee(lens, { face, language, turned }) {
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
+  });
+}
+
+// One stop of the Tab key, and the arrow keys within it.
+function oneStop(box, itemsOf) {
+  for (const [i, one] of itemsOf().entries()) one.tabIndex = i ? -1 : 0;
+  box.addEventListener("keydown", (event) => {
+    const items = itemsOf();
+    const from = items.indexOf(event.target);
+    const to = items[from + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0)];
+    if (!to || to === items[from]) return;
+    event.preventDefault();
+    event.stopPropagation();
+    for (const one of items) one.tabIndex = one === to ? 0 : -1;
+    to.focus();
   });
 }
 

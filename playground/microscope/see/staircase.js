@@ -1,5 +1,5 @@
-// One row's softmax as a staircase: its largest shares as bars, and dashed what the other setting of the switch makes of
-// the first. When the switch is flipped the bars grow or fall into place.
+// One row's softmax as a staircase: its largest shares as bars, and dashed what the other setting of the switch makes
+// of the first. When the switch is flipped the bars grow or fall into place.
 import { stepOf } from "../core/light.js";
 
 const BARS = 12;

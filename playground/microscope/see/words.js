@@ -26,6 +26,7 @@ export const SEE_WORDS = {
     here: "here",
     // ---- under it
     from: "layer {layer}, head {head} · one of {count} · brightest from {brightest} · {model}",
+    fromNothing: "layer {layer}, head {head} · one of {count} · {model}",
     fromOff: "layer {layer}, head {head} · one of {count} · without ÷ √d_k · brightest from {brightest} · {model}",
     fromCut: "layer {layer}, head {head} · one of {count} · with cuts · brightest from {brightest} · {model}",
     stepThrough: "Arrow keys: another layer or head. Press: all heads.",
@@ -42,7 +43,6 @@ export const SEE_WORDS = {
     why: "Why",
     heads: "Heads",
     numbers: "Numbers",
-    close: "Close",
     // ---- moments
     moments: "Moments of this picture",
     momentFar: "far away",
@@ -82,6 +82,7 @@ export const SEE_WORDS = {
     offPlaceless: "Ohne ÷ √d_k gibt dieses Feld {most} an {token}, das keinen Ort hat. Im Bild schaut es {here}.",
     here: "hierhin",
     from: "Schicht {layer}, Kopf {head} · einer von {count} · am hellsten ab {brightest} · {model}",
+    fromNothing: "Schicht {layer}, Kopf {head} · einer von {count} · {model}",
     fromOff: "Schicht {layer}, Kopf {head} · einer von {count} · ohne ÷ √d_k · am hellsten ab {brightest} · {model}",
     fromCut: "Schicht {layer}, Kopf {head} · einer von {count} · mit Schnitten · am hellsten ab {brightest} · {model}",
     stepThrough: "Pfeiltasten: andere Schicht, anderer Kopf. Drücken: alle Köpfe.",
@@ -96,7 +97,6 @@ export const SEE_WORDS = {
     why: "Warum",
     heads: "Köpfe",
     numbers: "Zahlen",
-    close: "Schließen",
     moments: "Momente dieses Bildes",
     momentFar: "weit weg",
     momentNear: "nah",

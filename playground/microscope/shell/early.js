@@ -5,6 +5,8 @@
 // pages: [{name, short, title, number, exports}], titles, labelled, steps: of the tour,
 // computes: models that this browser runs on a person's own pictures, version}
 
+import { APP } from "./streamlitparts.js";
+
 const SCRIPT = "script[data-toolbar]";
 
 let said = null;
@@ -28,6 +30,9 @@ export function standEarly(styles) {
   const style = document.createElement("style");
   style.textContent = styles;
   within.append(style);
+  const unseen = document.createElement("style"); // Streamlit's page takes shape unseen, and nothing jumps
+  unseen.textContent = `${APP} { visibility: hidden } .st-key-toolbar { visibility: visible }`;
+  box.append(unseen);
   const places = {};
   for (const name of PARTS) {
     places[name] = document.createElement("div");

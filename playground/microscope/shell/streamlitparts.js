@@ -4,6 +4,7 @@
 
 export const MAIN = "stMain"; //             a data-testid: what scrolls
 export const CONNECTION = "data-test-connection-state"; // an attribute
+export const APP = '[data-testid="stApp"]'; // a selector: the whole page
 export const SKIP = "stSkipToContent"; //    a data-testid: the link past everything, for the keyboard
 
 export const partOfStreamlit = (id, within = document) => within.querySelector(`[data-testid="${id}"]`);

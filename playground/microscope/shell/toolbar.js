@@ -70,6 +70,8 @@ export function fillPages(box, { pages, page, words, link, go, version }) {
 function languageChooser() {
   const line = document.createElement("p");
   line.className = "languages";
+  line.setAttribute("role", "group");
+  line.setAttribute("aria-label", seeWords(openFace().language, "language"));
   for (const [tag, title] of Object.entries(LANGUAGES)) {
     const button = document.createElement("button");
     Object.assign(button, { type: "button", textContent: title, lang: tag });

@@ -1,0 +1,249 @@
+"""See: one picture, one sentence, two switches; what a link opens on every device."""
+
+import json
+import re
+
+import pytest
+
+from browser.own_picture import hand_over, picture
+from browser.visitor import Visitor
+
+FOCUSABLE = """() => {
+  const found = [];
+  const visit = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot) visit(element.shadowRoot);
+      const can = element.matches("a[href], button, input, select, textarea, [tabindex]") && element.tabIndex >= 0;
+      if (can && !element.disabled && element.checkVisibility({ visibilityProperty: true })) {
+        const box = element.getBoundingClientRect();
+        if (box.width > 1 && box.height > 1)
+          found.push({ says: element.ariaLabel ?? element.innerText ?? element.tagName, width: box.width,
+                       height: box.height });
+      }
+    }
+  };
+  visit(document);
+  return found;
+}"""
+TEXTS = """() => {
+  const found = [];
+  const visit = (root) => {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+    for (let node = walker.currentNode; node; node = walker.nextNode()) {
+      if (node.shadowRoot) visit(node.shadowRoot);
+      const element = node.parentElement;
+      const hidden = ["STYLE", "SCRIPT", "TEMPLATE"].includes(element?.tagName);
+      if (node.nodeType !== 3 || !node.data.trim() || hidden) continue;
+      if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const box = range.getBoundingClientRect();
+      const inSight = box.width > 1 && box.bottom > 0 && box.top < innerHeight && box.left < innerWidth;
+      if (inSight && !element.closest("sub, .unseen, .live"))
+        found.push([node.data.trim(), getComputedStyle(element).fontSize]);
+    }
+  };
+  visit(document);
+  return found;
+}"""
+SHIFTS = """
+window.shifts = [];
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries())
+    if (!entry.hadRecentInput) window.shifts.push([entry.value, entry.startTime, ...entry.sources.map(
+      ({ node }) => node?.className ?? node?.nodeName)]);
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+class Seeing(Visitor):
+    had_lab = False
+
+    def box(self, part: str) -> dict:
+        return self.part(part).bounding_box()
+
+    def says(self) -> str:
+        return self.page.locator(".see-says").inner_text()
+
+    def until_says(self, pattern: str) -> str:
+        script = """(pattern) => {
+          const root = document.querySelector(".st-key-stage [data-testid=stBidiComponentIsolated]")?.shadowRoot;
+          const text = (root ?? document).querySelector(".see-says")?.innerText ?? "";
+          return new RegExp(pattern).test(text) ? text : null;
+        }"""
+        return self.page.wait_for_function(script, arg=pattern).json_value()
+
+    def point(self, across: float, down: float) -> None:
+        box = self.box("picture")
+        self.page.mouse.move(box["x"] + across * box["width"] - 3, box["y"] + down * box["height"])
+        self.page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"])
+
+    def opacity(self) -> float:
+        return float(self.part("picture").evaluate("(canvas) => getComputedStyle(canvas).opacity"))
+
+
+@pytest.fixture
+def see(arrive, server):
+    def open_see(address: str = "", **how) -> Seeing:
+        return arrive(Seeing, server.url, **how).open(address)
+
+    return open_see
+
+
+def test_a_plain_link_opens_see_within_its_budget(see):
+    person = see()
+    person.page.locator(".see-moments button").nth(1).wait_for()
+    stops = person.page.evaluate(FOCUSABLE)
+    assert len(stops) <= 12, json.dumps(stops, indent=1)
+    small = [stop for stop in stops if min(stop["width"], stop["height"]) < 24]
+    assert not small, small
+    texts = person.page.evaluate(TEXTS)
+    words = re.findall(r"[^\\W_]*[A-Za-zÀ-ÿ]{2,}[^\\W_]*", " ".join(text for text, _ in texts))
+    assert len(words) <= 70, words
+    sizes = {size for _, size in texts}
+    assert len(sizes) <= 5, texts
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "aspect", "share"), [(1280, 720, 1.5, 0.58), (1440, 900, 1.5, 0.58), (1280, 720, 0.75, 0.3)]
+)
+def test_the_photograph_has_most_of_the_window(arrive, server, width, height, aspect, share):
+    person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
+    person.open()
+    hand_over(person, "drop", picture(round(600 * aspect), 600))
+    person.until(f"r => Math.abs(r.grid[1] / r.grid[0] - {aspect}) < 0.1")
+    box = person.box("picture")
+    assert box["width"] * box["height"] >= share * width * height, box
+    assert abs(box["width"] / box["height"] - aspect) < 0.08, "nothing is cropped but what the model cuts off"
+    assert box["y"] + box["height"] <= height
+    assert person.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_phone_shows_all_of_it_without_scrolling(arrive, server):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    person = arrive(Seeing, server.url, **phone).open()
+    person.page.locator(".see-moments button").nth(1).wait_for()
+    for name in (".see-says", ".see-tabs", ".see-doors", ".see-moments"):
+        box = person.page.locator(name).bounding_box()
+        assert box["y"] + box["height"] <= 844 + 1, f"{name}: {box}"
+    assert person.page.evaluate("document.documentElement.scrollHeight") <= 845
+    small = [stop for stop in person.page.evaluate(FOCUSABLE) if stop["height"] < 35]
+    assert len(small) <= 1, small  # the line of the layer and head
+
+
+def test_the_row_under_the_cursor_is_said_and_whoever_leaves_finds_the_photograph_untouched(see):
+    person = see()
+    first = person.until_says("This patch looks")
+    person.point(0.2, 0.8)
+    person.until("r => r.query !== null")
+    said = person.until_says("This patch")
+    assert person.opacity() == 1
+    person.page.mouse.move(1200, 650)
+    person.until_says("Point at the picture")
+    person.page.locator(".lens.untouched").wait_for()
+    canvas = person.part("picture").element_handle()
+    person.page.wait_for_function("(canvas) => getComputedStyle(canvas).opacity === '0'", arg=canvas)
+    person.point(0.2, 0.8)
+    assert person.until_says("This patch") == said
+    assert first
+
+
+def test_the_switch_collapses_the_row_and_the_sentence_says_so(see):
+    person = see()
+    before = person.until("r => r.row")
+    person.part("switch").click()
+    after = person.until("r => r.scale === 1")
+    assert max(after["row"]) > max(before["row"])
+    person.until_says("^Without ÷")
+    assert "without ÷" in person.page.locator(".provenance").inner_text()
+    person.part("switch").click()
+    person.until_says("^This patch")
+
+
+def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remembers(see):
+    person = see()
+    person.point(0.3, 0.3)
+    person.page.mouse.down()
+    person.page.mouse.up()
+    person.part("switch").click()
+    seen = person.until("r => r.locked && r.scale === 1")
+    person.page.keyboard.press("l")
+    person.page.locator('.lens[data-face="lab"] .bar').wait_for()
+    lab = person.until("r => r.locked")
+    same = ("picture", "model", "layer", "head", "query", "scale", "locked")
+    assert {key: lab[key] for key in same} == {key: seen[key] for key in same}
+    person.page.get_by_role("button", name="See", exact=True).click()
+    person.page.locator(".see-says").wait_for()
+    person.page.get_by_role("button", name="Lab", exact=True).click()
+    person.page.locator('.lens[data-face="lab"] .bar').wait_for()
+    person.page.goto(person.url)
+    person.until()
+    assert person.page.locator('.lens[data-face="lab"]').count() == 1
+
+
+def test_a_link_that_says_a_view_opens_lab_as_it_was_and_one_of_see_opens_see(see):
+    person = see("layer=2&head=1&query=3%2C3&locked=true")
+    assert person.page.locator('.lens[data-face="lab"]').count() == 1
+    other = see("layer=2&head=1&query=3%2C3&locked=true&face=see")
+    assert other.page.locator('.lens[data-face="see"]').count() == 1
+    seen = other.until("r => r.locked")
+    assert (seen["layer"], seen["head"], seen["query"]) == (2, 1, "3,3")
+    assert "face=see" in other.page.url
+
+
+def test_drawers_lie_over_the_column_and_the_photograph_never_moves(see):
+    person = see()
+    person.page.locator(".see-moments button").nth(1).wait_for()
+    before = person.box("picture")
+    for name, part in (("Why", ".sums"), ("Heads", '[data-ref="wall"]'), ("Numbers", ".counts .big")):
+        door = person.page.get_by_role("button", name=name, exact=True)
+        door.click()
+        person.page.locator(part).wait_for()
+        assert person.box("picture") == before, name
+        assert door.get_attribute("aria-expanded") == "true"
+        inside = person.page.locator(part).bounding_box()
+        assert inside["x"] >= before["x"] + before["width"] - 1, f"{name}: {inside}"
+        door.click()
+        person.page.locator(part).wait_for(state="hidden")
+    assert person.box("picture") == before
+
+
+def test_a_moment_is_layer_head_and_patch_in_one_press_and_the_arrow_keys_step_through_heads(see):
+    person = see()
+    moments = person.page.locator(".see-moments button")
+    moments.nth(1).wait_for()
+    assert moments.count() <= 6
+    moments.nth(1).click()
+    person.page.locator('.see-moments button:nth-child(2)[aria-pressed="true"]').wait_for()
+    before = person.read()
+    person.page.locator(".provenance").press("ArrowRight")
+    after = person.until(f"r => r.head !== {before['head']}")
+    assert after["layer"] == before["layer"]
+    person.page.locator(".provenance").press("ArrowDown")
+    person.until(f"r => r.layer === {before['layer'] - 1}")
+    moments.last.click()
+    person.until(f"r => r.head !== {after['head']} || r.layer !== {before['layer'] - 1}")
+
+
+def test_it_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive, server):
+    person = arrive(Seeing, server.url, locale="de-DE").open()
+    person.until_says("Dieses Feld schaut")
+    assert person.page.get_by_role("button", name="Ihr Foto").is_visible()
+    person.page.get_by_role("button", name="Attention Playground").click()
+    person.page.get_by_role("button", name="English", exact=True).click()
+    person.until_says("This patch")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_nothing_jumps_while_it_loads_points_and_opens_a_drawer(arrive, server, width, height):
+    person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
+    person.context.add_init_script(SHIFTS)
+    person.open()
+    person.page.locator(".see-moments button").nth(1).wait_for()
+    for across in (0.2, 0.5, 0.8):
+        person.point(across, 0.4)
+        person.until()
+    person.page.get_by_role("button", name="Numbers", exact=True).click()
+    person.page.locator(".counts .big").wait_for()
+    shifts = person.page.evaluate("shifts")
+    assert sum(value for value, *_ in shifts) <= 0.02, shifts

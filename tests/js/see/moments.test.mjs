@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { unpack } from "../../../playground/microscope/core/core.js";
+import { momentName, momentsOf } from "../../../playground/microscope/see/pick.js";
+import {
+  barsAt,
+  createStaircase,
+  isMoving,
+  largestShares,
+  setBars,
+} from "../../../playground/microscope/see/staircase.js";
+import { faceOf } from "../../../playground/microscope/shell/face.js";
+import { packOf } from "../packs.mjs";
+
+const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8] }));
+const scene = (rows) => ({
+  pack,
+  moments: rows.map(([layer, head, patch]) => ({ layer, head, patches: [patch], tells: [1], score: 1 })),
+});
+
+test("moments: the opening one first, at most five, each of another place", () => {
+  const opening = { layer: 3, head: 1, patch: 10 };
+  const found = momentsOf(
+    scene([
+      [3, 1, 10],
+      [2, 0, 30],
+      [2, 2, 31],
+      [1, 1, 45],
+    ]),
+    opening,
+  );
+  assert.ok(found.length >= 1 && found.length <= 5, JSON.stringify(found));
+  const far = found.filter(({ kind }) => kind === "far" || kind === "same");
+  for (const [i, one] of far.entries())
+    for (const other of far.slice(i + 1))
+      assert.ok(one.patch !== other.patch || one.best !== other.best, JSON.stringify(found));
+  for (const { layer, head, patch, best } of found) {
+    assert.ok(pack.stored.has(layer) && head < pack.heads && patch < pack.patches && best < pack.patches);
+    assert.ok(best >= 0);
+  }
+});
+
+test("a moment is called by the parts of the sample, else by its kind", () => {
+  const parts = [
+    { kind: "eye", box: [0, 0, 0.2, 0.2] },
+    { kind: "eye", box: [0.8, 0.8, 1, 1] },
+  ];
+  const word = (key, filled) => (filled ? `${filled.from} → ${filled.to}` : key);
+  const names = { eye: { short: "eye" } };
+  const one = { kind: "far", patch: 0, best: 47 };
+  assert.equal(momentName(one, pack, parts, names, word), "eye → eye");
+  assert.equal(momentName(one, pack, [], names, word), "momentFar");
+  assert.equal(momentName({ ...one, kind: "sink" }, pack, parts, names, word), "momentSink");
+});
+
+test("the staircase falls into place when the switch is flipped, and stands at once where another patch asks", () => {
+  const stairs = createStaircase();
+  const shares = (first) => largestShares(Float32Array.from([first, 0.1, 0.05]));
+  setBars(stairs, shares(0.2), false, 1000, false);
+  assert.equal(isMoving(stairs, 1000), false);
+  assert.ok(Math.abs(barsAt(stairs, 1000)[0] - 0.2) < 1e-6);
+  setBars(stairs, shares(0.3), false, 1100, false);
+  assert.ok(Math.abs(barsAt(stairs, 1100)[0] - 0.3) < 1e-6, "another patch");
+  setBars(stairs, shares(0.9), true, 2000, false);
+  assert.ok(isMoving(stairs, 2100));
+  const between = barsAt(stairs, 2125)[0];
+  assert.ok(between > 0.31 && between < 0.89, String(between));
+  assert.ok(Math.abs(barsAt(stairs, 2251)[0] - 0.9) < 1e-6);
+  setBars(stairs, shares(0.3), false, 3000, true);
+  assert.equal(isMoving(stairs, 3001), false, "where nothing is to move, nothing does");
+});
+
+test("an address that says a view and no face opens Lab, as it was made; another what this browser had last", () => {
+  assert.equal(faceOf({}, null), "see");
+  assert.equal(faceOf({ sample: "cat", model: "bundled" }, null), "see");
+  assert.equal(faceOf({}, "lab"), "lab");
+  assert.equal(faceOf({ layer: "8" }, null), "lab");
+  assert.equal(faceOf({ with: "sample:meadow" }, null), "lab");
+  assert.equal(faceOf({ class: "yes" }, null), "lab");
+  assert.equal(faceOf({ tour: "1" }, null), "lab");
+  assert.equal(faceOf({ layer: "8", face: "see" }, "lab"), "see");
+  assert.equal(faceOf({ face: "lab" }, null), "lab");
+  assert.equal(faceOf({ face: "<script>" }, null), "see");
+});

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { outsideNine, partAt, sayRow, whereOf } from "../../../playground/microscope/see/says.js";
+
+const GRID = { rows: 20, columns: 20 };
+const row = (change) => ({
+  mark: 0,
+  best: 399,
+  share: 0.13,
+  most: 0.13,
+  token: "",
+  even: false,
+  off: false,
+  ...GRID,
+  ...change,
+});
+const said = (change, parts = [], language = "en") => {
+  const { before, place, after } = sayRow(language, row(change), parts);
+  return `${before}[${place}]${after}`;
+};
+
+test("near is one patch away, far more than 15 % of the longer side", () => {
+  assert.equal(whereOf(0, 0, 20, 20), "itself");
+  assert.equal(whereOf(0, 21, 20, 20), "near");
+  assert.equal(whereOf(0, 2, 20, 20), "aside");
+  assert.equal(whereOf(0, 3, 20, 20), "aside");
+  assert.equal(whereOf(0, 4, 20, 20), "far");
+  assert.equal(whereOf(19, 20, 20, 20), "far", "the end of one row and the beginning of the next lie apart");
+});
+
+test("a row is said in one sentence, by where its brightest patch lies", () => {
+  assert.equal(said({}), "This patch looks mostly [here], far away (13 %).");
+  assert.equal(said({ best: 1 }), "This patch looks mostly [here], right beside itself (13 %).");
+  assert.equal(said({ best: 2 }), "This patch looks mostly [here], not far from itself (13 %).");
+  assert.equal(said({ best: 0 }), "This patch looks mostly at itself (13 %).[]");
+  assert.equal(said({ off: true, share: 0.85 }), "Without ÷ √d_k this patch looks [here], far away (85 %).");
+  assert.equal(said({ even: true, most: 0.003 }), "This patch looks everywhere alike: at no place more than 0.30 %.[]");
+  assert.equal(
+    said({ token: "CLS", most: 0.4, share: 0.03 }),
+    "This patch gives most to CLS, which has no place (40 %). In the picture it looks [here] (3.0 %).",
+  );
+  assert.equal(said({}, [], "de"), "Dieses Feld schaut vor allem [hierhin], weit weg (13 %).");
+});
+
+test("a place has a name only where the sample gives it one, and not the one from which somebody asks", () => {
+  const parts = [
+    { kind: "eye", box: [0, 0, 0.1, 0.1] },
+    { kind: "eye", box: [0.9, 0.9, 1, 1] },
+    { kind: "nose", box: [0.45, 0.45, 0.55, 0.55] },
+  ];
+  assert.equal(said({}, parts), "This patch looks mostly at [the other eye] (13 %).");
+  assert.equal(said({ best: 210 }, parts), "This patch looks mostly at [the nose] (13 %).");
+  assert.equal(said({ mark: 190, best: 399 }, parts), "This patch looks mostly at [the eye] (13 %).");
+  assert.equal(said({ best: 1 }, parts), "This patch looks mostly [here], right beside itself (13 %).");
+  assert.equal(said({}, parts, "de"), "Dieses Feld schaut vor allem auf [das andere Auge] (13 %).");
+  assert.equal(partAt(parts, 200, 20, 20), null);
+});
+
+test("what lies outside of nine patches is all that the row gives to others, special tokens too", () => {
+  const pack = { prefixCount: 1, rows: 4, columns: 4 };
+  const weights = Float32Array.from({ length: 17 }, () => 1 / 17);
+  assert.ok(Math.abs(outsideNine(weights, 0, pack, 5) - 8 / 17) < 1e-6, "of 17 tokens nine are near");
+  assert.ok(Math.abs(outsideNine(weights, 0, pack, 0) - 13 / 17) < 1e-6, "in a corner four are");
+});

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import {
+  aroundPlace,
+  LANGUAGES,
+  languageOf,
+  PART_NAMES,
+  SEE_WORDS,
+  seeWords,
+} from "../../../playground/microscope/see/words.js";
+
+const SEE = new URL("../../../playground/microscope/see/", import.meta.url);
+const holes = (sentence) => [...sentence.matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();
+
+test("every language says everything, and fills in the same", () => {
+  assert.deepEqual(Object.keys(SEE_WORDS), Object.keys(LANGUAGES));
+  for (const table of Object.values(SEE_WORDS)) {
+    assert.deepEqual(Object.keys(table), Object.keys(SEE_WORDS.en));
+    for (const [key, sentence] of Object.entries(table))
+      assert.deepEqual(holes(sentence), holes(SEE_WORDS.en[key]), `${key}: ${sentence}`);
+  }
+  for (const names of Object.values(PART_NAMES)) assert.deepEqual(Object.keys(names), Object.keys(PART_NAMES.en));
+});
+
+test("every sentence of the table is said somewhere, and none that is said is missing", () => {
+  const sources = ["see/see.js", "see/says.js", "see/pick.js", "shell/toolbar.js"].map((name) =>
+    readFileSync(new URL(`../${name}`, SEE), "utf8"),
+  );
+  const all = sources.join("\n");
+  for (const key of Object.keys(SEE_WORDS.en)) {
+    const plain = key.replace(/^off(.)/, (_, first) => first.toLowerCase());
+    assert.ok(all.includes(`"${key}"`) || all.includes(`"${plain}"`), `nobody says ${key}`);
+  }
+  for (const [, key] of all.matchAll(/\b(?:words|wordOf|seeWords)\("(\w+)"/g)) assert.ok(key in SEE_WORDS.en, key);
+});
+
+test("no word of See stands outside the table", () => {
+  const files = readdirSync(SEE).filter((name) => name.endsWith(".js") && name !== "words.js");
+  for (const name of files) {
+    const code = readFileSync(new URL(name, SEE), "utf8").replace(/\/\/.*$/gm, "");
+    const strings = [...code.matchAll(/\b(?:say|sayOnce|sayMath)\([^\n"`]*["`]([^"`\n]*)["`]/g)];
+    const words = strings
+      .map(([, text]) => text.replace(/\$\{.*?\}/g, ""))
+      .filter((text) => /[A-Za-z]{3,} [a-z]{2,}/.test(text));
+    assert.deepEqual(words, [], name);
+  }
+});
+
+test("a browser's first language that there is a table for; English where there is none", () => {
+  assert.equal(languageOf(["de-AT", "en"]), "de");
+  assert.equal(languageOf(["fr", "DE"]), "de");
+  assert.equal(languageOf(["fr", "ja"]), "en");
+  assert.equal(languageOf([]), "en");
+  assert.equal(languageOf(["constructor"]), "en");
+});
+
+test("the place divides the sentence", () => {
+  assert.deepEqual(aroundPlace("en", "far", { share: "13 %" }, "here"), {
+    before: "This patch looks mostly ",
+    place: "here",
+    after: ", far away (13 %).",
+  });
+  assert.equal(seeWords("de", "largest", { count: 12 }), "die 12 größten Anteile");
+});
