@@ -36,7 +36,7 @@ const AT_REST = 150; // ms without a move before the curve is drawn
 const MOMENT_SIZE = { width: 64, height: 44 };
 
 const SEE_HEAD = `
-  <p class="see-says" data-see="says"><span></span><b></b><span></span></p>
+  <p class="see-says" data-see="says"></p>
   <button class="provenance" data-see="from"></button>`;
 const SEE_STAIRS = `
   <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
@@ -257,9 +257,7 @@ export function createSee(lens, { face, language, turned }) {
       const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // as Lab says it
       sentence = { before: before + share + between, place, after };
     } else if (!see.untouched) sentence = sayRow(language(), rowNow(at), main.picture.parts ?? []);
-    const { before, place, after } = sentence;
-    for (const [i, text] of [before, place, after].entries()) sayOnce(says.children[i], text);
-    says.children[1].classList.toggle("key", Boolean(place));
+    writeSentence(sentence);
     if (ready && mark >= 0)
       say(outside, words("outside", { share: percent(outsideNine(answers.weights, at, pack, mark)) }));
     const off = choice.view.scale !== "on";
@@ -279,6 +277,20 @@ export function createSee(lens, { face, language, turned }) {
         model: main.trace.title,
       }),
     );
+  }
+
+  // Parts that are new have not moved: a sentence that changes is no jump.
+  function writeSentence({ before, place, after }) {
+    const whole = before + place + after;
+    if (says.saidText === whole) return;
+    says.saidText = whole;
+    const parts = [before, place, after].map((text, i) => {
+      const part = document.createElement(i === 1 ? "b" : "span");
+      if (i === 1 && text) part.className = "key";
+      sayMath(part, text);
+      return part;
+    });
+    says.replaceChildren(...parts);
   }
 
   function rowNow(at) {
