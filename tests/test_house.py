@@ -10,11 +10,11 @@ import playground
 
 ROOT = Path(__file__).parent.parent
 FLOORS = (  # from the ground up: a room may import what lies below it, and nothing beside or above it
-    ("errors", "version", "assets", "positions", "matching"),
-    ("vit", "cuts", "pack", "pack_schema"),
-    ("pictures", "models", "scenes", "relevance"),
-    ("tracing", "samples"),
-    ("analysis", "lessons"),
+    ("errors", "version", "assets", "positions", "matching", "trace_table"),
+    ("vit", "cuts"),
+    ("pack", "pictures", "scenes", "relevance"),
+    ("tracing", "models"),
+    ("samples", "analysis", "lessons"),
     ("face", "figures", "training"),
     ("serving",),
     ("ui",),
