@@ -25,8 +25,9 @@ from playground import cuts, matching, relevance, trace_table
 from playground.cuts import Shape
 from playground.errors import PlaygroundError
 from playground.pack.record import Query, Record
-from playground.pack.record import index as index
+from playground.pack.record import index as index  # others take it from here
 from playground.pictures import images
+from playground.relevance import METHODS as METHODS
 from playground.vit import QKV, Heard, Rotation, VisionTransformer
 
 if TYPE_CHECKING:
