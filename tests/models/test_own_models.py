@@ -1,11 +1,13 @@
 """A researcher's own model, however they bring it: a file, a folder, or the model itself. Its numbers are timm's."""
 
+import io
 import json
 import os
 import pickle
 import re
 import warnings
 import zipfile
+from contextlib import redirect_stdout
 
 import pytest
 import timm
@@ -18,7 +20,7 @@ import playground
 from models.parity import assert_equal
 from playground import PlaygroundError
 from playground.errors import PlaygroundWarning
-from playground.models import borrowed, loading, pickled, zoo
+from playground.models import borrowed, loading, pickled, pickled_process, zoo
 
 NAME = "vit_tiny_patch16_224"
 SHALLOW = {"depth": 2}
@@ -221,10 +223,28 @@ def test_timm_s_folder_is_pickled_unless_somebody_says_otherwise(tmp_path):
     assert_equal(reference, ours, (64, 64))
 
 
+@pytest.fixture
+def here(monkeypatch):
+    """Reads pickled files in this process: one of their own, which other tests start, takes seconds to begin."""
+
+    def run(path, made, seconds):
+        said = io.StringIO()
+        try:
+            with redirect_stdout(said):
+                pickled_process.main(str(path), str(made))
+        except SystemExit:
+            raise PlaygroundError(f"{path} {said.getvalue().strip()}.") from None
+
+    monkeypatch.setattr(pickled, "_run", run)
+    monkeypatch.setattr(pickled_process, "_limit", lambda spare, seconds: None)
+
+
 @pytest.mark.parametrize("how", ["in a checkpoint", "of timm's training", "wrapped twice, an old file"])
-def test_pickled_weights_load_in_a_process_of_their_own(how, tmp_path):
+def test_pickled_weights_load_in_a_process_of_their_own(how, tmp_path, request):
     import argparse
 
+    if "old" not in how:
+        request.getfixturevalue("here")
     reference = changed({"num_classes": 7})
     state, path = reference.state_dict(), tmp_path / "mine.pth"
     held = {
@@ -250,6 +270,7 @@ def test_pickled_weights_load_in_a_process_of_their_own(how, tmp_path):
         ("student.backbone.", ".pth"),
     ],
 )
+@pytest.mark.usefixtures("here")
 def test_a_vit_inside_a_class_of_somebody_s_own_is_found(wrapper, kind, tmp_path):
     reference, path = changed({"num_classes": 0}), tmp_path / f"mine{kind}"
     state = {f"{wrapper}{name}": value for name, value in copy_of(reference).items()}
@@ -266,6 +287,7 @@ def test_of_two_models_in_a_file_none_is_chosen_in_silence(tmp_path):
         playground.load(NAME, weights=tmp_path / "mine.safetensors")
 
 
+@pytest.mark.usefixtures("here")
 def test_numpy_s_numbers_beside_the_weights_are_no_hindrance(tmp_path):
     import numpy as np
 
@@ -308,8 +330,10 @@ FILES = {
 
 
 @pytest.mark.parametrize("what", FILES)
-def test_a_hostile_or_damaged_pickle_is_a_sentence_and_nothing_of_it_is_run(what, tmp_path, monkeypatch):
+def test_a_hostile_or_damaged_pickle_is_a_sentence_and_nothing_of_it_is_run(what, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
+    if what not in ("runs code", "a bomb"):
+        request.getfixturevalue("here")
     write, sentence = FILES[what]
     write(tmp_path / "mine.pth")
     with pytest.raises(PlaygroundError, match=sentence) as refusal:
