@@ -151,7 +151,7 @@ class Record:
 
     def _head(self, layer: int, head: int) -> QKV:
         record, head = self.record[self.layer_number(layer)], self.head_number(head)
-        return QKV(*(None if t is None else t[head] for t in record))  # type: ignore[arg-type]  # (tokens, d) each
+        return QKV(*(None if t is None else t[head] for t in record))  # (tokens, d) each
 
     # The network, to run again ----------------------------------------------------------------------------------------
 

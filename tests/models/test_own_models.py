@@ -1,13 +1,7 @@
 """A researcher's own model, however they bring it: a file, a folder, or the model itself. Its numbers are timm's."""
 
-import io
 import json
-import os
-import pickle
-import re
 import warnings
-import zipfile
-from contextlib import redirect_stdout
 
 import pytest
 import timm
@@ -20,7 +14,7 @@ import playground
 from models.parity import assert_equal
 from playground import PlaygroundError
 from playground.errors import PlaygroundWarning
-from playground.models import borrowed, loading, pickled, pickled_process, zoo
+from playground.models import borrowed, loading, zoo
 
 NAME = "vit_tiny_patch16_224"
 SHALLOW = {"depth": 2}
@@ -223,22 +217,6 @@ def test_timm_s_folder_is_pickled_unless_somebody_says_otherwise(tmp_path):
     assert_equal(reference, ours, (64, 64))
 
 
-@pytest.fixture
-def here(monkeypatch):
-    """Reads pickled files in this process: one of their own, which other tests start, takes seconds to begin."""
-
-    def run(path, made, seconds):
-        said = io.StringIO()
-        try:
-            with redirect_stdout(said):
-                pickled_process.main(str(path), str(made))
-        except SystemExit:
-            raise PlaygroundError(f"{path} {said.getvalue().strip()}.") from None
-
-    monkeypatch.setattr(pickled, "_run", run)
-    monkeypatch.setattr(pickled_process, "_limit", lambda spare, seconds: None)
-
-
 @pytest.mark.parametrize("how", ["in a checkpoint", "of timm's training", "wrapped twice, an old file"])
 def test_pickled_weights_load_in_a_process_of_their_own(how, tmp_path, request):
     import argparse
@@ -297,69 +275,6 @@ def test_numpy_s_numbers_beside_the_weights_are_no_hindrance(tmp_path):
     assert_equal(reference, playground.load(NAME, weights=tmp_path / "mine.pth", device="cpu"), (224, 224))
 
 
-class Hostile:
-    def __reduce__(self):
-        return os.system, ("touch was-run",)
-
-
-class Unknown:
-    """An object whose class the file only names."""
-
-
-def bomb(path):
-    """A gigabyte and a half of zeros in a few megabytes."""
-    torch.save({"a": torch.zeros(10)}, path)
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, data in parts.items():
-            archive.writestr(name, bytes(1_500_000_000) if name.endswith("data/0") else data)
-
-
-FILES = {
-    "runs code": (lambda path: path.write_bytes(pickle.dumps(Hostile(), protocol=2)), "run code|no file that torch"),
-    "a whole model": (lambda path: torch.save(torch.nn.Linear(2, 2), path), "state_dict"),
-    "an object": (lambda path: torch.save({"a": Unknown()}, path), "run code when they are read"),
-    "nothing": (lambda path: torch.save({"epoch": 3}, path), "holds no weights"),
-    "noise": (lambda path: path.write_bytes(b"PK" + bytes(500)), "run code|no file that torch can read"),
-    "text": (lambda path: path.write_text("weights"), "no file of weights that torch wrote"),
-    "more than there is": (lambda path: torch.save({"a": torch.zeros(1).expand(10**12)}, path), "more numbers than"),
-    "a bomb": (bomb, "far more memory|no file that torch can read"),
-    "missing": (lambda path: None, "There is no file"),
-}
-
-
-@pytest.mark.parametrize("what", FILES)
-def test_a_hostile_or_damaged_pickle_is_a_sentence_and_nothing_of_it_is_run(what, tmp_path, monkeypatch, request):
-    monkeypatch.chdir(tmp_path)
-    if what not in ("runs code", "a bomb"):
-        request.getfixturevalue("here")
-    write, sentence = FILES[what]
-    write(tmp_path / "mine.pth")
-    with pytest.raises(PlaygroundError, match=sentence) as refusal:
-        playground.load(tmp_path / "mine.pth")
-    assert len(str(refusal.value)) < 700
-    assert [file.name for file in tmp_path.iterdir() if file.name != "mine.pth"] == []
-
-
-def test_a_pickle_under_another_name_is_called_what_it_is(tmp_path):
-    torch.save({"a": torch.zeros(3)}, tmp_path / "mine.safetensors")
-    with pytest.raises(PlaygroundError, match=r"torch has pickled.*\.pth") as refusal:
-        playground.load(NAME, weights=tmp_path / "mine.safetensors")
-    assert "header claims" not in str(refusal.value)
-
-
-@pytest.mark.parametrize("name", ["noise.pth", "noise.safetensors", "noise.bin"])
-def test_a_file_of_something_else_is_a_sentence_without_the_number_that_its_first_bytes_make(name, tmp_path):
-    """It said "its header claims 1,600,513,671,147,220,912 bytes", of a .pth too."""
-    (tmp_path / name).write_bytes(b"\xf0noise of another kind" * 99)
-    for load in (lambda: playground.load(NAME, weights=tmp_path / name), lambda: playground.load(tmp_path / name)):
-        with pytest.raises(PlaygroundError, match=r"no file of weights that torch wrote|not a readable") as refusal:
-            load()
-        assert not re.search(r"\d{4}", str(refusal.value).replace(str(tmp_path), "")), refusal.value
-        assert ("safetensors file" in str(refusal.value)) == name.endswith(".safetensors"), refusal.value
-
-
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
 def test_a_name_that_no_file_can_have_is_a_sentence(name):
     with pytest.raises(PlaygroundError, match="There is no model called"):
@@ -370,13 +285,6 @@ def test_what_is_missing_without_a_network_is_said_in_our_words():
     with pytest.raises(PlaygroundError, match="not on this machine") as refusal:
         playground.load("facebook/dinov2-smal", offline=True)
     assert "local_files_only" not in str(refusal.value)
-
-
-def test_a_pickle_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
-    torch.save({"a": torch.zeros(3)}, tmp_path / "mine.pth")
-    monkeypatch.setattr(pickled, "PATIENCE", 0)
-    with pytest.raises(PlaygroundError, match="longer to read than 0 seconds"):
-        playground.load(tmp_path / "mine.pth")
 
 
 def test_a_server_reads_neither_folders_nor_pickles(tmp_path, monkeypatch):
