@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
+MOST_PATCHES = 16_384  # that are traced
 KEPT_PIXELS = 2**25  # a browser computes from all pixels; of larger pictures Python would need too much memory
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
@@ -162,6 +163,24 @@ def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tup
 
     r, c = min((grid for grid in grids if grid[0] * grid[1] <= patches), key=misfit)
     return r * patch, c * patch
+
+
+def checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
+    """An input size (H, W) that somebody chose, if it is whole patches, and not too many."""
+    try:
+        height, width = (int(n) for n in size)
+    except (TypeError, ValueError):
+        raise PlaygroundError(f"A size is (height, width) in pixels, not {size!r}.") from None
+    if height < patch or width < patch or height % patch or width % patch:
+        near = tuple(max(1, round(n / patch)) * patch for n in (height, width))
+        raise PlaygroundError(
+            f"A size of {height} × {width} can't be cut into patches of {patch} × {patch}; the nearest is {near}."
+        )
+    if (tokens := height * width // patch**2) > MOST_PATCHES:
+        raise PlaygroundError(
+            f"A size of {height} × {width} makes {tokens:,} patches; at most {MOST_PATCHES:,} are traced."
+        )
+    return height, width
 
 
 def displayed(image: Image.Image, size: tuple[int, int], interpolation: str = "bicubic") -> Image.Image:

@@ -128,7 +128,7 @@ def said_of_alive(here: Shown, spec: Spec, person: Person | None) -> str:
 
 def beginning(spec: Spec) -> Spec:
     """An interactive figure of one layer with that layer's number: by default the one that a drawn figure shows."""
-    from playground.tracing import upper_layer
+    from playground.pack import upper_layer
 
     if spec.layers is not None or spec.layer is not None:
         return spec

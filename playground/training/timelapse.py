@@ -36,12 +36,11 @@ import torch
 from PIL import Image
 from tqdm import tqdm
 
-from playground import pack_schema
 from playground.analysis.heads import Habits, average
 from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
 from playground.models import loading
-from playground.pack import pack, unpack
+from playground.pack import pack, schema, unpack
 from playground.pictures import images
 from playground.pictures.images import open_image
 from playground.samples import SAMPLES
@@ -214,7 +213,7 @@ def read(file: Path = FILE) -> Timelapse:
     if header.get("format") != FORMAT:
         raise PlaygroundError(f"{file} is of the format {header.get('format')!r:.60}, not {FORMAT!r}.")
     try:
-        pack_schema.timelapse(header, arrays, HABITS, {sample.name for sample in SAMPLES})
+        schema.timelapse(header, arrays, HABITS, {sample.name for sample in SAMPLES})
     except (KeyError, ValueError, TypeError) as error:
         raise PlaygroundError(f"{file} is damaged: {error}.") from None
     for i in range(len(header["moments"])):

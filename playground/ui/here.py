@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from playground.serving import chosen, lesson_results, people
+from playground.serving import chosen, lesson_results, people, traces
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
 
 _view_ids = count(1)  # never the same twice on a server
 
@@ -39,6 +42,10 @@ class Here:
     def own(self) -> Cache | None:
         """The traces of this person's pictures."""
         return self.person and self.person.traces
+
+    def traced(self) -> Trace:
+        """The picture's pass through the model; it waits for its turn if it has to be made."""
+        return traces.trace(self.picture, self.wish, self.own)
 
     @property
     def worked(self) -> Cache:

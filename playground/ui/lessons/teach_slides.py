@@ -9,7 +9,7 @@ import streamlit as st
 
 from playground.lessons import teaching
 from playground.lessons.words import by_hand, shapes
-from playground.serving import figure_words, queue, traces
+from playground.serving import figure_words, queue
 from playground.ui import guess
 from playground.ui.here import Here
 from playground.ui.lessons import (
@@ -34,7 +34,7 @@ def asked(page: str) -> Callable[[Here], object]:
         "shapes": lambda here: guess.ask(shapes.scores()),
         "block": block_stream.guess_push,
         "scale": lambda here: scale_row.guess_spread(),
-        "heads": lambda here: heads_row.paint_a_row(here, traces.trace(here.picture, here.wish, here.own)),
+        "heads": lambda here: heads_row.paint_a_row(here, here.traced()),
         "weight": weight.guess_differs,
         "cost": lambda here: cost_growth.guess_share(),
         "two_ways": two_ways.guess_shift,
@@ -54,7 +54,7 @@ def living(here: Here) -> str:
     """The microscope as it opens for whoever has turned nothing yet."""
     from playground.figures import html
 
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.wish), {}))
     with queue.turn():
         return html.page(html.light(opens, seen), seen, here.picture.image)
