@@ -9,7 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.models.names import plain_name
-from playground.serving import models, pictures, routes_engine, routes_samples
+from playground.serving import models, pictures, routes_samples, scripts
 from playground.ui import streamlit_private
 from playground.ui.components import app_component
 from playground.ui.pages import LESSONS, PAGES, Page
@@ -50,7 +50,7 @@ def same_for_all() -> dict:
         "labelled": pictures.labelled_set(),
         "steps": [step.shown() for step in STEPS],
         "titles": {card.name: card.title for card in models.cards()} | {models.REAL: plain_name(models.REAL)},
-        "computes": routes_engine.computed_by_browsers(),  # models that this person's own machine runs
+        "computes": scripts.computed_by_browsers(),  # models that this person's own machine runs
         "version": __version__,
     }
 

@@ -9,15 +9,12 @@ from playground.figures.drawing.one_map import Other, Shown, Subject
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.atlas import ATLAS
 from playground.figures.layouts.compare import COMPARE
-from playground.figures.layouts.components import COMPONENTS
-from playground.figures.layouts.convolution import CONVOLUTION
 from playground.figures.layouts.curves import CURVES
 from playground.figures.layouts.grid import GRID
-from playground.figures.layouts.head import HEAD
-from playground.figures.layouts.heads import HEADS
+from playground.figures.layouts.head import COMPONENTS, CONVOLUTION, HEAD
+from playground.figures.layouts.heads import HEADS, WALL
 from playground.figures.layouts.layout import Content, Layout
 from playground.figures.layouts.scale import SCALE
-from playground.figures.layouts.wall import WALL
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
