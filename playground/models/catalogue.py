@@ -70,7 +70,7 @@ def list_models(pattern: str | None) -> None:
 
     names = list(CURATED) if pattern is None else timm_models.matching(pattern)
     looking = tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty())
-    cards = [found for name in looking if (found := card(name))]
+    cards = [one for name in looking if (one := card(name))]
     if not cards:
         raise PlaygroundError(f"No model that loads is called {pattern!r}; try a part of a name, such as dino.")
     if pattern is None:
@@ -82,11 +82,11 @@ def list_models(pattern: str | None) -> None:
     print(
         f"{'name':50} {'layers':>6} {'heads':>5} {'patch':>5} {'input':>7} {'MB':>6}  {'licence':14} {'':15} good for"
     )
-    for card in cards:
-        side = f"{card.config.image_size[0]}²"
+    for one in cards:
+        side = f"{one.config.image_size[0]}²"
         print(
-            f"{card.name:50} {card.config.depth:6} {card.config.heads:5} {card.config.patch_size:5} {side:>7} "
-            f"{card.megabytes:6,.0f}  {card.licence:14} {_where(card.name):15} {card.good_for}".rstrip()
+            f"{one.name:50} {one.config.depth:6} {one.config.heads:5} {one.config.patch_size:5} {side:>7} "
+            f"{one.megabytes:6,.0f}  {one.licence:14} {_where(one.name):15} {one.good_for}".rstrip()
         )
     if pattern is None:
         print("\nEvery other plain ViT of timm loads as well; to list them all, give the pattern '*'.")
