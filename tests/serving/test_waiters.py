@@ -46,7 +46,7 @@ def test_who_does_not_ask_for_five_seconds_has_left_and_the_download_ends(coming
 
 
 def test_the_watch_finds_by_itself_who_has_left(coming, monkeypatch):
-    monkeypatch.setattr(fetching, "PATIENCE", 0.05)
+    monkeypatch.setattr(fetching, "STILL_WAITS", 0.05)
     download = fetching.wait_for(ANNA, "model")
     coming[0] = 1
     until(lambda: download.over, "it goes on, though nobody waits")
