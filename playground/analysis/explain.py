@@ -1,4 +1,5 @@
-"""Does the map explain? Five maps of what matters for one patch, each scored by what blanking really changes."""
+"""Does the map explain? Five maps of what matters for one patch, each scored by what blanking really changes; how good
+each relevance is on a picture; and where the class token's map lies on drawn scenes."""
 
 from __future__ import annotations
 

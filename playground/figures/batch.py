@@ -1,4 +1,4 @@
-"""The command `figure`: from pictures and choices to files, one or many."""
+"""The command `figure`: from pictures and choices to files, one or many, with a manifest of many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The time-lapse: the attention at a dozen moments of a training run, in one file for the app.
+"""The time-lapse: the attention at a dozen moments of a training run, in one file for the app; and where in a run
+something begins.
 
     python -m playground.training.timelapse runs/bundled              # writes assets/timelapse.bin
     python -m playground.training.timelapse FILE -o OTHER             # the same run, its traces in 8 bits
