@@ -85,7 +85,6 @@ def words(seen: Trace, asked: occlusion.Asked) -> str:
 # things whose label it names, and the share that their area has. A test computes it again.
 ON_THE_NAMED = {"rollout": 0.150, "gradient": 0.367, "area": 0.140}
 NAMED_SCENES = 60
-NAMES = ("weight", "arrives", "rollout", "gradient", "colour")  # see `maps`
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def test_panels_caption_and_numbers_are_of_the_same_maps(name):
     spec = DRAWN[name]
     beside, others = keeping.traced(spec)
     settled, subject, other = subjects(spec, *beside, **others)
-    layout, shown = layouts.of(spec), layouts.shown(settled, subject, other)
+    layout, shown = layouts.of(spec), layouts.of(settled).shown(settled, subject, other)
     content, lines = layouts.content(settled, subject, other), tabled(spec)
 
     of_colours_and_lines = ("colour", "scale", "line") if not layout.of_pictures else ("colour",)
