@@ -1,5 +1,5 @@
-"""A safetensors file of weights: whether it is whole, what its header says, and which architectures can be. All that is
-checked before any of its data is touched: a file may come from anybody, and claim anything."""
+"""A safetensors file of weights. Its header is checked before any of its data is touched: a file may come from anybody,
+and claim anything."""
 
 from __future__ import annotations
 
