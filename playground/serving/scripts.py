@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.figures.bundle import MICROSCOPE, bundle, stylesheet
-from playground.serving import models, settings, site_files
+from playground.serving import models, settings
 from playground.serving.answering import Refused, answer, said
 from playground.serving.cache import MB, Cache
 from playground.serving.hosts import path_of
@@ -170,7 +170,9 @@ def computed_by_browsers() -> list[str]:
     """The models that people's own machines run on their photographs; none, where the server does."""
     if settings.now().compute != "browser":
         return []
-    return [name for name in site_files.MODELS if models.is_here(name)]
+    from playground.serving.site_files import MODELS
+
+    return [name for name in MODELS if models.is_here(name)]
 
 
 def _made() -> tuple[dict, dict[str, bytes]]:
@@ -180,6 +182,8 @@ def _made() -> tuple[dict, dict[str, bytes]]:
 
 @cache
 def _made_once() -> tuple[dict, dict[str, bytes]]:
+    from playground.serving import site_files  # with the network, which the first script does not wait for
+
     names, shelf = computed_by_browsers(), Shelf()
     told = {
         "worker": address("engine/worker.js"),
