@@ -20,6 +20,8 @@ and its arrays are, for L layers and H heads,
     mass          (M, L, H) float32: the share of an object patch's attention that falls on its own object
     trace0 …      (bytes,) uint8: Trace.to_bytes(numbers="int8") of each moment on the sample, which the microscope
                   reads as it is; empty where only the curves are kept
+
+Where in a run something begins, such as another loss, is said here too.
 """
 
 from __future__ import annotations
@@ -143,11 +145,6 @@ def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
         return of_the_emergent(recipe)
     used = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
     return tuple(one for one in beginnings(recipe) if not one.loss or one.loss in used)
-
-
-def told(begins: tuple[Beginning, ...], patches: bool = True) -> set[Head]:
-    """The heads that were told where patches look; with `patches=False` also those of the class token."""
-    return {head for one in begins for head in one.told if not (patches and one.loss == "looked")}
 
 
 def _named(heads: tuple[Head, ...]) -> str:

@@ -1,9 +1,6 @@
 """A researcher's own model, however they bring it: a file, a folder, or the model itself. Its numbers are timm's."""
 
 import json
-import os
-import pickle
-import re
 import shutil
 import warnings
 

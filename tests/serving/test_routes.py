@@ -1,6 +1,8 @@
 """One table names every address and its words: the routes that there are, and what the browser's scripts ask for."""
 
 import re
+import subprocess
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -24,6 +26,12 @@ FIGURES = [route for route in WORDS if "figure" in route or "exports" in route]
 def test_the_table_has_every_route_and_no_other():
     there = {f"{method} {route.path}" for route in ROUTES for method in route.methods - {"HEAD"}}
     assert there == WORDS.keys()
+
+
+def test_what_draws_figures_is_loaded_for_those_who_ask_for_one():
+    code = "import sys, playground.serving.routes; print('matplotlib' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert run.stdout == "False\n", run
 
 
 def addresses() -> dict[str, str]:

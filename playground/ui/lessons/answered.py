@@ -11,7 +11,7 @@ from playground import samples
 from playground.lessons.texts import Step
 from playground.lessons.words.block import ANSWERED
 from playground.models.names import plain_name
-from playground.serving import lesson_results, models, queue
+from playground.serving import models, people, queue
 from playground.serving.pictures import as_jpeg
 from playground.ui import lesson
 from playground.ui.components import picture
@@ -127,4 +127,4 @@ def _best(model: str) -> Example | None:
         judged = [_judged(Here({"model": model, "sample": name})) for name in names]
         return best([one for one in judged if one])
 
-    return lesson_results.of_all().get(("best example", model), work)
+    return people.worked_for_all().get(("best example", model), work)

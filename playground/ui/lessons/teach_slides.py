@@ -61,7 +61,7 @@ def living(here: Here) -> str:
 
 
 def made(here: Here, minutes: int) -> str:
-    from playground.figures import slides
+    from playground.figures import teaching as printed
     from playground.figures.bundle import bundle
 
     found, at = [], 0
@@ -73,7 +73,7 @@ def made(here: Here, minutes: int) -> str:
             chosen = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
             for number, question in enumerate(chosen, start=1):
                 title = f"{scene.title}: {number} of {QUIZ}"
-                found.append(slides.Slide(title, time, scene.do, (of_the_quiz(number, question),)))
+                found.append(printed.Slide(title, time, scene.do, (of_the_quiz(number, question),)))
             continue
         with guess.gathered() as questions:
             if scene.page == "microscope":
@@ -82,10 +82,10 @@ def made(here: Here, minutes: int) -> str:
                 asked(scene.page)(here)
         for n, question in enumerate(questions or [None]):
             several = f": {n + 1} of {len(questions)}" if len(questions) > 1 else ""
-            found.append(slides.Slide(
+            found.append(printed.Slide(
                 scene.title + several, time, scene.do, (question,) if question else (), alive,
             ))  # fmt: skip
-    return slides.page(f"Attention in {minutes} minutes", found, [bundle("shell/alone.js")])
+    return printed.page(f"Attention in {minutes} minutes", found, [bundle("shell/alone.js")])
 
 
 def offer(here: Here) -> None:
