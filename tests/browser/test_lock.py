@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 
-from browser.own_picture import hand_over, picture
 from browser.truth import assert_close, sent
 
 LOCKED, OTHER = (7, 5), (2, 11)
@@ -48,23 +47,6 @@ def test_a_locked_row_stays_and_the_line_says_what_it_gives_the_patch_under_the_
     assert not label(visitor).is_visible()
 
 
-def test_a_click_moves_the_lock_and_escape_lets_go(visitor):
-    visitor.lock(LOCKED)
-    visitor.lock(OTHER)
-    visitor.page.keyboard.press("Escape")
-    visitor.until("r => !r.locked && !r.aim")
-    assert visitor.hover((4, 4))["query"] == "4,4"
-
-
-def test_pointing_at_the_sorted_weights_lights_the_patch_of_that_rank(visitor):
-    shown = visitor.lock(LOCKED)
-    box = visitor.part("curve").bounding_box()
-    visitor.page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.8 * box["height"])
-    aim = visitor.until("r => r.aim")["aim"]
-    assert aim["rank"] < 5  # the axis is logarithmic: a quarter of the way are the first few
-    assert sorted(shown["row"], reverse=True)[aim["rank"] - 1] == pytest.approx(aim["weight"])
-
-
 def test_a_click_on_the_label_opens_the_arithmetic_of_that_weight(visitor):
     shown = visitor.lock(LOCKED)
     visitor.aim(LARGEST)
@@ -91,12 +73,3 @@ def test_a_click_on_the_label_opens_the_arithmetic_of_that_weight(visitor):
     visitor.page.keyboard.press("Escape")
     panel.wait_for(state="hidden")
     assert visitor.read()["locked"]
-
-
-def test_a_lock_does_not_carry_over_to_another_picture(visitor):
-    visitor.lock(LOCKED)
-    visitor.pick("flock")
-    visitor.until("r => !r.locked")
-    visitor.lock(LOCKED)
-    hand_over(visitor, "drop", picture(320, 240))
-    visitor.until("r => !r.locked && r.grid[0] < r.grid[1]")
