@@ -6,7 +6,6 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 import pytest
-import torch
 from PIL import Image
 
 from browser.truth import assert_close, model
