@@ -50,7 +50,9 @@ for (const one of [prototype, page.Element.prototype])
     right: WIDE,
     bottom: WIDE,
   });
-page.HTMLCanvasElement.prototype.getContext = () => new Proxy({}, { get: () => () => {}, set: () => true });
+const context = { createImageData: (width, height) => ({ data: new Uint8ClampedArray(4 * width * height) }) };
+page.HTMLCanvasElement.prototype.getContext = () =>
+  new Proxy(context, { get: (of, name) => of[name] ?? (() => {}), set: () => true });
 page.Element.prototype.setPointerCapture = () => {};
 page.Element.prototype.scrollIntoView = () => {};
 // It has no viewBox of its own.
