@@ -23,6 +23,10 @@ TOGETHER = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 # pytest; what falls is run once more, alone
 GATE = $(BIN)/python tests/gate.py
 
+# Python keeps what it has compiled, also where somebody told it not to: else each of some hundred processes that tests
+# start compiles all that it imports once more
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: run test more quick javascript docs lint borrow chromium nginx clean
 
 run: borrow
@@ -36,7 +40,7 @@ test: nginx
 # What is fetched comes beside what computes
 quick:
 	$(MAKE) -j 4 lint javascript borrow $(ALSO)
-	$(GATE) $(TOGETHER) -m "not browser" --ignore tests/test_javascript.py
+	$(GATE) $(TOGETHER) -m "not browser" --ignore tests/test_javascript.py --ignore tests/browser
 
 javascript: $(VENV)/.dev node_modules/.bin/biome
 	$(GATE) tests/test_javascript.py

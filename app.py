@@ -28,10 +28,10 @@ else:  # its server imports it once, and takes `app` out of it
     from playground.serving.routes import ROUTES
     from playground.serving.scripts import Compressed
     from playground.ui import sockets, streamlit_private
-    from playground.ui.ahead import Ahead
     from playground.ui.headers import Headers, KnownHosts
     from playground.ui.lifespan import LeftPages, lifespan
     from playground.ui.socket_limits import Sockets
+    from playground.ui.toolbar import Ahead
 
     sockets.use()
     streamlit_private.use_our_pages()

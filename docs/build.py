@@ -46,7 +46,7 @@ PAGES = {  # a file's name -> what the way through the pages calls it, in its or
     "gallery": "Gallery",
     "lessons": "Lessons",
 }
-API = ["playground", "playground.tracing", "playground.figures.many", "playground.cuts"]
+API = ["playground", "playground.tracing", "playground.pack.record", "playground.figures.many", "playground.cuts"]
 EXTRAS = ["fenced-code-blocks", "tables", "header-ids", "cuddled-lists"]
 FIGURES = {  # what stands for {{figure NAME}}: words, and how it differs from one head in the bundled model
     "head": ("One head of the small model that comes with the playground", {}),

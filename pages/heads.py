@@ -1,12 +1,11 @@
 """Heads: what each of them does, by its numbers, and what is lost without it."""
 
-from playground.serving import traces
 from playground.ui import guess, lesson
 from playground.ui.lessons import heads, heads_atlas, heads_far, heads_numbers, heads_off, heads_row, heads_sum
 
 said = heads.said
 here = lesson.begin("heads", said.TEXT.idea, heads.SETTINGS)
-seen = traces.trace(here.picture, here.wish, here.own)
+seen = here.traced()
 step = lesson.steps(heads.STEPS)
 prose = said.TEXT.steps[step].prose
 match step:

@@ -295,9 +295,9 @@ def _app(options: argparse.Namespace) -> None:
 
 
 def _relevance(options: argparse.Namespace) -> None:
-    from playground.figures.relevance_table import write
+    from playground.figures.many import write_relevances
 
-    write(options)
+    write_relevances(options)
 
 
 def _models(options: argparse.Namespace) -> None:

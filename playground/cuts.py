@@ -15,7 +15,7 @@ Every token always hears itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -88,6 +88,19 @@ class Cuts:
             some = [i for i, head in enumerate(held[:heads]) if cut.heads is None or head in cut.heads]
             heard[some] &= ~self._silenced(cut, asked, tokens)
         return heard | (asked[:, None] == tokens)  # a token always hears itself
+
+    def on(self, device: torch.device) -> Callable[[int], Tensor | None]:
+        """`heard` of all tokens, layer by layer, for a pass on this device."""
+        last: tuple[tuple[Cut, ...], Tensor | None] = ((), None)
+
+        def heard(layer: int) -> Tensor | None:
+            nonlocal last
+            if (cuts := self.in_layer(layer)) != last[0]:  # most are the same in all layers
+                found = self.heard(layer)
+                last = cuts, None if found is None else found.to(device)
+            return last[1]
+
+        return heard
 
     def _silenced(self, cut: Cut, asked: Tensor, tokens: Tensor) -> Tensor:
         """(queries, N): the scores that a cut sets to −∞."""

@@ -5,6 +5,8 @@ The browser has the same lines in microscope/core/matching.js; tests/analysis/te
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 PARTS = 6  # that a picture is cut into, unless another number is asked for
@@ -23,6 +25,11 @@ def matches(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     alike = one @ other.T
     there, back = alike.argmax(1), alike.argmax(0)
     return np.where(back[there] == np.arange(len(one)), there, -1)
+
+
+def places(there: np.ndarray, columns: int) -> np.ndarray:
+    """Numbers of patches (patches,) -> (patches, 2): the row and the column of each, (−1, −1) of −1."""
+    return np.where((there >= 0)[:, None], np.stack([there // columns, there % columns], axis=-1), -1)
 
 
 def parts(vectors: np.ndarray, k: int) -> np.ndarray:
@@ -44,3 +51,9 @@ def parts(vectors: np.ndarray, k: int) -> np.ndarray:
             break
     order = np.argsort(-np.bincount(of, minlength=k), kind="stable")  # the largest first
     return np.argsort(order)[of]
+
+
+def parts_of(several: Sequence[np.ndarray], k: int) -> list[np.ndarray]:
+    """The same of several pictures, cut together: a part has one number in all of them."""
+    ends = np.cumsum([len(vectors) for vectors in several])[:-1]
+    return np.split(parts(np.concatenate(several), k), ends)

@@ -71,6 +71,24 @@ def relevance(of: Pass, answer: Answer, method: str = DEFAULT, signed: bool = Fa
     return (shares if signed else shares.abs()).detach()
 
 
+def of_token(of: Pass, token: int | None, label: str | int | None, method: str, signed: bool | None) -> Tensor:
+    """(N,): the same of one picture, of a token's feature or of a label, given by its name or number."""
+    if (token is None) == (label is None):
+        raise PlaygroundError("Relevance is of a query's feature or of a label: give one of the two.")
+    if method not in METHODS:
+        raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
+    with_sign, tokens = is_signed(label is not None, method, signed), of.entering.shape[1]
+    if token is not None:
+        answer = feature(of.vit, token, tokens)
+    else:
+        answer = label_score(of.vit, label_number(of.vit, label), tokens)
+    check_memory(of.vit, tokens)
+    shares = relevance(of, answer, method, with_sign)[0]
+    if not shares.isfinite().all():
+        raise PlaygroundError(f"The gradients of {of.vit.name} are no numbers here: load the model in float32.")
+    return shares
+
+
 def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None) -> bool:
     """What `signed` means where nobody says it: a label has something for it and against it; how far a patch's feature
     moves has no side."""
@@ -119,6 +137,24 @@ def free_bytes(device: torch.device) -> int | None:
     except OSError:
         return None
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def label_number(vit: VisionTransformer, label: str | int | None) -> int:
+    c = vit.config
+    if not vit.classes:
+        raise no_labels(vit, "ask about a patch")
+    if isinstance(label, str) and label in c.labels:
+        return c.labels.index(label)
+    if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < c.classes:
+        return label
+    known = f": {', '.join(c.labels[:8])} …" if c.labels else f": labels are 0 to {c.classes - 1}"
+    raise PlaygroundError(f"{vit.name} has no label {label!r:.60}{known}")
+
+
+def no_labels(vit: VisionTransformer, instead: str) -> PlaygroundError:
+    if vit.no_answer:
+        return PlaygroundError(f"The labels of {vit.name} are not shown: {vit.no_answer}.")
+    return PlaygroundError(f"{vit.name} has no labels: {instead}.")
 
 
 def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:

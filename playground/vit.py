@@ -80,6 +80,11 @@ class Config:
         """Probabilities: of each label by itself where several may be true, else of labels that share out 100 %."""
         return logits.sigmoid() if self.multi_label else logits.softmax(dim=-1)
 
+    def likeliest(self, logits: Tensor, most: int = 5) -> tuple[tuple[str, float], ...]:
+        """Labels with their shares, the likeliest first; none where nobody says what the classes are called."""
+        best = self.shares(logits.float()).topk(min(most, len(self.labels)))
+        return tuple((self.labels[i], share) for share, i in zip(*map(Tensor.tolist, best), strict=True))
+
 
 PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
     "Ti": {"depth": 12, "width": 192, "mlp_width": 768, "heads": 3},
@@ -249,6 +254,16 @@ class Block(nn.Module):
         x = x + self.ls1(mixture)
         x = x + self.ls2(self.mlp(self.norm2(x)))
         return x, qkv
+
+    def value_norms(self, v: Tensor) -> Tensor:
+        """(h, N, d) -> (h, N): ‖W_O v‖, how long the vector is that a token adds to the stream at a weight of 1; with
+        the layer's gain if there is one."""
+        out = self.attn.proj.weight.detach().float()  # (D, D)
+        if isinstance(self.ls1, LayerScale):
+            out = self.ls1.gamma.detach().float()[:, None] * out
+        of_heads = out.unflatten(1, (len(v), -1)).transpose(0, 1)  # (h, D, d)
+        gram = of_heads.mT @ of_heads  # (h, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) for each head
+        return ((v @ gram) * v).sum(-1).clamp(min=0).sqrt()
 
 
 class AttentionPool(nn.Module):

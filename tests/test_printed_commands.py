@@ -215,7 +215,10 @@ def sentences() -> dict[str, str]:
     """Each command between `…` in a sentence of the source -> where it stands. {program} is put in by .format."""
     found = {}
     for file in sorted((ROOT / "playground").rglob("*.py")):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+        source = file.read_text(encoding="utf-8")
+        if not re.search(r"`(attention-playground|python -m playground|\{program\}|\{PROGRAM\})", source):
+            continue
+        tree = ast.parse(source)
         documented = {
             id(node.body[0].value) for node in ast.walk(tree)
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)

@@ -1,4 +1,5 @@
-"""Does the map explain? Five maps of what matters for one patch, each scored by what blanking really changes."""
+"""Does the map explain? Five maps of what matters for one patch, each scored by what blanking really changes; how good
+each relevance is on a picture; and where the class token's map lies on drawn scenes."""
 
 from __future__ import annotations
 
@@ -84,7 +85,6 @@ def words(seen: Trace, asked: occlusion.Asked) -> str:
 # things whose label it names, and the share that their area has. A test computes it again.
 ON_THE_NAMED = {"rollout": 0.150, "gradient": 0.367, "area": 0.140}
 NAMED_SCENES = 60
-NAMES = ("weight", "arrives", "rollout", "gradient", "colour")  # see `maps`
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,21 @@
-"""How long tokens are after each layer: whether some of them stand far out, as in large models without registers."""
+"""How long tokens are after each layer, whether some stand far out, and registers at test time, which mend that.
+
+The second half follows Jiang, Dravid, Efros & Gandelsman, 2025: Vision Transformers Don't Need Trained Registers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor
 
-from playground.tracing import Trace
+from playground.errors import PlaygroundError
+from playground.tracing import Trace, trace
+from playground.vit import MLP, Config, VisionTransformer
 
 # Lengths that stand apart. The bound is Tukey's for what is far out; microscope/core/features.js has the same.
 
@@ -54,3 +60,119 @@ def lengths(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Lengt
             prefix.append(long[:front])
             give_way()
     return Lengths(torch.stack(patches), torch.stack(prefix))
+
+
+# Registers at test time
+#
+# Large models that were trained without registers keep what they know of the whole picture in a few patches of plain
+# background: these patches' vectors become very long, and every other patch listens to them. A few neurons of the MLPs
+# write them. So nothing has to be trained again: the model gets one more token, which enters empty, and what those
+# neurons would say to a patch is said to that token.
+#
+#     neurons = register_neurons(vit, images)           # who writes the long vectors
+#     seen = playground.trace(with_register(vit, neurons), image)
+#
+# DINOv2 S has no patches that stand apart (`--what norm` counts them), so there is nothing to move in it: that is for
+# B, L and g, where their weights are at hand.
+
+MOST_NEURONS = 50
+
+Neuron = tuple[int, int]  # layer, number in its MLP
+
+
+def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most: int = 10) -> list[Neuron]:
+    """The neurons that write most into the patches that stand apart after the last layer, those that write most first.
+    What one writes is its activation times the length of its column of the second matrix, on average over these
+    patches, beyond what it writes into the others."""
+    if not 1 <= most <= MOST_NEURONS:
+        raise PlaygroundError(f"Of neurons 1 to {MOST_NEURONS} are moved, not {most}.")
+    written, counted = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
+    for image in images:
+        seen = trace(vit, image)
+        first = len(seen.prefix)
+        lengths = seen.features().norm(dim=-1)[first:]
+        long = lengths > bound(lengths.numpy())
+        if long.any():
+            activations = torch.stack([hidden[first:].abs() for hidden in _hidden(seen)])  # (layers, patches, neurons)
+            written += activations[:, long].mean(1) - activations[:, ~long].mean(1)
+            counted += 1
+    if not counted:
+        raise PlaygroundError(
+            f"No patch of these pictures stands apart in {vit.name}: there is nothing that a register could take. "
+            "Small models, and those with registers of their own, have no such patches."
+        )
+    written *= torch.stack([_lengths(block) for block in vit.blocks])
+    best = written.flatten().topk(most).indices.tolist()
+    return [divmod(number, vit.config.mlp_width) for number in best]
+
+
+def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTransformer:
+    """The same model with one more register. In each layer it gets the largest activation that these neurons have of
+    any token, and the others get none of it. Its weights are shared with the model that is given."""
+    c = vit.config
+    for layer, number in neurons:
+        if not (0 <= layer < c.depth and 0 <= number < c.mlp_width):
+            raise PlaygroundError(
+                f"{vit.name} has no neuron {number} in layer {layer}: layers count from 0 to {c.depth - 1}, neurons to "
+                f"{c.mlp_width - 1}."
+            )
+    if c.positions == "sinusoidal":
+        raise PlaygroundError(f"{vit.name} counts all tokens to know their places: one more would move every patch.")
+    at = len(c.prefix)
+    more = replace(c, registers=c.registers + 1)
+    with torch.device("meta"):
+        found = VisionTransformer(more)
+        for layer, block in enumerate(found.blocks):
+            if here := [number for of, number in neurons if of == layer]:
+                block.mlp = Moving(more, here, at)
+    found.load_state_dict(_with_a_place(vit, at), assign=True)
+    found.name, found.told = f"{vit.name} with a register at test time", vit.told
+    found.random_weights = vit.random_weights
+    return found.eval()
+
+
+class Moving(MLP):
+    """An MLP some of whose neurons speak to one token alone."""
+
+    def __init__(self, c: Config, neurons: Sequence[int], to: int):
+        super().__init__(c)
+        self.neurons, self.to_token = list(neurons), to
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.each(x)  # all tokens at a time: the largest of all is looked for
+
+    def hidden(self, x: Tensor) -> Tensor:
+        said = super().hidden(x)  # (B, N, mlp_width)
+        most = said[..., self.neurons].amax(1, keepdim=True)  # (B, 1, neurons)
+        token = torch.arange(x.shape[1], device=x.device)[:, None] == self.to_token  # (N, 1)
+        return said.index_copy(-1, torch.tensor(self.neurons, device=x.device), torch.where(token, most, 0))
+
+
+def _hidden(seen) -> list[Tensor]:
+    """Of each layer: what its MLP's second matrix is given, (tokens, mlp_width)."""
+    vit, x, rotation = seen.entering()
+    found = []
+    with torch.no_grad():
+        for layer, block in enumerate(vit.blocks):
+            between = x + block.ls1(block.attn(block.norm1(x), seen.scale, rotation, seen.heard_on(x.device)(layer))[0])
+            hidden = block.mlp.hidden(block.norm2(between))
+            x = between + block.ls2(block.mlp.fc2(hidden))
+            found.append(hidden[0].float().cpu())
+    return found
+
+
+def _lengths(block) -> Tensor:
+    """(mlp_width,): how long what each neuron writes is, at an activation of 1."""
+    return block.ls2(block.mlp.fc2.weight.detach().mT).norm(dim=-1).float().cpu()
+
+
+def _with_a_place(vit: VisionTransformer, at: int) -> dict[str, Tensor]:
+    """The weights, with an empty token at this place and nothing for where it stands."""
+    state = dict(vit.state_dict())
+    empty = torch.zeros_like(vit.patch_embed.proj.weight[:1, 0, 0, 0]).expand(1, 1, vit.config.width).clone()
+    held = state.get("reg_token")
+    state["reg_token"] = empty if held is None else torch.cat([held, empty], dim=1)
+    if vit.config.positions == "learned":
+        before, after = state["pos_embed"][:, :at], state["pos_embed"][:, at:]
+        state["pos_embed"] = torch.cat([before, empty, after], dim=1)
+    return state

@@ -18,8 +18,7 @@ from playground.figures import layouts
 from playground.figures.compose import caption_lines, draw
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.prints import bar
-from playground.figures.drawing.sheet import CONVOLUTION, THEMES
+from playground.figures.drawing.prints import CONVOLUTION, THEMES, bar
 from playground.figures.drawing.spec import Spec
 from playground.figures.files import keep, pixels, png_text
 from playground.figures.provenance import provenance

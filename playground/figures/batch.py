@@ -1,4 +1,4 @@
-"""The command `figure`: from pictures and choices to files, one or many."""
+"""The command `figure`: from pictures and choices to files, one or many, with a manifest of many."""
 
 from __future__ import annotations
 
@@ -178,9 +178,9 @@ def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool,
 def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **others) -> Path:
     """A picture, the numbers that it would show, or its caption."""
     if path.suffix.lower() in (".txt", ".tex"):
-        from playground.figures import caption_files
+        from playground.figures import files
 
-        return caption_files.write(path, spec, *subject, **others)
+        return files.write_caption(path, spec, *subject, **others)
     if path.suffix.lower() in figures.NUMBERS:
         from playground.figures import numbers
 

@@ -1,4 +1,4 @@
-"""A spec as the command that makes its figure again, and back."""
+"""A spec as the command that makes its figure again, and back; and which options a figure has no use for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The numbers of many pictures, batch after batch: bounded memory, one pass through the network each.
+"""Numbers of many pictures: what `trace_many` computes of them, and how well each relevance does on them.
+
+They come batch after batch: bounded memory, one pass through the network each.
 
 Every picture is seen at one size, cut to its aspect around the middle, so that all numbers have the same shape. Nothing
 of a layer is kept but what was asked for; of the weights' entropy and distance no row outlives its batch.
@@ -6,6 +8,7 @@ of a layer is kept but what was asked for; of the weights' entropy and distance 
 
 from __future__ import annotations
 
+import csv
 import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -13,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -20,10 +24,18 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
+from playground import tracing
+from playground.analysis import occlusion
+from playground.analysis.explain import Score, answer_of, scores, words
 from playground.errors import PlaygroundError
+from playground.figures import batch
+from playground.figures.command_line import trained
+from playground.models.hub import bar
 from playground.models.loading import load
 from playground.pictures import images
-from playground.tracing import BLOCK, distances, no_numbers, relevance_of_first
+from playground.pictures.images import open_image
+from playground.samples import named
+from playground.tracing import BLOCK, METHODS, Query, distances, no_numbers, relevance_of_first
 from playground.vit import VisionTransformer
 
 KINDS = ("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "relevance")
@@ -279,3 +291,57 @@ def _spread(q: Tensor, k: Tensor, scale: float, far: Tensor | None, prefix: int)
             gone = torch.einsum("bhqp,qp->bhq", among, far[mine.start - prefix : mine.stop - prefix])
             distance[:, :, mine] = gone / among.sum(-1)
     return entropy, distance
+
+
+# The command `relevance`: how well each relevance foretells what blanking patches moves.
+
+
+COLUMNS = ("picture", "model", "answer", "blanked_by", "method", "rank_correlation", "deletion", "insertion")
+
+
+def write_relevances(options) -> None:
+    if Path(options.out).suffix.lower() != ".csv":
+        raise PlaygroundError(f"The scores go into a .csv file, not into {options.out!r}.")
+    if options.by not in occlusion.BLANKS:
+        raise PlaygroundError(f"Patches are blanked by {', '.join(occlusion.BLANKS)}, not by {options.by!r}.")
+    if options.method not in (None, *METHODS):
+        raise PlaygroundError(f"There is no method {options.method!r}: choose one of {', '.join(METHODS)}.")
+    vit, pictures = (
+        load(options.model, weights=options.weights, **trained(options)),
+        batch.found(options.images),
+    )
+    found: dict[str, list[Score]] = {}
+    with open(options.out, "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(COLUMNS)
+        for picture in bar()(pictures, desc="relevance", unit="picture"):
+            seen = tracing.trace(vit, _open(picture))
+            asked = answer_of(seen, _query(options.patch), _number_or_name(options.label))
+            for score in scores(seen, asked, options.by, (options.method,) if options.method else METHODS):
+                numbers = (f"{n:.4f}" for n in (score.rank_correlation, score.deletion, score.insertion))
+                table.writerow([picture, seen.model, words(seen, asked), options.by, score.method, *numbers])
+                found.setdefault(score.method, []).append(score)
+            file.flush()  # a run that is stopped leaves what it measured
+    print(f"{'mean of ' + str(len(pictures)):16} rank correlation  deletion  insertion")
+    for method, some in found.items():
+        means = (mean(getattr(one, what) for one in some) for what in ("rank_correlation", "deletion", "insertion"))
+        print("{:16} {:16.2f}  {:8.3f}  {:9.3f}".format(method, *means))
+
+
+def _open(name: str):
+    sample = None if Path(name).exists() else named(name)
+    return open_image(sample.path if sample else name)
+
+
+def _query(text: str | None) -> Query | None:
+    if text is None or "," not in text:
+        return text
+    try:
+        row, column = (int(n) for n in text.split(","))
+    except ValueError:
+        raise PlaygroundError(f"A patch is ROW,COLUMN or the name of a prefix token, not {text!r}.") from None
+    return row, column
+
+
+def _number_or_name(text: str | None) -> str | int | None:
+    return int(text) if text is not None and text.isascii() and text.isdecimal() else text

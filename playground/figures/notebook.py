@@ -18,15 +18,13 @@ from playground.errors import PlaygroundError
 from playground.figures import compose, layouts, request
 from playground.figures import html as export
 from playground.figures.animation import MOVING, animate
-from playground.figures.caption_files import CAPTIONS
-from playground.figures.caption_files import write as write_caption
 from playground.figures.command_line import unused
 from playground.figures.drawing import fonts
 from playground.figures.drawing.option_words import OptionError, word
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.ways import FIRST
-from playground.figures.files import SUFFIXES
+from playground.figures.files import CAPTIONS, SUFFIXES, write_caption
 from playground.figures.files import write as write_picture
 from playground.figures.layouts import grid
 from playground.figures.numbers import NUMBERS

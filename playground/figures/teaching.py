@@ -1,4 +1,5 @@
-"""Prints what a lecturer hands out, from playground/lessons/teaching.py:
+"""What a lecturer hands out and projects, from playground/lessons/teaching.py: prints, and slides in which the living
+microscope stands beside the questions that a room guesses.
 
 python -m playground.figures.teaching          the plans and the notes, as text, into assets/teaching
 python -m playground.figures.teaching FOLDER   also a handout of one sheet with its key, and a quiz with its key,
@@ -7,13 +8,17 @@ python -m playground.figures.teaching FOLDER   also a handout of one sheet with 
 
 from __future__ import annotations
 
+import base64
+import html
 import io
+import json
 import re
 import sys
 import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 
@@ -21,6 +26,7 @@ from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from playground.assets import TEACHING
+from playground.figures.bundle import bundle, stylesheet
 from playground.figures.drawing.sheet import house_style
 from playground.lessons import teaching
 from playground.lessons.teaching import ASKS, NOTES, PLANS, TOKENS, VALUES
@@ -214,6 +220,58 @@ def main(arguments: list[str]) -> None:
         file = folder / f"{name}-{paper}.pdf"
         file.write_bytes(pdf(name, paper))
         print(file)
+
+
+# Slides: a plan's scenes in one HTML file, which makes no request, so a projector shows it without a network.
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>{style}</style>
+</head>
+<body>
+<main id="place"><noscript>These slides need JavaScript; they ask nobody for anything.</noscript></main>
+<nav><span id="count"></span><button id="notes">what to do (N)</button>
+<button id="back" aria-label="the slide before">←</button><button id="on" aria-label="the next slide">→</button></nav>
+<script type="application/json" id="slides">{slides}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Slide:
+    title: str
+    minutes: str  # such as "5–17 min"
+    task: str  # for the one who teaches
+    questions: tuple[dict, ...] = ()  # as `plain` of playground/lessons/questions.py makes them
+    living: str = ""  # the HTML of a living figure, see playground/figures/html.py
+
+
+def page(title: str, slides: Sequence[Slide], scripts: Sequence[str] = ()) -> str:
+    """The HTML. `scripts` are those of the living figures: a frame in a page obeys the page's policy too."""
+    script = bundle("lessons/slides.js")
+    hashes = " ".join(f"'sha256-{_digest(text)}'" for text in (script, *scripts))
+    return PAGE.format(
+        policy=(
+            f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {hashes}; base-uri 'none'; "
+            "form-action 'none'"
+        ),
+        title=html.escape(title),
+        style=f"{stylesheet('lessons/guess.css')}\n{stylesheet('lessons/slides.css')}",
+        slides=json.dumps([asdict(slide) for slide in slides]).replace("<", r"\u003c"),  # no text ends the element
+        script=script,
+    )
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(sha256(text.encode()).digest()).decode()
 
 
 if __name__ == "__main__":

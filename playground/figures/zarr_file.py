@@ -1,4 +1,5 @@
-"""The numbers of many pictures in a Zarr store, with named dimensions: xarray.open_zarr reads it.
+"""The numbers of many pictures in a Zarr store, with named dimensions: xarray.open_zarr reads it. Made on one machine
+or on several, and copied into one NetCDF file for whom that suits better.
 
 A picture's numbers are one chunk of each array. `done` is written last: a run that was stopped goes on with the
 pictures that are not done, and a store of other pictures, another model or other questions is refused.

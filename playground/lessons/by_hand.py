@@ -11,8 +11,9 @@ from PIL import Image
 from torch import Tensor
 
 from playground.pack import pack
+from playground.pack.schema import FORMAT
 from playground.pictures.images import displayed, fit
-from playground.tracing import FORMAT, Trace
+from playground.tracing import Trace
 from playground.vit import QKV
 
 MOST = 4.0  # how far an arrow's tip may lie from the middle, along each axis

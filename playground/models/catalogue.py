@@ -17,6 +17,7 @@ from playground.models import borrowed
 from playground.models.hub import bar
 
 if TYPE_CHECKING:
+    from playground.models.source import Source
     from playground.vit import Config
 
 CURATED = {  # the models that are offered first, and what each is good for
@@ -70,7 +71,7 @@ def list_models(pattern: str | None) -> None:
 
     names = list(CURATED) if pattern is None else timm_models.matching(pattern)
     looking = tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty())
-    cards = [found for name in looking if (found := card(name))]
+    cards = [one for name in looking if (one := card(name))]
     if not cards:
         raise PlaygroundError(f"No model that loads is called {pattern!r}; try a part of a name, such as dino.")
     if pattern is None:
@@ -82,11 +83,11 @@ def list_models(pattern: str | None) -> None:
     print(
         f"{'name':50} {'layers':>6} {'heads':>5} {'patch':>5} {'input':>7} {'MB':>6}  {'licence':14} {'':15} good for"
     )
-    for card in cards:
-        side = f"{card.config.image_size[0]}²"
+    for one in cards:
+        side = f"{one.config.image_size[0]}²"
         print(
-            f"{card.name:50} {card.config.depth:6} {card.config.heads:5} {card.config.patch_size:5} {side:>7} "
-            f"{card.megabytes:6,.0f}  {card.licence:14} {_where(card.name):15} {card.good_for}".rstrip()
+            f"{one.name:50} {one.config.depth:6} {one.config.heads:5} {one.config.patch_size:5} {side:>7} "
+            f"{one.megabytes:6,.0f}  {one.licence:14} {_where(one.name):15} {one.good_for}".rstrip()
         )
     if pattern is None:
         print("\nEvery other plain ViT of timm loads as well; to list them all, give the pattern '*'.")
@@ -98,13 +99,13 @@ def _where(name: str) -> str:
 
 
 def download(names: list[str], compare: bool = False) -> None:
-    _check([name for name in names if name not in borrowed.GROUPS])  # before anything is downloaded
+    sources = _resolved([name for name in names if name not in borrowed.GROUPS])  # before anything is downloaded
     for i, name in enumerate(names, start=1):
         print(f"[{i}/{len(names)}] {name}", file=sys.stderr)
         if name in borrowed.GROUPS:
             fetch(name, bar())
         else:
-            _from_the_hub(name)
+            _from_the_hub(name, sources.get(name))
         print(f"on this machine: {name}")
         if compare and name == "dinov2-small":
             print(compare_with_the_hub())
@@ -121,21 +122,28 @@ def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
     timm_models.hub_file(name, offline, report)
 
 
-def _check(names: list[str]) -> None:
-    if names:
-        from playground.models import loading, timm_models
+def _resolved(names: list[str]) -> dict[str, Source]:
+    """Those of timm: a repository of the hub is told by its files alone."""
+    if not names:
+        return {}
+    from playground.models import loading, timm_models, zoo
 
-        for name in names:
-            if not loading.repository(name):
-                timm_models.timm_config(name)
+    of_timm = [name for name in names if not loading.repository(name)]
+    for name in of_timm:
+        timm_models.check_name(name)
+    return {name: zoo.resolve(name) for name in of_timm}
 
 
-def _from_the_hub(name: str) -> None:
-    from playground.models import loading
+def _from_the_hub(name: str, source: Source | None) -> None:
+    """Whether it loads is found out at once."""
+    from playground.models.loading import load
+    from playground.models.source import build
 
-    if not loading.repository(name):
+    if source is None:
+        load(name, device="cpu")
+    else:
         fetch(name, bar())
-    loading.load(name, device="cpu")
+        build(source)
 
 
 def compare_with_the_hub() -> str:

@@ -1,6 +1,6 @@
 """Weights for the engine that computes in the browser: `playground/microscope/engine/vit.js` reads what this writes.
 
-The container is that of `playground/pack.py`. Large matrices are int8, with a gain for each 32 numbers of a row; all
+The container is that of `playground/pack`. Large matrices are int8, with a gain for each 32 numbers of a row; all
 else is float32, or float16 where that changes nothing that is seen. What a licence asks for stands in the header: whose
 they are, under which licence, and what was changed.
 """

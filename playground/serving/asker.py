@@ -1,4 +1,5 @@
-"""Lets code in serving/ send messages to the page that waits for it, without knowing Streamlit.
+"""Lets code in serving/ send messages to the page that waits for it, without knowing Streamlit; and holds one thing for
+each session.
 
 `ui/messages.py` sets `find` once when the app starts. Before that, and for work that no page waits for (a warm-up, a
 test, training in the background), messages go to Nobody. What is made for a person in a thread where no page runs says

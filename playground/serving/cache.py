@@ -1,4 +1,5 @@
-"""A thread-safe cache with a limit in bytes; the least recently used entries are dropped first."""
+"""A thread-safe cache with a limit in bytes: the least recently used entries are dropped first, and the memory that
+they took is given back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What an address asks for: which picture, in which model, how finely; and the digest of all that decides its numbers.
+"""What an address asks for: which picture, in which model, how finely; the digest of all that decides its numbers; and
+how a picture opens where nothing else is asked.
 
 Addresses are hostile. What can't be had is refused with a sentence and a status.
 """

@@ -1,16 +1,19 @@
-"""Models on their way to this machine: each at most once at a time, in a thread of its own, whoever asks for it.
+"""Models on their way to this machine, and who waits for which.
 
-A page looks at a Fetching again and again and goes on showing what it has. Who leaves it does not stop it as long as
-somebody else waits for it.
+Each comes at most once at a time, in a thread of its own, whoever asks for it. A page looks at a Fetching again and
+again and goes on showing what it has. Who leaves it does not stop it as long as somebody else waits for it.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
+from dataclasses import dataclass
 
 from playground.errors import PlaygroundError
 from playground.serving import models
+from playground.serving.admission import BOUNDS, refused
 
 log = logging.getLogger("playground")
 _under_way: dict[tuple[str, ...], Fetching] = {}
@@ -49,7 +52,7 @@ class Fetching:
 
     def _report(self) -> type:
         """A class like tqdm's that writes into this object."""
-        fetching = self
+        coming = self
 
         class Report:
             def __init__(self, *_, total: float | None = None, initial: float = 0, **__):
@@ -64,8 +67,8 @@ class Fetching:
 
             def update(self, n: float | None = 1) -> None:
                 self.n += n or 0
-                fetching.bytes, fetching.total = int(self.n), int(self.total or 0)
-                if fetching.waiting == 0:
+                coming.bytes, coming.total = int(self.n), int(self.total or 0)
+                if coming.waiting == 0:
                     raise Left
 
             def __getattr__(self, _):  # set_description and whatever else a bar can do
@@ -81,11 +84,89 @@ class Fetching:
 def begin(*names: str) -> Fetching:
     """The first one is loaded when it is here."""
     with _lock:
-        fetching = _under_way.get(names)
-        new = fetching is None or fetching.waiting == 0
+        coming = _under_way.get(names)
+        new = coming is None or coming.waiting == 0
         if new:
-            fetching = _under_way[names] = Fetching(*names)
-        fetching.waiting += 1
+            coming = _under_way[names] = Fetching(*names)
+        coming.waiting += 1
     if new:
-        threading.Thread(target=fetching._work, name="fetching", daemon=True).start()
-    return fetching
+        threading.Thread(target=coming._work, name="fetching", daemon=True).start()
+    return coming
+
+
+# Who waits for which model: each person for one at a time. Who does not ask about it for five seconds has left.
+
+
+STILL_WAITS = 5.0  # seconds
+
+
+@dataclass
+class Waiter:
+    name: str  # of the model
+    network: str
+    coming: Fetching
+    asked: float  # when the person last asked about it
+
+
+_waiters: dict[str, Waiter] = {}  # key of the person -> what they wait for
+_waiting = threading.Lock()
+_clock = time.monotonic
+
+
+def wait_for(key: str, name: str, network: str = "") -> Fetching:
+    """The model that this person waited for until now is left."""
+    with _waiting:
+        held = _waiters.get(key)
+        if held and held.name == name and not held.coming.over:
+            held.asked = _clock()
+            return held.coming
+        others = {one.name: one.network for who, one in _waiters.items() if who != key and not one.coming.over}
+        bound, theirs = BOUNDS["models"], list(others.values()).count(network)
+        if name not in others and (len(others) >= bound.everybody or (network and theirs >= bound.network)):
+            refused["models"] += 1
+            raise PlaygroundError(
+                f"{len(others)} models are on their way to this server already: try again when one of them is here."
+            )
+        if held:
+            _leave(key)
+        coming = begin(*models.coming_with(name))
+        alone = not _waiters
+        _waiters[key] = Waiter(name, network, coming, _clock())
+        if alone:
+            threading.Thread(target=_watch, name="waiters", daemon=True).start()
+    return coming
+
+
+def asks(key: str | None, name: str) -> Fetching | None:
+    """How far the model is that this person waits for; None where they don't wait for it, or were taken for gone."""
+    with _waiting:
+        held = _waiters.get(key) if key else None
+        if held is None or held.name != name:
+            return None
+        held.asked = _clock()
+        return held.coming
+
+
+def leave(key: str, name: str) -> None:
+    with _waiting:
+        held = _waiters.get(key)
+        if held and held.name == name:
+            _leave(key)
+
+
+def _leave(key: str) -> None:
+    _waiters.pop(key).coming.leave()
+
+
+def _watch() -> None:
+    """Until nobody waits any more."""
+    while _drop_silent():
+        time.sleep(STILL_WAITS / 5)
+
+
+def _drop_silent() -> int:
+    """Gives how many are left."""
+    with _waiting:
+        for key in [key for key, held in _waiters.items() if _clock() - held.asked > STILL_WAITS]:
+            _leave(key)
+        return len(_waiters)

@@ -18,7 +18,7 @@ from typing import Any
 from playground.figures import layouts
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts import grid
-from playground.serving import chosen, figure_words, lesson_results, models, queue, traces
+from playground.serving import chosen, figure_words, models, people, queue, traces
 from playground.serving.answering import Refused
 from playground.serving.figure_words import Shown
 from playground.serving.people import Person
@@ -69,7 +69,7 @@ def _kept(here: Shown, person: Person | None, what: tuple, make: Callable[[], An
     """What was made of the same before. Where one of two pictures is the person's own, so is what was made of both."""
     of: Hashable = tuple((picture.id, wish) for picture, wish in here.pairs)
     picture, wish = min(here.pairs, key=lambda pair: pair[0].sample)
-    return lesson_results.about(picture, wish, person and person.worked, (*what, of), make)
+    return people.worked_out(picture, wish, person and person.worked, (*what, of), make)
 
 
 def _picture(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
@@ -128,7 +128,7 @@ def said_of_alive(here: Shown, spec: Spec, person: Person | None) -> str:
 
 def beginning(spec: Spec) -> Spec:
     """An interactive figure of one layer with that layer's number: by default the one that a drawn figure shows."""
-    from playground.tracing import upper_layer
+    from playground.pack import upper_layer
 
     if spec.layers is not None or spec.layer is not None:
         return spec

@@ -1,4 +1,4 @@
-"""The names by which this server may be called.
+"""The names by which this server may be called, and the path before the app on its host.
 
 By DNS rebinding a page elsewhere gives its own name this machine's address: a browser then lets it ask here, under that
 name. So `localhost`, this machine's names and any literal address are answered, and other names where PLAYGROUND_HOSTS

@@ -1,4 +1,5 @@
-"""The pictures that people look at: samples, uploads, and pictures of a labelled data set, chosen by number."""
+"""The pictures that people look at: samples, uploads, and pictures of a labelled data set, chosen by number. What
+people bring is decoded in processes that are kept ready here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Packs made ahead, so that a sample is shown in the model that suits it without a forward pass and without torch.
+"""Packs made ahead, so that a sample is shown in the model that suits it without a forward pass and without torch;
+their names are digests of what they were made of.
 
 With the playground comes the one that the first picture needs: a layer of the drawing that opens where there are no
 photographs. `python -m playground.serving.prepared` makes it again, after the model or that drawing has changed. All

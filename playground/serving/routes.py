@@ -3,10 +3,8 @@
 from starlette.routing import Route
 
 from playground.serving import (
-    exports,
     figure_words,
     routes_beyond,
-    routes_engine,
     routes_figures,
     routes_health,
     routes_models,
@@ -23,7 +21,7 @@ ROUTES: list[Route] = [
     *routes_beyond.ROUTES,
     *routes_pictures.ROUTES,
     *routes_models.ROUTES,
-    *routes_engine.ROUTES,
+    *scripts.ENGINE,
     *routes_figures.ROUTES,
     *routes_health.ROUTES,
 ]
@@ -62,8 +60,8 @@ WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each add
     "GET /api/engine/{file}": (),
     "GET /figure.{kind}": FIGURE,
     "POST /figure.{kind}": FIGURE,
-    "GET /api/exports": (*SHOWN, *exports.CHOICES),
-    "GET /api/exports/size": (*SHOWN, *exports.CHOICES),
+    "GET /api/exports": (*SHOWN, *routes_figures.CHOICES),
+    "GET /api/exports/size": (*SHOWN, *routes_figures.CHOICES),
     "GET /healthz": (),
     "GET /readyz": (),
     "GET /api/status": (),

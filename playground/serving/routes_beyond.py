@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.pack import pack
-from playground.serving import chosen, effort, lesson_results, queue, traces
+from playground.serving import chosen, effort, people, queue, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
@@ -165,11 +165,11 @@ async def occluded(request: Request) -> Response:
         most = _most(seen, occlusion.passes_of(seen.grid))
         steps = [*(passes for passes in FIRST_PASSES if passes < most), most]
         step = chosen.number(words, "step", len(steps))
-        kept = lesson_results.of_all() if picture.sample else person.worked  # type: ignore[union-attr]
+        kept = people.worked_for_all() if picture.sample else person.worked  # type: ignore[union-attr]
 
         def found(step: int) -> Found:
             key = ("occluded", *asked.items(), by, steps[step])
-            return lesson_results.about(picture, wish, kept, key, lambda: run(step))
+            return people.worked_out(picture, wish, kept, key, lambda: run(step))
 
         def run(step: int) -> Found:
             known = found(step - 1).known if step else ([], [])
@@ -220,7 +220,7 @@ def _foretells(picture: Picture, wish: Wish, kept, seen: Trace, asked: dict, now
         return foretells(relevance, now.side, now.moves.tolist())
 
     key = ("foretells", *asked.items(), now.side, hash(now.moves.tobytes()))
-    return round(lesson_results.about(picture, wish, kept, key, make), 4)
+    return round(people.worked_out(picture, wish, kept, key, make), 4)
 
 
 # Words ----------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""A figure is an address: /figure.svg?sample=meadow&model=bundled&layer=4&head=0 is the file that the command makes.
+"""A figure is an address: /figure.svg?sample=meadow&model=bundled&layer=4&head=0 is the file that the command makes;
+and what *Export* offers of a view.
 
 Stills and numbers of samples are asked for by GET, so that a slide or a web page can hold one. What moves or lives, and
 whatever shows somebody's own picture, is asked for by POST with their key; its words stand in the address all the same.
@@ -6,16 +7,24 @@ whatever shows somebody's own picture, is asked for by POST with their key; its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from urllib.parse import quote
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from playground.errors import PlaygroundError
+from playground.figures import layouts as shapes
+from playground.figures.command_line import again
 from playground.figures.drawing.option_words import OptionError
-from playground.serving import exports, figure_files, figure_words, people
+from playground.figures.drawing.packed import PACKS
+from playground.figures.drawing.spec import PURPOSES, Spec
+from playground.figures.layouts import LAYOUTS
+from playground.serving import figure_files, figure_words, people
 from playground.serving.answering import Refused, answer, changes
+from playground.serving.figure_words import HELD, REST, SWEEPS, Shown, description
 from playground.serving.people import Person
 
 HOUR = "public, max-age=3600"  # a new version of the app may draw the same address differently
@@ -71,13 +80,13 @@ def _disposition(name: str, keeps: bool) -> str:
 async def offered(request: Request) -> Response:
     """What Export offers for these words, what of it they choose, and where the file and its preview are."""
     person, words = people.of(request), dict(request.query_params)
-    return await _answered(request, lambda: _data(exports.offers(words, person)))
+    return await _answered(request, lambda: _data(offers(words, person)))
 
 
 async def size(request: Request) -> Response:
     """A sentence about the interactive file that these words choose."""
     person, words = people.of(request), dict(request.query_params)
-    return await _answered(request, lambda: _data({"says": exports.said_of(words, person)}))
+    return await _answered(request, lambda: _data({"says": said_of(words, person)}))
 
 
 def _data(data: dict) -> Response:
@@ -90,3 +99,173 @@ ROUTES = [
     Route("/api/exports", offered),
     Route("/api/exports/size", size),
 ]
+
+
+# What Export offers for a view, and what of it is chosen: kinds of files, layouts, looks, command and addresses.
+
+
+PICTURES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
+KINDS = PICTURES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
+TABLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
+BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
+IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # of figures.packed.PACKS
+PREVIEW, MOVING_PREVIEW = 960, 640  # dots across
+CHOICES = (
+    "only", "kind", "table", "layout", "purpose", "background", "caption", "footer", "sweep", "held", "pack", "theme",
+)  # fmt: skip
+
+
+def offers(words: Mapping[str, str], person: Person | None) -> dict:
+    """What Export offers for a view, what of it is chosen, and the file that this would be: as data for the sheet.
+
+    `only` is the layout of a lesson's page, which exports nothing else and has no view."""
+    here, view, given = _asked(words, person)
+    kinds, only = _kinds(here, view, given), given.get("only")
+    kind = _one(given, "kind", kinds)
+    layouts = [only] if only else _layouts(here, view, kind)
+    side_by_side = "compare" if view.get("beside") == "compare" and "compare" in layouts else "convolution"
+    layout = _one(given, "layout", layouts, side_by_side)
+    sweeps = _sweeps(description(here, view, layout))
+    picked = {
+        "kind": kind,
+        "table": _one(given, "table", TABLES),
+        "layout": layout,
+        "purpose": _one(given, "purpose", PURPOSES),
+        "background": _one(given, "background", BACKGROUNDS),
+        "caption": given.get("caption", "true") == "true",
+        "footer": given.get("footer") == "true",
+        "sweep": _one(given, "sweep", sweeps) if sweeps else "",
+        "held": _one(given, "held", HELD),
+        "pack": _one(given, "pack", PACKS),
+    }
+    spec, suffix = _file(here, view, picked, given.get("theme", "light"))
+    return {
+        "offers": {
+            "kind": _titled(kinds, KINDS),
+            "table": _titled(TABLES, TABLES),
+            "layout": _titled(layouts, {layout.name: layout.words for layout in LAYOUTS.values()}),
+            "purpose": _titled(PURPOSES, {key: purpose.words for key, purpose in PURPOSES.items()}),
+            "background": _titled(BACKGROUNDS, BACKGROUNDS),
+            "sweep": _titled(sweeps, SWEEPS),
+            "held": _titled(HELD, HELD),
+            "pack": _titled(PACKS, IN_BITS),
+        },
+        "chosen": picked,
+        "file": {"name": figure_files.name(spec, suffix), **_address(here, spec, suffix)},
+        "preview": _address(here, *_preview(here, view, spec, suffix)),
+        "command": again(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
+    }
+
+
+def _asked(words: Mapping[str, str], person: Person | None) -> tuple[Shown, dict, dict]:
+    """(what is shown, the view, the choices of Export)"""
+    figure_words.check_names(words, (*figure_words.PLACE, *figure_words.CHOICES, *CHOICES))
+    given = {key: words[key] for key in CHOICES if key in words}
+    if given.get("only") not in (None, *LAYOUTS):
+        raise Refused(f"There is no layout {given['only']!r}; there are {', '.join(LAYOUTS)}.")
+    view = {} if "only" in given else figure_words.view_of(words)
+    return figure_words.shown(words, person), view, given
+
+
+def said_of(words: Mapping[str, str], person: Person | None) -> str:
+    """Of the interactive file that these words choose; it takes a while to make."""
+    here, view, given = _asked(words, person)
+    picked = {"kind": "html", "held": _one(given, "held", HELD), "pack": _one(given, "pack", PACKS)}
+    return figure_files.said_of_alive(here, _file(here, view, picked, given.get("theme", "light"))[0], person)
+
+
+def _file(here: Shown, view: Mapping[str, str], picked: Mapping, theme: str) -> tuple[Spec, str]:
+    """(its description, its suffix)"""
+    if picked["kind"] == "html":
+        rest = urlencode({key: view[key] for key in REST if key in view})
+        layers = "all" if picked["held"] == "all" else None
+        spec = replace(description(here, view, pack=picked["pack"], theme=theme), view=rest, layers=layers)
+        return figure_files.beginning(spec), "html"
+    if picked["kind"] == "numbers":
+        return description(here, view, picked["layout"]), picked["table"]
+    look = {
+        "purpose": picked["purpose"],
+        "theme": "dark" if picked["background"] == "dark" else "light",
+        "transparent": picked["background"] == "transparent",
+        "caption": picked["caption"],
+        "footer": picked["footer"],
+    }
+    if picked["kind"] == "webp":
+        look["sweep"] = picked["sweep"]
+    return description(here, view, picked["layout"], **look), picked["kind"]
+
+
+def _kinds(here: Shown, view: Mapping[str, str], given: Mapping[str, str]) -> list[str]:
+    """The kinds of file that can hold what is shown. A lesson's chart is a picture."""
+    from playground.figures import html
+
+    if "only" in given:
+        return [*PICTURES, "numbers"]
+    kinds = list(KINDS)
+    try:
+        html.check(description(here, view))
+    except PlaygroundError:
+        kinds.remove("html")
+    if not _layouts(here, view, "webp"):
+        kinds.remove("webp")
+    return kinds
+
+
+def _layouts(here: Shown, view: Mapping[str, str], kind: str) -> list[str]:
+    """Those that can show it; of what moves, those in which it moves. Rows and columns of a grid nobody says here."""
+    found, trouble = [], None
+    for layout, shape in LAYOUTS.items():
+        if not shape.offered or ("other_image" in shape.uses and here.other is None):
+            continue
+        try:
+            spec = description(here, view, layout)
+            shape.check(spec)
+        except PlaygroundError as error:
+            trouble = error
+            continue
+        if kind != "webp" or _sweeps(spec):
+            found.append(layout)
+    if not found and trouble:
+        raise trouble
+    return found
+
+
+def _sweeps(spec: Spec) -> list[str]:
+    from playground.figures.animation import check
+
+    def moves(sweep: str) -> bool:
+        try:
+            check(spec, sweep)
+        except PlaygroundError:
+            return False
+        return True
+
+    return list(filter(moves, SWEEPS))
+
+
+def _preview(here: Shown, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
+    """The figure itself with few dots; of what is alive or made of numbers, the figure that it shows."""
+    across = MOVING_PREVIEW if spec.sweep else PREVIEW
+    if kind == "html":
+        spec = description(here, view, "head", theme=spec.theme)
+    return replace(spec, dpi=max(10, round(across / spec.made_for.width))), "webp" if spec.sweep else "png"
+
+
+def _address(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
+    """Below the app's root."""
+    private = here.private and shapes.of(spec).of_pictures
+    words = urlencode(figure_words.words_of(here, spec, kind))
+    return {
+        "address": f"figure.{kind}?{words}",
+        "method": "GET" if kind in figure_files.STILL and not private else "POST",
+    }
+
+
+def _one(given: Mapping[str, str], which: str, options: Iterable[str], usual: str = "") -> str:
+    """The choice that was made, where there still is one; else the usual one, or the first."""
+    options = list(options)
+    return next((option for option in (given.get(which), usual) if option in options), options[0])
+
+
+def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"name": option, "title": titles[option]} for option in options]

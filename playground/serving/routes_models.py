@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError
 from playground.figures.drawing import light
 from playground.models.names import plain_name
 from playground.samples import start_patch
-from playground.serving import chosen, models, people, pictures, settings, traces, waiters
+from playground.serving import chosen, fetching, models, people, pictures, settings, traces
 from playground.serving.answering import Refused, answer, changes, who
 from playground.serving.cache import Cache
 from playground.serving.fetching import Fetching
@@ -87,7 +87,7 @@ async def begin(request: Request) -> Response:
             return _arrived()
         if not models.may_fetch(name):
             raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
-        return _told(waiters.begin(people.key_of(request), name, who(request).address))
+        return _told(fetching.wait_for(people.key_of(request), name, who(request).address))
 
     return await answer(request, work)
 
@@ -96,7 +96,7 @@ async def ask(request: Request) -> Response:
     name = _name(request)
 
     def work() -> Response:
-        if (coming := waiters.asks(people.key_of(request), name)) is None:
+        if (coming := fetching.asks(people.key_of(request), name)) is None:
             raise Refused(f"{plain_name(name)} is not being fetched for you: ask for it again.", 404)
         return _told(coming)
 
@@ -108,7 +108,7 @@ async def leave(request: Request) -> Response:
     name = _name(request)
 
     def work() -> Response:
-        waiters.leave(people.key_of(request), name)
+        fetching.leave(people.key_of(request), name)
         return Response(status_code=204)
 
     return await answer(request, work)

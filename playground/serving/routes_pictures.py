@@ -1,15 +1,23 @@
-"""A person's own pictures: brought in one request, kept in memory for whoever has the key, forgotten when told to."""
+"""A person's own pictures: brought in one request, kept in memory for whoever has the key, forgotten when told to; and
+how files of any kind come in, within bounds."""
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections import Counter
+from contextlib import AsyncExitStack
 from urllib.parse import unquote
+from weakref import WeakValueDictionary
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.serving import incoming, people, pictures
-from playground.serving.answering import Refused, answer, changes, said
+from playground.serving import admission, people, pictures
+from playground.serving.answering import Refused, answer, changes, said, who
+from playground.serving.asker import Who
+from playground.serving.cache import MB
 from playground.serving.pictures import Picture
 
 PRIVATE = {"Cache-Control": "private, no-store"}
@@ -20,7 +28,7 @@ async def bring(request: Request) -> Response:
     """The body is the file; its name stands in a header."""
     key = people.key_of(request)
     try:
-        data = await incoming.read(request)
+        data = await read(request)
     except Refused as refused:
         return said(str(refused), refused.status)
     name = unquote(request.headers.get("x-playground-name", "picture"))
@@ -82,3 +90,130 @@ ROUTES = [
     Route("/api/pictures/{id}", forget_one, methods=["DELETE"]),
     Route("/api/labelled", take_labelled, methods=["POST"]),
 ]
+
+
+# Files on their way to the server. Each lies in memory until all of it has come: whoever stalls must not fill that, or
+# nobody's file arrives any more.
+
+LARGEST = 32 * MB  # of one file, the same limit as open_image has
+PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # until the next piece of one comes, and until all of it is there
+STEP = 2**18  # bytes; whoever brings them within SLOW_SECONDS is brisk, and bytes that trickle make nobody brisk
+SLOW_SECONDS = 4.0
+LOOK_AGAIN = 0.1  # seconds, where there was no room
+
+FULL = {  # by what there is too much of
+    "key": "Too many of your pictures are on their way: wait until one has come, then bring the next.",
+    "network": "So many pictures are on their way from your network that there is no room for one more: try again.",
+    "everybody": "So many pictures are on their way that there is no room for one more: try again.",
+}
+TOO_LARGE = f"The file is too large: up to {LARGEST // MB} MB can be opened."
+
+
+class Delivery:
+    """What has come of one file; `end` breaks it off."""
+
+    def __init__(self, limit: asyncio.Timeout, who: Who):
+        self._limit, self.who = limit, who
+        self.pieces: list[bytes] = []
+        self.bytes = 0
+        self.brisk = time.monotonic()  # when the last STEP was complete
+        self.waits = False  # for room
+
+    def take(self, piece: bytes) -> None:
+        if self.bytes // STEP != (self.bytes + len(piece)) // STEP:
+            self.brisk = time.monotonic()
+        self.bytes += len(piece)
+        self.pieces.append(piece)
+        admission.uploads.take_beyond(self.who, len(piece))
+
+    def leave(self) -> None:
+        under_way.discard(self)
+        admission.uploads.give_back(self.who, self.bytes)
+
+    def end(self) -> None:
+        under_way.discard(self)
+        self._limit.reschedule(0)
+
+
+under_way: set[Delivery] = set()
+_beyond: Delivery | None = None  # the one that goes on to its end where there is no room
+_looked = 0.0  # when somebody looked last for who stalls
+_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of each person who brings something
+
+
+async def read(request: Request) -> bytes:
+    """The body, one of each person at a time. Refused says why it did not arrive."""
+    if not _may_fit(request.headers.get("content-length", "0")):
+        raise Refused(TOO_LARGE, 413)
+    asking = who(request)
+    turn = _turns.setdefault(asking.person, asyncio.Lock())
+    with admission.files.holding(asking) as trouble:
+        if trouble:
+            if trouble == "everybody":
+                _end_the_slowest(admission.files.of_networks)  # who tries again finds a place
+            raise Refused(FULL[trouble], 503)
+        try:
+            async with turn:
+                return await _whole(request, asking)
+        except TimeoutError:
+            raise Refused("The file stalled on its way: try again.", 408) from None
+        except ClientDisconnect:
+            raise Refused("The file broke off on its way.", 400) from None
+
+
+def _may_fit(length: str) -> bool:
+    """What a browser says of a file's length; one that says nothing of use is counted as the file comes."""
+    return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST)
+
+
+async def _whole(request: Request, asking: Who) -> bytes:
+    async with asyncio.timeout(FILE_SECONDS) as limit, AsyncExitStack() as last:
+        delivery = Delivery(limit, asking)
+        under_way.add(delivery)
+        last.callback(delivery.leave)
+        stream = aiter(request.stream())
+        while True:
+            try:
+                async with asyncio.timeout(PIECE_SECONDS):
+                    piece = await anext(stream)
+            except StopAsyncIteration:
+                return b"".join(delivery.pieces)
+            if delivery.bytes + len(piece) > LARGEST:
+                raise Refused(TOO_LARGE, 413)
+            await _find_room(delivery, len(piece), last)
+            delivery.take(piece)
+
+
+async def _find_room(delivery: Delivery, count: int, last: AsyncExitStack) -> None:
+    """All files may be waiting half-way: so one after the other goes on to its end, beyond the bound."""
+    global _beyond
+    while delivery is not _beyond and admission.uploads.trouble(delivery.who, count):
+        delivery.waits = True
+        if _beyond is None:
+            _beyond = delivery
+            last.callback(_leave_beyond, delivery)
+            break
+        _end_the_slowest(admission.uploads.of_networks)
+        await asyncio.sleep(LOOK_AGAIN)
+    if delivery.waits:
+        delivery.waits, delivery.brisk = False, time.monotonic()
+
+
+def _leave_beyond(delivery: Delivery) -> None:
+    global _beyond
+    if _beyond is delivery:
+        _beyond = None
+
+
+def _end_the_slowest(held: Counter[str]) -> None:
+    """Of the network that holds most. All who wait for room ask for it: one of them looks, for looking at
+    hundreds of files takes as long as they are many."""
+    global _looked
+    now = time.monotonic()
+    if now - _looked < LOOK_AGAIN:
+        return
+    _looked = now
+    slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
+    if slow:
+        admission.refused["uploads"] += 1
+        min(slow, key=lambda delivery: (-held[delivery.who.address], delivery.brisk)).end()

@@ -1,4 +1,5 @@
-"""The browser's part, by address: each entry module with all that it imports and its styles, as one script.
+"""The browser's part, by address: each entry module with all that it imports and its styles, as one script; and where
+an operator wants it (PLAYGROUND_COMPUTE=browser), what a browser needs to compute by itself.
 
 The address holds a digest of the script, so that every cache may keep it, and a page that is open while a new version
 is deployed never mixes old scripts with new ones.
@@ -11,14 +12,16 @@ import gzip
 import re
 from functools import cache, lru_cache
 from hashlib import sha256
+from threading import Lock
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.figures.bundle import MICROSCOPE, bundle, stylesheet
+from playground.serving import models, settings
 from playground.serving.answering import Refused, answer, said
 from playground.serving.cache import MB, Cache
 from playground.serving.hosts import path_of
@@ -141,3 +144,74 @@ def _there(kind: str) -> frozenset[str]:
 
 
 ROUTES = [Route("/api/app/{digest}/{entry:path}", send)]
+
+
+# What a browser needs to compute by itself: the kernels and the weights of networks. People's own photographs are then
+# looked at by their own machines, and the server has no part in it. The worker's script is a script like all others.
+
+FOLDER = "api/engine"
+_one = Lock()
+
+
+class Shelf:
+    """Files in memory, as site_files.Folder has them on a disk. Weights in eight bits take 27 MB."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+
+    def put(self, name: str, data: bytes) -> str:
+        stem, _, kind = name.rpartition("/")[2].rpartition(".")
+        file = f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}"
+        self.files[file] = data
+        return f"{FOLDER}/{file}"
+
+
+def computed_by_browsers() -> list[str]:
+    """The models that people's own machines run on their photographs; none, where the server does."""
+    if settings.now().compute != "browser":
+        return []
+    from playground.serving.site_files import MODELS
+
+    return [name for name in MODELS if models.is_here(name)]
+
+
+def _made() -> tuple[dict, dict[str, bytes]]:
+    with _one:  # whoever comes meanwhile waits for the same
+        return _made_once()
+
+
+@cache
+def _made_once() -> tuple[dict, dict[str, bytes]]:
+    from playground.serving import site_files  # with the network, which the first script does not wait for
+
+    names, shelf = computed_by_browsers(), Shelf()
+    told = {
+        "worker": address("engine/worker.js"),
+        "kernels": shelf.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
+        "cards": site_files.cards(names),
+        "weights": site_files.write_weights(shelf, names),
+    }
+    return told, shelf.files
+
+
+async def what_there_is(request: Request) -> Response:
+    def work() -> Response:
+        if not computed_by_browsers():
+            raise Refused("This server computes by itself.", 404)
+        return JSONResponse(_made()[0], headers={"Cache-Control": "no-cache"})
+
+    return await answer(request, work)
+
+
+async def send_engine(request: Request) -> Response:
+    def work() -> Response:
+        files = _made()[1] if computed_by_browsers() else {}
+        if (name := request.path_params["file"]) not in files:
+            raise Refused("There is no such file: reload the page.", 404)
+        kind = "application/wasm" if name.endswith(".wasm") else "application/octet-stream"
+        return Response(files[name], media_type=kind, headers=FOREVER)
+
+    return await answer(request, work)
+
+
+ENGINE = [Route(f"/{FOLDER}", what_there_is), Route(f"/{FOLDER}/{{file}}", send_engine)]

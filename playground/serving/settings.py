@@ -1,4 +1,4 @@
-"""The settings of a server, from environment variables; the defaults suit a laptop.
+"""The settings of a server, from environment variables, and where its temporary files lie; the defaults suit a laptop.
 
 PLAYGROUND_MODELS    names to offer beside the bundled model, with spaces between; default: a curated list of timm's
 PLAYGROUND_MODELS_DIR  a folder whose model files (*.safetensors) are offered too, under their own names

@@ -1,4 +1,5 @@
-"""Traces of people's pictures, kept within bounds, and the packs of their layers that go to the browser.
+"""Traces of people's pictures, kept within bounds, the packs of their layers that go to the browser, and the names of
+what their heads do.
 
 Of samples in the models that suit them there are files (see prepared.py): the first picture needs no forward pass and
 no torch.

@@ -1,4 +1,5 @@
-"""Measures how well a model's attention finds objects, on pictures with known masks.
+"""Measures how well a model's attention finds objects, on pictures with known masks, and reads what was measured of the
+bundled one.
 
 A row's *mass* is its share on the query's own object, the query itself excluded; only patches of objects are queries.
 The best head, and the parameters of the baselines (area, Gaussian, mean colour, both together), are chosen on other

@@ -20,6 +20,8 @@ and its arrays are, for L layers and H heads,
     mass          (M, L, H) float32: the share of an object patch's attention that falls on its own object
     trace0 …      (bytes,) uint8: Trace.to_bytes(numbers="int8") of each moment on the sample, which the microscope
                   reads as it is; empty where only the curves are kept
+
+Where in a run something begins, such as another loss, is said here too.
 """
 
 from __future__ import annotations
@@ -36,12 +38,11 @@ import torch
 from PIL import Image
 from tqdm import tqdm
 
-from playground import pack_schema
 from playground.analysis.heads import Habits, average
 from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
 from playground.models import loading
-from playground.pack import pack, unpack
+from playground.pack import pack, schema, unpack
 from playground.pictures import images
 from playground.pictures.images import open_image
 from playground.samples import SAMPLES
@@ -146,11 +147,6 @@ def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
     return tuple(one for one in beginnings(recipe) if not one.loss or one.loss in used)
 
 
-def told(begins: tuple[Beginning, ...], patches: bool = True) -> set[Head]:
-    """The heads that were told where patches look; with `patches=False` also those of the class token."""
-    return {head for one in begins for head in one.told if not (patches and one.loss == "looked")}
-
-
 def _named(heads: tuple[Head, ...]) -> str:
     """ "head 0 in each of the layers 3, 4 and 5 is" """
     if len({head for _, head in heads}) == 1 and len(heads) > 1:
@@ -214,7 +210,7 @@ def read(file: Path = FILE) -> Timelapse:
     if header.get("format") != FORMAT:
         raise PlaygroundError(f"{file} is of the format {header.get('format')!r:.60}, not {FORMAT!r}.")
     try:
-        pack_schema.timelapse(header, arrays, HABITS, {sample.name for sample in SAMPLES})
+        schema.timelapse(header, arrays, HABITS, {sample.name for sample in SAMPLES})
     except (KeyError, ValueError, TypeError) as error:
         raise PlaygroundError(f"{file} is damaged: {error}.") from None
     for i in range(len(header["moments"])):

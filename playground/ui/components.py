@@ -12,7 +12,7 @@ from playground.serving import scripts
 from playground.serving.pictures import data_url
 
 # All that a message carries of our scripts: their address. The app may lie in a folder: its root is that of the script
-# that the page itself names (ahead.py).
+# that the page itself names (toolbar.py).
 STUB = """
 const ROOT = document.querySelector("script[data-toolbar]").src.split("api/app/")[0];
 export default async (args) => {

@@ -1,4 +1,4 @@
-"""Headers of every answer of the server, and what is nobody's business."""
+"""Before any answer: its headers, what is nobody's business, and whether the server was called by a name of its own."""
 
 from __future__ import annotations
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from playground.serving import chosen, lesson_results, people
+from playground.serving import chosen, people, traces
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
 
 _view_ids = count(1)  # never the same twice on a server
 
@@ -28,7 +31,7 @@ class Here:
         self.view = dict(view or {})  # of the microscope: which layer and head, as in an address
         self.view_id = next(_view_ids)  # another one for each choice that comes from elsewhere
         self._with = words.get("with", "")
-        self._worked = self.person.worked if self.person else lesson_results.own_cache()
+        self._worked = self.person.worked if self.person else people.lesson_cache()
 
     @property
     def picture(self) -> Picture:
@@ -40,13 +43,17 @@ class Here:
         """The traces of this person's pictures."""
         return self.person and self.person.traces
 
+    def traced(self) -> Trace:
+        """The picture's pass through the model; it waits for its turn if it has to be made."""
+        return traces.trace(self.picture, self.wish, self.own)
+
     @property
     def worked(self) -> Cache:
         return self._worked
 
     def kept(self, what: Hashable, make: Callable[[], Any]) -> Any:
         """`what` was worked out about the picture and its trace; made again if it had to be dropped."""
-        return lesson_results.about(self.picture, self.wish, self.worked, what, make)
+        return people.worked_out(self.picture, self.wish, self.worked, what, make)
 
     def words(self, view: bool = False) -> dict[str, str]:
         """The choice as in an address; with the microscope's `view` where the way leads there."""

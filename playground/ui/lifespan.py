@@ -1,4 +1,5 @@
-"""The server's life: what it is given at the start, what it forgets on its way, and a quick end."""
+"""The server's life: what it is given at the start, what it forgets on its way, pages that are being left, and a quick
+end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """The toolbar, one component on every page: it keeps the choice of picture, model and grid, and leads to other pages.
+The page's HTML names it ahead of Streamlit's own scripts (`Ahead`).
 
 It is drawn before the page, so that Streamlit keeps it from page to page. On the microscope it says nothing to the
 server's script; on a lesson it tells each choice, for the lesson's numbers are computed here.
@@ -6,13 +7,20 @@ server's script; on a lesson it tells each choice, for the lesson's numbers are 
 
 from __future__ import annotations
 
+import json
+import re
+from html import escape
+
 import streamlit as st
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.models.names import plain_name
-from playground.serving import models, pictures, routes_engine, routes_samples
+from playground.serving import models, pictures, routes_samples, scripts
+from playground.serving.hosts import path_of
 from playground.ui import streamlit_private
-from playground.ui.components import app_component
-from playground.ui.pages import LESSONS, PAGES, Page
+from playground.ui.components import APP, APP_STYLES, app_component
+from playground.ui.pages import LESSONS, MICROSCOPE, PAGES, Page
 from playground.ui.tour_steps import STEPS
 from playground.version import __version__
 
@@ -34,7 +42,7 @@ def draw(page: Page) -> None:
 
 
 def same_for_all() -> dict:
-    """What every page tells the toolbar, whoever looks; ahead.py writes it into the HTML."""
+    """What every page tells the toolbar, whoever looks; `Ahead` writes it into the HTML."""
     return {
         "samples": routes_samples.address(),
         "pages": [
@@ -50,7 +58,7 @@ def same_for_all() -> dict:
         "labelled": pictures.labelled_set(),
         "steps": [step.shown() for step in STEPS],
         "titles": {card.name: card.title for card in models.cards()} | {models.REAL: plain_name(models.REAL)},
-        "computes": routes_engine.computed_by_browsers(),  # models that this person's own machine runs
+        "computes": scripts.computed_by_browsers(),  # models that this person's own machine runs
         "version": __version__,
     }
 
@@ -79,3 +87,58 @@ def heard(said: object) -> dict[str, dict | str | None]:
 
 def _plain(words: object) -> dict[str, str]:
     return {str(key): str(word) for key, word in words.items()} if isinstance(words, dict) else {}
+
+
+# Every page names our script before Streamlit's own, with what our toolbar shows on all of them. On the microscope's
+# page Streamlit's scripts wait in a template until our first picture is there: they take a second to build the page,
+# and the picture does not need them.
+
+# Where another version of Streamlit writes them otherwise, they begin at once
+STREAMLITS_OWN = re.compile(rb'(?:\s*<(?:script type="module"|link rel="modulepreload")[^>]*>(?:</script>)?)+')
+PATHS = ("", MICROSCOPE.name)  # how the address of the microscope's page may end
+
+
+class Ahead:
+    """ASGI middleware: changes Streamlit's HTML."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET" or path_of(scope).startswith(("/api/", "/static/")):
+            return await self.app(scope, receive, send)
+        start: Message = {}
+        pieces: list[bytes] = []
+
+        async def with_script(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                is_page = MutableHeaders(scope=message).get("content-type", "").startswith("text/html")
+                start = message if is_page and message["status"] == 200 else {}
+            if not start:
+                return await send(message)
+            if message["type"] == "http.response.body":
+                pieces.append(message.get("body", b""))
+                if not message.get("more_body"):
+                    await _send_page(path_of(scope), start, b"".join(pieces), send)
+
+        return await self.app(scope, receive, with_script)
+
+
+async def _send_page(path: str, start: Message, html: bytes, send: Send) -> None:
+    page = html
+    if path.rpartition("/")[2] in PATHS:
+        page = STREAMLITS_OWN.sub(rb"<template data-later>\g<0></template>", html, count=1)
+    page = page.replace(b"<title>", f"{line()}<title>".encode(), 1)
+    headers = MutableHeaders(scope=start)
+    headers["Content-Length"] = str(len(page))
+    for name in ("ETag", "Last-Modified"):  # of Streamlit's file: our line may be another one tomorrow
+        del headers[name]
+    await send(start)
+    await send({"type": "http.response.body", "body": page})
+
+
+def line() -> str:
+    script = scripts.address(APP, *APP_STYLES)
+    told = escape(json.dumps(same_for_all(), ensure_ascii=False))
+    return f'<script type="module" async src="./{script}" data-toolbar="{told}"></script>'

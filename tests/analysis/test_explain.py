@@ -16,7 +16,7 @@ def found(seen, picture):
 
 
 def test_every_map_is_of_the_patches_and_none_is_empty(seen, found):
-    assert found.maps.keys() == found.scores.keys() == set(explain.NAMES)
+    assert found.maps.keys() == found.scores.keys() == {"weight", "arrives", "rollout", "gradient", "colour"}
     for name, drawn in found.maps.items():
         assert drawn.shape == seen.grid, name
         assert float(drawn.sum()) > 0, name

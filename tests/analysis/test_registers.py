@@ -8,8 +8,7 @@ import torch
 from conftest import SMALL, scramble
 
 import playground
-from playground.analysis.registers_at_test_time import register_neurons, with_register
-from playground.analysis.token_norms import bound
+from playground.analysis.token_norms import bound, register_neurons, with_register
 from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
 

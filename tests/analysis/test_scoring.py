@@ -57,9 +57,9 @@ def test_a_patch_and_a_label_at_once_are_refused(seen):
 
 @pytest.fixture
 def tiny(tmp_path, monkeypatch, small, picture):
-    from playground.figures import relevance_table
+    from playground.figures import many
 
-    monkeypatch.setattr(relevance_table, "load", lambda name, **more: small)
+    monkeypatch.setattr(many, "load", lambda name, **more: small)
     folder = tmp_path / "pictures"
     folder.mkdir()
     picture.save(folder / "a.png")

@@ -139,22 +139,6 @@ def test_patches_that_are_painted_are_not_heard(go):
     part(visitor, ".cuts p").filter(has_text="%").last.wait_for()
 
 
-def test_the_keyboard_paints_too_and_escape_ends_it(go):
-    visitor = go(f"{PLACE}&query=7,5&locked=true")
-    keys = visitor.page.keyboard
-    visitor.page.get_by_role("button", name="Scissors", exact=True).click()
-    visitor.page.get_by_role("button", name="paint patches").click()
-    for key in ("ArrowUp", "Space", "ArrowUp", "Space", "Enter"):
-        keys.press(key)
-    visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('cut') === '7,5>5,5+6,5'")
-    visitor.page.get_by_role("button", name="paint patches").click()
-    keys.press("ArrowUp")
-    keys.press("Space")
-    keys.press("Escape")
-    part(visitor, ".painted").wait_for(state="hidden")
-    assert visitor.read()["locked"], "Escape ended the painting alone"
-
-
 def test_a_head_is_cut_whole_and_the_labels_say_what_became_of_them(go):
     visitor = go(f"{PLACE}&query=7,5&locked=true")
     visitor.page.get_by_role("button", name="Scissors", exact=True).click()

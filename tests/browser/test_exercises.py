@@ -165,19 +165,3 @@ def test_every_exercise_is_done_in_its_state_and_kept(visitor):
             done.append(id)
     assert sorted(done) == sorted(EXERCISES)
     page.locator(".overview").get_by_text(f"{len(EXERCISES)} of {len(EXERCISES)} exercises done").wait_for()
-
-
-def test_a_hint_comes_before_the_answer_and_what_is_done_stays_done(visitor):
-    page = visitor.page
-    page.goto(f"{visitor.url}/by_hand?{coarse('step=masks')}")
-    exercise = page.locator('.exercise[data-id="by_hand_causal"]')
-    exercise.locator("summary").click()
-    exercise.locator(".hint").wait_for()
-    assert exercise.locator(".answer").is_hidden()
-    exercise.get_by_role("button", name="Show the answer").click()
-    exercise.locator(".answer").wait_for()
-    page.get_by_role("button", name="everything that comes later").click()
-    exercise.get_by_text("Done.").wait_for()
-    page.goto(f"{visitor.url}/by_hand?{coarse('step=masks')}")
-    exercise.get_by_text("Done.").wait_for()
-    assert exercise.get_attribute("data-done") == "false"

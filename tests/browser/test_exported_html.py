@@ -9,7 +9,7 @@ from waiting import until
 import playground
 from browser.truth import CLOSE, assert_close, seen, sent
 from browser.visitor import PATIENCE, Visitor
-from playground.figures import Spec, html, slides
+from playground.figures import Spec, html, teaching
 from playground.figures.bundle import bundle
 from playground.figures.notebook import Living
 from playground.lessons.questions import Bars, Number, Question, plain
@@ -193,10 +193,10 @@ def test_a_plan_s_slides_run_from_a_disk_the_microscope_alive_and_the_guesses_to
         plain(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
         for id in ("one", "two")
     ]
-    shown = [slides.Slide("Alive", "", "", (), file.read_text(encoding="utf-8"))]
-    shown += [slides.Slide("Why √d_k", "minute 5", "Say it.", (question,)) for question in questions]
+    shown = [teaching.Slide("Alive", "", "", (), file.read_text(encoding="utf-8"))]
+    shown += [teaching.Slide("Why √d_k", "minute 5", "Say it.", (question,)) for question in questions]
     path = tmp_path / "slides.html"
-    path.write_text(slides.page("Slides", shown, [bundle("shell/alone.js")]), encoding="utf-8")
+    path.write_text(teaching.page("Slides", shown, [bundle("shell/alone.js")]), encoding="utf-8")
     page = (there := reader()).page
     page.goto(path.as_uri())
     frame = page.frame_locator("iframe")

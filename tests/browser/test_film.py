@@ -1,23 +1,10 @@
 """The wall fills itself, and the film under the picture shows one patch through all layers."""
 
 from browser.own_picture import hand_over, picture
-from browser.truth import assert_close, entropy, seen
+from browser.truth import seen
 from playground.analysis.heads import HABITS
 
 LARGE = {"model": "ViT-S/16", "detail": 2, "sample": "meadow"}
-
-
-def test_the_wall_fetches_the_layers_that_are_missing_and_says_so_meanwhile(visit):
-    truth = seen(name="ViT-S/16", detail=2)
-    visitor = visit(LARGE)
-    visitor.part("wallTab").click()
-    visitor.until(f"r => r.layersHeld.length === {truth.layers}")
-    visitor.page.wait_for_function(
-        "(foot) => !/loading/.test(foot.textContent)", arg=visitor.part("otherFoot").element_handle()
-    )
-    visitor.layer(0)
-    shown = visitor.hover((20, 20))
-    assert_close(shown["row"], truth.row(0, shown["head"], (20, 20)))
 
 
 def test_the_film_shows_every_layer_a_click_goes_there_and_dragging_plays_them(visit):
@@ -73,20 +60,3 @@ def test_the_film_is_painted_before_anybody_looks_and_heads_carry_the_name_of_th
     assert set(names.all_inner_texts()) <= {habit.short for habit in HABITS} | {"left", "right", "up", "down"}
     visitor.part("switch").click()  # it was measured with the trained scale
     names.first.wait_for(state="detached")
-
-
-def test_the_mean_of_heads_is_what_the_picture_and_its_numbers_show(visit):
-    visitor, truth = visit("sample=meadow&model=bundled&detail=1"), seen()
-    shown = visitor.hover((3, 4))
-    before = visitor.part("sentence").inner_text()
-    visitor.more()
-    visitor.page.locator('.lens [data-film="mean"]').click()
-    visitor.part("badge").filter(has_text="the mean of all heads").wait_for()
-    mean = sum(truth.row(shown["layer"], head, (3, 4)) for head in range(truth.heads)) / truth.heads
-    visitor.part("bigLabel").filter(has_text="the mean of all heads listens to about").wait_for()
-    assert abs(float(visitor.part("big").inner_text()) / 2 ** entropy(mean) - 1) < 0.02
-    assert visitor.part("sentence").inner_text() != before
-    visitor.hover((3, 4))
-    assert_close(visitor.read()["row"], truth.row(shown["layer"], shown["head"], (3, 4)))  # the head keeps its row
-    visitor.page.locator('.lens [data-film="head"]').click()
-    visitor.part("sentence").filter(has_text=before).wait_for()

@@ -36,19 +36,3 @@ def test_a_newcomer_is_shown_three_patches_and_then_it_is_their_turn_and_never_a
     visitor.rest()
     assert visitor.page.evaluate("localStorage.getItem('attention-playground-been-here')")
     assert ghost.count() == 0
-
-
-def test_any_movement_ends_it(arrive, server):
-    visitor = arrive(Visitor, server.url, newcomer=True).open(early=True)
-    visitor.page.locator(".lens .ghost svg").wait_for()
-    visitor.page.mouse.move(600, 400)
-    visitor.page.mouse.move(640, 440)
-    visitor.page.locator(".lens .ghost svg").wait_for(state="detached")
-    assert not visitor.page.locator(".lens .ghost.turn").count()
-
-
-def test_who_wants_no_motion_sees_none(visit):
-    willing, still = visit(), visit(reduced_motion="reduce")
-    greet = "theLens().greet(() => {})"
-    assert willing.page.evaluate(greet)
-    assert not still.page.evaluate(greet)

@@ -160,60 +160,6 @@ def guess(page, box) -> None:
         page.mouse.up()
 
 
-def test_a_number_is_dragged_on_the_axis_of_its_picture(visitor):
-    """A's largest weight: the bar's top follows the pointer, the blank in the sentence follows the bar."""
-    go(visitor, "by_hand", "arrows")
-    svg, page = visitor.page.locator(".guess svg"), visitor.page
-    assert svg.locator(".covered").count() == 1
-    place = svg.bounding_box()
-    page.mouse.move(place["x"] + 200, place["y"] + 0.8 * place["height"])
-    page.mouse.down()
-    page.mouse.move(place["x"] + 200, place["y"] + 0.5 * place["height"], steps=4)
-    page.mouse.up()
-    guessed = page.locator(".guess").evaluate("e => e.__guess.read().guess")
-    assert 35 < guessed < 70
-    assert page.locator(".guess .gap").inner_text() == f"{guessed:g} %"
-    page.get_by_role("button", name="Lock my guess").click()
-    page.locator(".guess svg .bar.true").first.wait_for()
-    assert svg.locator(".covered").count() == 0
-
-
-def test_a_row_is_painted_with_the_keyboard_alone(visitor):
-    go(visitor, "heads", "row")
-    visitor.page.locator(".guess svg").focus()
-    for key in ("ArrowLeft", "ArrowUp", " "):
-        visitor.page.keyboard.press(key)
-    assert visitor.page.locator(".guess").evaluate("e => e.__guess.read().guess.length") >= 1
-    visitor.page.get_by_role("button", name="Lock my guess").click()
-    visitor.page.locator(".guess .glow").first.wait_for()
-
-
-def test_a_wrong_answer_hears_why_it_is_tempting(visitor):
-    go(visitor, "cost", "memory")
-    visitor.page.get_by_role("button", name="both twice").click()
-    visitor.page.get_by_role("button", name="Lock my guess").click()
-    said = visitor.page.locator(".guess div.told").inner_text()
-    assert said.startswith("Not so.")
-    assert "for each other one" in said
-
-
-def test_a_painted_row_is_still_there_after_a_reload_and_asked_again_about_another_picture(visitor):
-    page = visitor.page
-    go(visitor, "heads", "row")
-    box = page.locator(".guess")
-    guess(page, box)
-    box.get_by_role("button", name="Lock my guess").click()
-    box.locator("div.told b").wait_for()
-    said = box.locator("div.told").inner_text()
-    assert "Overlap" in said
-    page.reload()
-    box.locator("div.told b").wait_for()
-    assert box.locator("div.told").inner_text() == said
-    visitor.pick("flock")
-    box.get_by_role("button", name="Lock my guess").wait_for()  # there is nothing else to see: it is asked again
-    assert box.locator("div.told").is_hidden()
-
-
 def test_a_result_is_shown_for_another_picture_and_may_be_guessed_once_more(visitor):
     page = visitor.page
     go(visitor, "block", "stream")
@@ -228,18 +174,6 @@ def test_a_result_is_shown_for_another_picture_and_may_be_guessed_once_more(visi
     box.get_by_role("button", name="Lock my guess").wait_for()
     assert box.locator("div.told").is_hidden()
     page.locator(".st-key-push").first.wait_for(state="hidden")
-
-
-def test_what_was_guessed_is_counted_and_can_be_forgotten(visitor):
-    page = visitor.page
-    go(visitor, "cost", "pairs")
-    guess(page, page.locator(".guess"))
-    page.get_by_role("button", name="Lock my guess").click()
-    page.locator(".overview").get_by_text(f"1 of {len(IDS)} questions guessed").wait_for()
-    page.get_by_role("button", name="forget them").click()
-    page.reload()
-    page.locator(".overview nav").wait_for()
-    assert "guessed" not in page.locator(".overview").inner_text()
 
 
 def test_a_box_of_the_overview_leads_to_its_page(visitor):

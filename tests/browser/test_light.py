@@ -52,21 +52,3 @@ def test_the_brightest_patch_lies_within_the_lines_and_as_much_as_the_legend_say
         assert abs(float(said[1]) - 100 * share) < 0.51, (said[0], share)
         assert share >= 0.6 - 1e-6, share
         assert share - values[within].min() / values.sum() < 0.6, "not one patch too many"
-
-
-def test_where_heat_is_drawn_nothing_is_said_of_lines(visit):
-    visitor = visit("model=bundled&sample=meadow&draw=light")
-    visitor.hover((7, 5))
-    visitor.part("outlined").filter(has_text="outlined").wait_for()
-    visitor.choice("draw", "heat").click()
-    visitor.page.wait_for_function("() => location.search.includes('draw') === false")
-    assert visitor.part("outlined").inner_text() == ""
-
-
-def test_what_has_no_share_to_be_lit_is_heat_and_the_choice_says_so(go):
-    visitor = go("draw=light&what=score")
-    assert visitor.choice("draw", "light").is_disabled()
-    assert visitor.choice("draw", "heat").get_attribute("aria-pressed") == "true"
-    visitor.page.evaluate("theLens().update({view: {draw: 'light', what: 'weight'}})")
-    visitor.until("r => r.what === 'weight'")
-    assert visitor.choice("draw", "light").get_attribute("aria-pressed") == "true"

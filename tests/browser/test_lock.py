@@ -1,15 +1,12 @@
-"""A lock holds: the row stays, a line says what it gives the patch under the cursor, a click shows the arithmetic."""
+"""A lock holds: the row stays, and a line says what it gives the patch under the cursor."""
 
 import re
 
-import numpy as np
 import pytest
 
-from browser.own_picture import hand_over, picture
 from browser.truth import assert_close, sent
 
 LOCKED, OTHER = (7, 5), (2, 11)
-LARGEST = (7, 7)  # where the locked patch looks most, in the layer and head that are shown first
 
 
 @pytest.fixture
@@ -46,57 +43,3 @@ def test_a_locked_row_stays_and_the_line_says_what_it_gives_the_patch_under_the_
     visitor.leave()
     visitor.until("r => r.locked && !r.aim")
     assert not label(visitor).is_visible()
-
-
-def test_a_click_moves_the_lock_and_escape_lets_go(visitor):
-    visitor.lock(LOCKED)
-    visitor.lock(OTHER)
-    visitor.page.keyboard.press("Escape")
-    visitor.until("r => !r.locked && !r.aim")
-    assert visitor.hover((4, 4))["query"] == "4,4"
-
-
-def test_pointing_at_the_sorted_weights_lights_the_patch_of_that_rank(visitor):
-    shown = visitor.lock(LOCKED)
-    box = visitor.part("curve").bounding_box()
-    visitor.page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.8 * box["height"])
-    aim = visitor.until("r => r.aim")["aim"]
-    assert aim["rank"] < 5  # the axis is logarithmic: a quarter of the way are the first few
-    assert sorted(shown["row"], reverse=True)[aim["rank"] - 1] == pytest.approx(aim["weight"])
-
-
-def test_a_click_on_the_label_opens_the_arithmetic_of_that_weight(visitor):
-    shown = visitor.lock(LOCKED)
-    visitor.aim(LARGEST)
-    visitor.page.locator(".lens .pair-label.resting").click()
-    panel = visitor.page.locator(".lens .sums")
-    panel.locator("dd").last.filter(has_text="%").wait_for()
-    truth, (layer, head) = sent(), (shown["layer"], shown["head"])
-    query, key = truth.token(LOCKED), truth.token(LARGEST)
-    q, k = (part[head].float().numpy() for part in truth.record[layer][:2])
-    products = q[query] * k[key]
-    dot, score, exponential, share = (text.split()[0] for text in panel.locator("dd").all_inner_texts())
-    assert number(dot) == pytest.approx(products.sum(), abs=0.01)
-    assert number(score) == pytest.approx(products.sum() * truth.native_scale, abs=0.01)
-    scores = k @ q[query] * truth.native_scale
-    assert number(exponential) == pytest.approx(float(np.exp(scores[key] - scores.max())), rel=0.01)
-    weight = float(truth.row(layer, head, LOCKED)[key])
-    assert number(share) / 100 == pytest.approx(weight, abs=max(2e-4, 0.05 * weight))
-    place, a, b, product = re.search(r"number (\d+) of .*: (\S+) × (\S+) = (\S+)", panel.inner_text()).groups()
-    assert int(place) - 1 == int(abs(products).argmax())
-    assert number(a) * number(b) == pytest.approx(number(product), abs=0.05)
-    before = panel.inner_text()
-    visitor.aim((9, 9))  # live: it follows the cursor
-    assert panel.inner_text() != before
-    visitor.page.keyboard.press("Escape")
-    panel.wait_for(state="hidden")
-    assert visitor.read()["locked"]
-
-
-def test_a_lock_does_not_carry_over_to_another_picture(visitor):
-    visitor.lock(LOCKED)
-    visitor.pick("flock")
-    visitor.until("r => !r.locked")
-    visitor.lock(LOCKED)
-    hand_over(visitor, "drop", picture(320, 240))
-    visitor.until("r => !r.locked && r.grid[0] < r.grid[1]")

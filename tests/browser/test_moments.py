@@ -35,20 +35,6 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
     visitor.page.locator(".kindline", has_text="row").wait_for()
 
 
-def test_surprise_me_goes_through_rows_that_tell_and_the_list_of_keys_names_it(visitor):
-    visitor.until("r => r.layersHeld.length === 6")
-    visitor.part("picture").focus()
-    visitor.page.keyboard.press("b")
-    first = visitor.until("r => r.locked")
-    visitor.page.keyboard.press("b")
-    visitor.until(f"r => r.locked && r.query !== '{first['query']}'")
-    visitor.part("drawing").click()
-    keys = visitor.part("drawingSheet").inner_text()
-    visitor.page.keyboard.press("Escape")
-    assert "surprise me" in keys
-    assert "without a network" in keys
-
-
 def of_the_network(visitor) -> dict[str, str]:
     """All that is said of the head's row, in its legend, its numbers and beneath it."""
     visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for()
@@ -101,29 +87,6 @@ def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_descr
     assert visitor.choice("beside", "convolution").get_attribute("aria-pressed") == "true"
 
 
-def test_the_filter_follows_the_cursor_and_says_where_it_has_nothing_to_show(visitor):
-    visitor.until("r => r.layersHeld.length === 6")
-    visitor.choice("beside", "filter").click()
-    visitor.hover((3, 3))
-    first = visitor.part("filterWords").inner_text()
-    visitor.hover((10, 9))
-    visitor.part("filterWords").filter(has_not_text=first).wait_for()
-    visitor.choice("direction", "column").click()
-    visitor.part("filterWords").filter(has_not_text="in common").wait_for()  # a column of the network is no row
-    visitor.choice("direction", "row").click()
-    visitor.page.locator('.lens [data-token="cls"]').click()
-    visitor.part("twinBadge").filter(has_text="A filter of colours has no CLS token.").wait_for()
-    assert visitor.part("filterWords").inner_text() == ""
-    assert visitor.part("filterExposed").inner_text() == ""
-
-
-def test_a_link_shows_the_filter_and_a_file_of_both_pictures_holds_it(visit):
-    visitor = visit("model=bundled&sample=meadow&beside=filter&query=10,9&locked=true")
-    visitor.part("filterWords").filter(has_text="The filter gives").wait_for()
-    one, both = visitor.page.evaluate("[false, true].map((both) => theLens().picture(1, both).width)")
-    assert both > 1.8 * one
-
-
 @pytest.mark.parametrize(("width", "height"), [(1600, 900), (1024, 768)])
 def test_on_a_projector_the_filter_stands_beside_the_picture_as_large(visit, width, height):
     address = "model=bundled&sample=meadow&beside=filter&query=10,9&locked=true"
@@ -152,24 +115,3 @@ def test_on_a_phone_the_filter_has_its_place_and_nothing_is_cut_off(visit, width
     ]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes), boxes
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_a_kind_is_said_of_rows_of_weights_alone(visitor):
-    visitor.until("r => r.layersHeld.length === 6")
-    visitor.layer(5)
-    visitor.lock(ASKING)
-    visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for()
-    visitor.choice("what", "value").click()  # its sentence names another patch
-    visitor.page.locator(".kindline [data-kind]:empty").wait_for(state="attached")
-
-
-def test_the_head_that_shows_more_is_where_the_line_says(visitor):
-    visitor.until("r => r.layersHeld.length === 6")
-    truth = seen("meadow")
-    best = best_moments(truth)[0]
-    patch = divmod(best.patches[0], truth.grid[1])
-    visitor.layer(0)
-    visitor.lock(patch)
-    words = f"layer {best.layer}, head {best.head} shows more here"
-    visitor.page.locator(".kindline [data-go]").filter(has_text=words).click()
-    visitor.until(f"r => r.layer === {best.layer} && r.head === {best.head} && r.query === '{patch[0]},{patch[1]}'")

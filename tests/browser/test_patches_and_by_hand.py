@@ -6,7 +6,6 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 import pytest
-import torch
 from PIL import Image
 
 from browser.truth import assert_close, model
@@ -25,7 +24,7 @@ window.drawing = (name, root = document) => {
 };
 """
 # What tells the drawings apart: something that only this one holds.
-ARROWS, MASKS, FRIENDS = '[data-ref="matrix"]', '[data-ref="masked"]', '[data-ref="mosaic"]'
+ARROWS, FRIENDS = '[data-ref="matrix"]', '[data-ref="mosaic"]'
 CUT, FILTERS, PLACES, SHUFFLE = '[data-ref="flight"]', '[data-ref="count"]', '[data-ref="maps"]', '[data-ref="back"]'
 
 
@@ -82,11 +81,10 @@ def sample(name: str) -> Image.Image:
     return Image.open(named(name).path).convert("RGB")
 
 
-def by_formula(arrows: str, hidden: torch.Tensor | None = None) -> list[float]:
-    """softmax(q·kᵀ/√2) of nine arrows; `hidden` (9, 9) is true where a query may not look."""
+def by_formula(arrows: str) -> list[float]:
+    """softmax(q·kᵀ/√2) of nine arrows."""
     q, k = by_hand.read(arrows, tokens=18).chunk(2)
-    scores = q @ k.T / 2**0.5
-    return (scores if hidden is None else scores.masked_fill(hidden, -torch.inf)).softmax(-1).flatten().tolist()
+    return (q @ k.T / 2**0.5).softmax(-1).flatten().tolist()
 
 
 def test_a_dragged_arrow_changes_the_matrix_and_the_link(read):
@@ -111,24 +109,6 @@ def test_a_dragged_arrow_changes_the_matrix_and_the_link(read):
     assert again["arrows"] == matched["arrows"]
 
 
-def test_arrows_can_be_typed_and_moved_with_the_keyboard(read):
-    reader = read("by_hand")
-    reader.until_drawn(ARROWS)
-    grid = reader.canvas(ARROWS, "grid")
-    grid.focus()
-    for key in ("c", "k", "ArrowRight"):
-        reader.page.keyboard.press(key)
-    moved = reader.until_drawn(ARROWS, "r.token === 2")
-    start = by_hand.read(by_hand.start(), tokens=18)
-    expected = start.clone()
-    expected[11, 0] += 0.1
-    assert moved["arrows"] == by_hand.arrows_as_text(expected)
-    reader.page.get_by_label("query, up").fill("-3.5")
-    typed = reader.until_drawn(ARROWS, f"r.arrows !== '{moved['arrows']}'")
-    expected[2, 1] = -3.5
-    assert typed["arrows"] == by_hand.arrows_as_text(expected)
-
-
 def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(read):
     reader = read("by_hand", "sample=twins&patch=16")
     reader.until_drawn(FRIENDS)
@@ -146,19 +126,6 @@ def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(rea
     address = reader.link("hidden=")
     again = read("by_hand", address).until_drawn(FRIENDS, "r.hidden === 1")
     assert (again["temperature"], again["row"][3 * columns + 4]) == (1, 0)
-
-
-def test_a_mask_is_minus_infinity_and_stands_in_the_link(read):
-    reader = read("by_hand", "step=masks")
-    reader.until_drawn(MASKS)
-    reader.button(MASKS, "hide token B").click()
-    masked = reader.until_drawn(MASKS, "r.mask === 'B'")
-    assert masked["weights"][1::9] == [0] * 9
-    assert_close(masked["weights"], by_formula(by_hand.start(), (torch.arange(9) == 1).expand(9, 9)), 1e-6)
-    assert read("by_hand", reader.link("mask=B")).until_drawn(MASKS)["mask"] == "B"
-    reader.button(MASKS, "everything that comes later").click()
-    causal = reader.until_drawn(MASKS, "r.mask === 'causal'")
-    assert_close(causal["weights"], by_formula(by_hand.start(), torch.ones(9, 9, dtype=torch.bool).triu(1)), 1e-6)
 
 
 def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):

@@ -52,17 +52,6 @@ def test_four_heads_leave_the_steps_free(lesson, width):
     assert read(visitor, "walk", "r => r.step === 5")["shape"] == [13, 4, 100, 100]
 
 
-def test_playing_goes_through_the_steps_without_the_server(lesson):
-    visitor = lesson("shapes", "example=one-head")
-    read(visitor, "walk", "r => r.step === 1")
-    visitor.rest()
-    visitor.page.locator(".walk [data-play]").click()
-    assert read(visitor, "walk", "r => r.step === 2 && r.playing")["shape"] == [13, 100, 64]
-    visitor.sent.clear()
-    assert read(visitor, "walk", "r => r.step === 3")["shape"] == [13, 1, 100, 64]
-    assert visitor.sent == []
-
-
 def test_an_impossible_width_is_explained_in_place(lesson):
     visitor = lesson("shapes", "example=own&dim=100&chan=100&heads=8")
     warning = visitor.page.get_by_test_id("stAlert").filter(has_text="96 or 104")

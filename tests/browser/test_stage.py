@@ -30,26 +30,6 @@ def test_the_sentence_is_the_page_s_title_and_says_the_numbers_of_the_row_under_
     assert len(set(said)) == 3, said
 
 
-def test_the_sentence_follows_the_view(visitor):
-    title = visitor.part("sentence")
-    visitor.lock((7, 5))
-    visitor.part("switch").click()
-    visitor.until("r => r.scale === 1")
-    assert title.inner_text().startswith("Without dividing by √32 in this layer, this patch gives ")
-    visitor.part("switch").click()
-    visitor.part("dial").fill("0")
-    visitor.until("r => r.scale === 0")
-    assert " tokens alike: " in title.inner_text()
-    visitor.part("switch").click()
-    visitor.choice("direction", "column").click()
-    visitor.until("r => r.direction === 'column' && r.ready")
-    assert " times as much as the average token" in title.inner_text()
-    visitor.choice("direction", "row").click()
-    visitor.page.locator('.lens [data-token="cls"]').click()
-    visitor.until("r => r.query === 'cls'")
-    assert title.inner_text().startswith("CLS gives ")
-
-
 def test_what_most_people_do_not_need_is_behind_a_button(visit):
     visitor = visit()
     folded = [
@@ -106,17 +86,6 @@ def test_beside_the_picture_stands_what_a_convolution_gets(visit):
     assert before != after
 
 
-def test_the_legend_names_the_largest_weight_and_how_many_patches_are_clipped(visitor):
-    shown = visitor.lock((7, 5))
-    rows, columns = shown["grid"]
-    patches, high = shown["row"][-rows * columns :], shown["domain"]["high"]
-    above = [weight for weight in patches if weight > high]
-    said = visitor.part("exposed").inner_text()
-    assert above, "a row that is not even has such patches"
-    assert f"{len(above)} patch" in said, said
-    assert abs(printed(said.rsplit("up to ")[-1]) - max(patches)) < 0.006, said
-
-
 def test_what_to_do_stands_below_the_picture_until_somebody_has_done_it(visit):
     visitor = visit("sample=twins")
     hint = visitor.page.locator(".kindline [data-hint]")
@@ -128,15 +97,6 @@ def test_what_to_do_stands_below_the_picture_until_somebody_has_done_it(visit):
     hint.wait_for(state="hidden")
     visitor.part("lock").filter(has_text="click to lock").wait_for()
     assert visitor.page.locator(".kindline [data-kind]").is_visible()
-
-
-def test_the_exposure_can_be_held_in_every_view_and_says_where_it_cannot(visit):
-    visitor = visit()
-    assert visitor.part("hold").is_enabled()
-    visitor.choice("what", "similarity").click()
-    visitor.page.wait_for_function("() => theLens().read().map")
-    assert visitor.part("hold").is_visible()
-    assert visitor.part("hold").is_disabled()
 
 
 def test_with_a_map_on_view_what_shows_attention_steps_back(visit):

@@ -37,20 +37,6 @@ def test_a_line_flies_to_the_match_that_python_finds(visit, truth):
     assert abs(box["x"] + box["width"] - end) < 6, (box, twin)
 
 
-def test_where_there_is_no_match_it_says_so_and_no_line_is_drawn(go, truth):
-    visitor = go(PAIR)
-    visitor.hover(first(truth, False))
-    visitor.page.locator(".match-words", has_text="No match there").wait_for()
-    assert visitor.page.locator(".match-line").is_hidden()
-
-
-def test_a_link_with_a_locked_patch_shows_its_match_and_a_screen_reader_hears_it(go, truth):
-    row, column = first(truth, True)
-    visitor = go(f"{PAIR}&query={row},{column}&locked=true")
-    visitor.until("r => r.match?.mutual")
-    visitor.part("live").filter(has_text="Its match there").wait_for(state="attached")
-
-
 def test_both_are_cut_into_the_parts_that_python_finds(go):
     visitor = go(PAIR)
     visitor.page.locator(".match-words:not(:has-text('on their way'))").wait_for()  # until then one is cut alone
@@ -65,11 +51,6 @@ def test_both_are_cut_into_the_parts_that_python_finds(go):
     assert "of the other" in visitor.part("sentence").inner_text()
     visitor.page.locator(".match-words button").click()
     visitor.until("r => r.what === 'weight'")
-
-
-def test_two_models_have_no_features_in_common(go):
-    visitor = go("model=bundled&sample=twins&with=model:untrained&beside=compare")
-    assert visitor.page.locator(".match-words").is_hidden()  # one picture: what is compared is the models
 
 
 def test_what_is_compared_shares_one_exposure_and_one_scale(go):

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 
 from playground import figures
-from playground.figures import caption_files, layouts
+from playground.figures import files, layouts
 from playground.figures.drawing.naming import published
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
@@ -92,7 +92,7 @@ def texts(spec: Spec) -> dict[str, object]:
     beside, others = traced(spec)
     made = figure(spec)
     written = [text.get_text() for text in made.texts if text.get_text()]
-    caption = caption_files.words(spec, *beside, **others)
+    caption = files.caption_words(spec, *beside, **others)
     facts = {key: text for key, text in made.facts.items() if "sha256" not in text and key != "made by"}
     return {"sheet": written, "caption": caption, "title": layouts.of(spec).title(published(made.spec)), "facts": facts}
 

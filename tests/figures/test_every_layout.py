@@ -14,7 +14,7 @@ import playground
 from figures import keeping
 from figures.keeping import DRAWN, KEPT, SAID, TEXTS, difference, drawn, texts, wrong_cell
 from playground import figures
-from playground.figures import caption_files, command_line, layouts, numbers
+from playground.figures import command_line, files, layouts, numbers
 from playground.figures.command_line import command
 from playground.figures.compose import subjects
 from playground.figures.drawing import captions
@@ -24,7 +24,7 @@ from playground.figures.drawing.spec import Spec
 from playground.figures.files import pixels
 from playground.figures.layouts import LAYOUTS, Layout
 from playground.figures.layouts.curves import Charts
-from playground.serving import exports
+from playground.serving import routes_figures
 
 ROOT = Path(__file__).parent.parent.parent
 MOST = 0.005  # of the dots may differ
@@ -101,7 +101,7 @@ def test_panels_caption_and_numbers_are_of_the_same_maps(name):
     spec = DRAWN[name]
     beside, others = keeping.traced(spec)
     settled, subject, other = subjects(spec, *beside, **others)
-    layout, shown = layouts.of(spec), layouts.shown(settled, subject, other)
+    layout, shown = layouts.of(spec), layouts.of(settled).shown(settled, subject, other)
     content, lines = layouts.content(settled, subject, other), tabled(spec)
 
     of_colours_and_lines = ("colour", "scale", "line") if not layout.of_pictures else ("colour",)
@@ -141,7 +141,7 @@ def test_a_layout_made_up_here_comes_out_right_by_its_record_alone(made_up, tmp_
     figure = figures.draw(made_up, *beside, **others)
     written = [text.get_text() for text in figure.texts]
     assert {"head 0", "the mean of all heads", "the largest of all heads"} <= set(written), written
-    caption = caption_files.words(made_up, *beside, **others)
+    caption = files.caption_words(made_up, *beside, **others)
     assert "layer 4: head 0, the mean of all heads and the largest of all heads" in caption, caption
     lines = tabled(made_up)
     assert [which["head"] for which, _ in lines] == [0, "mean", "max"]
@@ -158,7 +158,7 @@ def test_a_layout_made_up_here_comes_out_right_by_its_record_alone(made_up, tmp_
 def test_the_command_line_and_export_offer_what_the_table_has(made_up):
     assert "three: a head, the mean and the largest" in command_line_help()
     place = {"sample": "meadow", "model": "bundled"}
-    offered = exports.offers({**place, "layer": "4", "head": "0", "query": "7,5"}, None)["offers"]["layout"]
+    offered = routes_figures.offers({**place, "layer": "4", "head": "0", "query": "7,5"}, None)["offers"]["layout"]
     assert {"name": "three", "title": "a head, the mean and the largest"} in offered
 
 

@@ -14,7 +14,7 @@ from test_javascript import node
 import playground
 from figures import keeping
 from playground import figures
-from playground.figures import caption_files, command_line, numbers
+from playground.figures import command_line, files, numbers
 from playground.figures.drawing import captions, maps, prints, way_table
 from playground.figures.drawing.way_words import ENGLISH, TABLES
 from playground.figures.drawing.ways import FIRST, WAYS
@@ -91,7 +91,7 @@ def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared):
     written = [text.get_text() for text in figures.draw(squared, *beside, **others).texts]
     assert "squared attention" in written, written
     assert any("weight × weight" in text for text in written), written
-    caption = caption_files.words(squared, *beside, **others)
+    caption = files.caption_words(squared, *beside, **others)
     assert "layer 4, head 0: the squares of what patch 7, 5 (row, column, from 0) takes" in caption, caption
     map_ = maps.look(seen, squared, 4, 0, "on")
     np.testing.assert_allclose(map_.grid, seen.on_grid(seen.row(4, 0, (7, 5))).numpy() ** 2, rtol=1e-6)

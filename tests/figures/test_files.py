@@ -23,7 +23,7 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures, samples
 from playground.__main__ import _parser, main
-from playground.figures import Spec, batch, caption_files, request
+from playground.figures import Spec, batch, files, request
 from playground.figures.animation import frames, walk
 from playground.figures.command_line import DEFAULTS, holding, unused
 from playground.figures.drawing import naming
@@ -360,7 +360,7 @@ def test_the_caption_is_a_file_of_its_own_and_latex_reads_it(seen, photo, tmp_pa
 
 
 def test_tex_writes_roots_and_signs():
-    assert caption_files.tex("50% of a_b, 1/√64 & 1/√dₖ") == r"50\% of a\_b, $1/\sqrt{64}$ \& $1/\sqrt{d_k}$"
+    assert files.tex("50% of a_b, 1/√64 & 1/√dₖ") == r"50\% of a\_b, $1/\sqrt{64}$ \& $1/\sqrt{d_k}$"
 
 
 # Read by a renderer that is not ours ----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ SMALL = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, qu
 
 def cells(spec, seen, picture, **more):
     spec, first, others = subjects(spec, seen, picture, **more)
-    return [shown.one for shown in layouts.shown(spec, first, others)]
+    return [shown.one for shown in layouts.of(spec).shown(spec, first, others)]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path)
     _, (table,) = numbers.collected(".npz", spec, seen, picture)
     np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
     assert not {"patch", "head"} & table.maps[0].keys()
-    shown = layouts.shown(spec.settled(seen), Subject(seen, picture, ""))[0].map
+    shown = layouts.of(spec).shown(spec.settled(seen), Subject(seen, picture, ""))[0].map
     span = domain(spec, [shown])
     assert (span.low, span.high) == (float(lengths[3:].min()), float(lengths[3:].max()))
     said = [text.get_text() for text in figures.draw(spec, seen, picture).texts]

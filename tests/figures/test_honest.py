@@ -18,7 +18,7 @@ import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
 from playground.analysis import heads
-from playground.figures import Spec, caption_files, command_line, files, layouts
+from playground.figures import Spec, command_line, files, layouts
 from playground.figures.compose import subjects
 from playground.figures.drawing import captions, maps, option_words, prints
 from playground.figures.drawing.one_map import OneMap, Shown
@@ -234,7 +234,7 @@ def test_a_figure_names_no_command_that_would_make_another(here, small):
 
 def test_latex_sets_the_power_as_a_power():
     """It said "2\\textasciicircum{}entropy"."""
-    assert caption_files.tex("about 11 of 201 tokens (2^entropy)") == r"about 11 of 201 tokens ($2^{\mathrm{entropy}}$)"
+    assert files.tex("about 11 of 201 tokens (2^entropy)") == r"about 11 of 201 tokens ($2^{\mathrm{entropy}}$)"
 
 
 def test_a_number_above_another_is_written_larger():

@@ -74,7 +74,7 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_s
         for layout, theirs in (("head", own), ("heads", shared)):
             if layout == "heads" and spec.what == "score":
                 continue  # the screen's axis holds for every patch under the cursor, a figure's for what it shows
-            shown = layouts.shown(replace(spec, layout=layout), Subject(seen, picture, ""))
+            shown = layouts.LAYOUTS[layout].shown(replace(spec, layout=layout), Subject(seen, picture, ""))
             ours = maps.domain(spec, [one.map for one in shown])
             assert ours.low == pytest.approx(theirs["low"], rel=0.02, abs=0.02), (view, layout)  # q and k in 16 bits
             assert ours.high == pytest.approx(theirs["high"], rel=0.02), (view, layout)
@@ -95,7 +95,7 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
     for what, theirs in (("norm", lengths), ("similarity", alike)):
         spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=what).settled(seen)
         np.testing.assert_allclose(maps.look(seen, spec, LAYER, 0, None).values, theirs, rtol=1e-4, atol=1e-5)
-        shown = layouts.shown(spec, Subject(seen, picture, ""))[0].map
+        shown = layouts.of(spec).shown(spec, Subject(seen, picture, ""))[0].map
         span, patches = maps.domain(spec, [shown]), theirs[len(seen.prefix) :]
         assert (span.low, span.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
 

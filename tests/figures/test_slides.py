@@ -3,15 +3,15 @@
 import json
 import re
 
-from playground.figures import slides
+from playground.figures import teaching
 from playground.lessons.questions import Choice, Question, plain
 
 ASKED = plain(Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a", "So.", tempting=(("b", "no"),)))
 
 
 def made() -> str:
-    return slides.page(
-        "Attention & <more>", [slides.Slide("One", "minute 0 to 5", "Say nothing.", (ASKED,))], ["let x"]
+    return teaching.page(
+        "Attention & <more>", [teaching.Slide("One", "minute 0 to 5", "Say nothing.", (ASKED,))], ["let x"]
     )
 
 

@@ -1,6 +1,6 @@
 // Packs for tests, made here: of every layer and head the same numbers, whichever of them a pack holds.
 
-const TYPES = { float32: Float32Array, uint8: Uint8Array };
+const TYPES = { float32: Float32Array, uint8: Uint8Array, float16: Uint16Array }; // of the last: its bits
 
 // A container as openContainer reads it: {header, sections: {name: [dtype, shape, values]}}.
 export function container(header, sections) {

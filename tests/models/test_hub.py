@@ -13,7 +13,7 @@ import pytest
 
 NAME = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"
 FETCH = """
-import sys, tqdm
+import sys, time, tqdm
 import playground
 from playground.models import zoo, catalogue
 from playground.errors import PlaygroundError
@@ -26,6 +26,7 @@ class Report(tqdm.tqdm):
         super().update(n)
         Report.reached.append((self.n, self.total))
 
+time.sleep = lambda seconds: None  # the hub's library waits for seconds between two of its tries
 for _ in sys.stdin:  # each line is another try
     try:
         catalogue.fetch(sys.argv[1], Report)

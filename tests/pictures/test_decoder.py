@@ -118,7 +118,7 @@ def test_it_needs_neither_torch_nor_a_server():
 @pytest.fixture
 def endless(tmp_path, monkeypatch) -> bytes:
     """A small picture that takes minutes, in processes that look at no profile before they follow it."""
-    lines = "import playground.pictures.upright as profiles\nprofiles.is_usable = lambda profile: True\n"
+    lines = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
     (tmp_path / "sitecustomize.py").write_text(lines)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     return saved(format="PNG", icc_profile=matrix_profile(D2B0=stages(100_000, matrix_stage())))

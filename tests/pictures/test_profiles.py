@@ -9,8 +9,7 @@ from hostile.profiles import GREEDY, HARMLESS, ink_profile, matrix_profile
 from made_pictures import saved
 from PIL import Image, ImageCms
 
-from playground.pictures.images import open_image
-from playground.pictures.upright import is_usable
+from playground.pictures.images import is_usable, open_image
 
 CORE_SECONDS, MOST = 5, 100
 PROFILES = GREEDY | HARMLESS

@@ -7,7 +7,7 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 from waiting import PATIENCE
 
-from playground.serving import admission, incoming
+from playground.serving import admission, routes_pictures
 from playground.serving.admission import BOUNDS, Bound
 from playground.serving.answering import Refused
 from playground.serving.cache import MB
@@ -33,7 +33,7 @@ class Upload:
     async def arrives(self) -> int:
         """How much, or the status of the refusal."""
         try:
-            return len(await incoming.read(Request(self.scope, self.receive)))
+            return len(await routes_pictures.read(Request(self.scope, self.receive)))
         except Refused as refused:
             return -refused.status
 
@@ -43,15 +43,15 @@ def whole(person: int, length: int = 100) -> Upload:
 
 
 def on_their_way() -> int:
-    return sum(delivery.bytes for delivery in incoming.under_way)
+    return sum(delivery.bytes for delivery in routes_pictures.under_way)
 
 
 @pytest.fixture(autouse=True)
 def nothing_stays(monkeypatch):
-    monkeypatch.setattr(incoming, "PIECE_SECONDS", PATIENCE)
+    monkeypatch.setattr(routes_pictures, "PIECE_SECONDS", PATIENCE)
     yield
     gc.collect()
-    assert (incoming.under_way, incoming._beyond, dict(incoming._turns)) == (set(), None, {})
+    assert (routes_pictures.under_way, routes_pictures._beyond, dict(routes_pictures._turns)) == (set(), None, {})
     assert (admission.files.held, admission.uploads.held) == (0, 0)
 
 
@@ -60,7 +60,7 @@ def test_a_file_arrives():
 
 
 def test_who_stalls_is_told_so(monkeypatch):
-    monkeypatch.setattr(incoming, "PIECE_SECONDS", 0.05)
+    monkeypatch.setattr(routes_pictures, "PIECE_SECONDS", 0.05)
     assert asyncio.run(Upload(0, bytes(MB)).arrives()) == -408
 
 
@@ -106,7 +106,7 @@ def test_uploads_that_trickle_take_no_place_from_others():
 
 
 def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
-    monkeypatch.setattr(incoming, "SLOW_SECONDS", 0.1)
+    monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.1)
     monkeypatch.setitem(BOUNDS, "uploads", Bound(3 * MB, 3 * MB))
 
     async def all_of_them() -> tuple[list[int], list[int]]:
@@ -149,12 +149,12 @@ def test_a_file_that_takes_too_long_ends(monkeypatch):
             await asyncio.sleep(0.01)
             return {"type": "http.request", "body": b"x", "more_body": True}
 
-    monkeypatch.setattr(incoming, "FILE_SECONDS", 0.3)
+    monkeypatch.setattr(routes_pictures, "FILE_SECONDS", 0.3)
     assert asyncio.run(Trickling(0).arrives()) == -408
 
 
 def test_what_is_too_large_is_refused_when_it_is_announced_and_when_it_comes_unannounced(monkeypatch):
-    monkeypatch.setattr(incoming, "LARGEST", MB)
+    monkeypatch.setattr(routes_pictures, "LARGEST", MB)
     assert asyncio.run(Upload(0, b"", ends=True, length=MB + 1).arrives()) == -413
     assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 5, ends=True).arrives()) == -413
     assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 4, ends=True).arrives()) == MB
@@ -181,8 +181,8 @@ def test_more_files_than_there_is_room_for_are_refused_however_little_has_come_o
 def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monkeypatch):
     """Two networks whose files send a byte now and then would keep everybody else's photographs out."""
     monkeypatch.setitem(BOUNDS, "files", Bound(2, 9, 9))
-    monkeypatch.setattr(incoming, "SLOW_SECONDS", 0.0)
-    monkeypatch.setattr(incoming, "_looked", 0.0)
+    monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(routes_pictures, "_looked", 0.0)
 
     async def tries_twice() -> list[int]:
         stalling = [asyncio.create_task(Upload(key, b"x").arrives()) for key in (1, 2)]
@@ -207,9 +207,9 @@ def test_of_all_who_wait_for_room_one_looks_for_who_stalls(monkeypatch):
             looked.append(self)
             return super().__iter__()
 
-    monkeypatch.setattr(incoming, "under_way", Looked())
-    monkeypatch.setattr(incoming, "_looked", 0.0)
-    monkeypatch.setattr(incoming, "LOOK_AGAIN", PATIENCE)
+    monkeypatch.setattr(routes_pictures, "under_way", Looked())
+    monkeypatch.setattr(routes_pictures, "_looked", 0.0)
+    monkeypatch.setattr(routes_pictures, "LOOK_AGAIN", PATIENCE)
     for _ in range(400):
-        incoming._end_the_slowest(admission.uploads.of_networks)
+        routes_pictures._end_the_slowest(admission.uploads.of_networks)
     assert len(looked) == 1

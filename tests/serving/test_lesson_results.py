@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from playground.serving import lesson_results
+from playground.serving import people
 from playground.serving.cache import MB, Cache
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
@@ -29,9 +29,9 @@ class Found:
 @pytest.fixture(autouse=True)
 def nothing_kept():
     gc.collect()
-    lesson_results.of_all.cache_clear()
+    people.worked_for_all.cache_clear()
     yield
-    lesson_results.of_all.cache_clear()
+    people.worked_for_all.cache_clear()
 
 
 def picture(shade: int, sample: bool = False) -> Picture:
@@ -43,7 +43,7 @@ def numbers(megabytes: float) -> np.ndarray:
 
 
 def held_by_all() -> int:
-    return sum(own.bytes for own in lesson_results._own)
+    return sum(own.bytes for own in people._own)
 
 
 @pytest.mark.parametrize(
@@ -62,58 +62,58 @@ def held_by_all() -> int:
     ids=lambda thing: type(thing).__name__,
 )
 def test_what_things_hold_is_counted_with_all_that_is_in_them(thing, megabytes):
-    assert lesson_results.held(thing) / MB == pytest.approx(megabytes, abs=0.01)
+    assert people.held(thing) / MB == pytest.approx(megabytes, abs=0.01)
 
 
 def test_what_can_t_be_counted_is_not_kept():
-    own = lesson_results.own_cache()
+    own = people.lesson_cache()
     with pytest.raises(TypeError, match="Cache"):
-        lesson_results.about(picture(1), WISH, own, "x", lambda: (Cache(1),))
+        people.worked_out(picture(1), WISH, own, "x", lambda: (Cache(1),))
     assert own.bytes == 0
 
 
 def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_gives_first(monkeypatch):
-    monkeypatch.setattr(lesson_results, "OWN", 10 * MB)
-    people = [lesson_results.own_cache() for _ in range(100)]
-    for n, own in enumerate(people):
+    monkeypatch.setattr(people, "OWN", 10 * MB)
+    everybody = [people.lesson_cache() for _ in range(100)]
+    for n, own in enumerate(everybody):
         for what in "ab":
-            lesson_results.about(picture(n), WISH, own, what, lambda: numbers(0.99))
+            people.worked_out(picture(n), WISH, own, what, lambda: numbers(0.99))
             assert held_by_all() <= 10 * MB
-    assert [own.bytes > 0 for own in people] == [False] * 95 + [True] * 5
+    assert [own.bytes > 0 for own in everybody] == [False] * 95 + [True] * 5
 
 
 def test_one_person_alone_keeps_no_more_than_their_share():
-    own = lesson_results.own_cache()
+    own = people.lesson_cache()
     for what in range(40):
-        lesson_results.about(picture(1), WISH, own, what, lambda: numbers(1))
-        assert own.bytes <= lesson_results.OF_ONE < lesson_results.OWN
+        people.worked_out(picture(1), WISH, own, what, lambda: numbers(1))
+        assert own.bytes <= people.OF_ONE < people.OWN
 
 
 def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(monkeypatch):
-    monkeypatch.setattr(lesson_results, "OF_ALL", 3 * MB)
-    first, second = lesson_results.own_cache(), lesson_results.own_cache()
-    made = lesson_results.about(picture(1, sample=True), WISH, first, "x", lambda: numbers(1))
-    again = lesson_results.about(picture(1, sample=True), WISH, second, "x", lambda: pytest.fail("it is there"))
+    monkeypatch.setattr(people, "OF_ALL", 3 * MB)
+    first, second = people.lesson_cache(), people.lesson_cache()
+    made = people.worked_out(picture(1, sample=True), WISH, first, "x", lambda: numbers(1))
+    again = people.worked_out(picture(1, sample=True), WISH, second, "x", lambda: pytest.fail("it is there"))
     assert again is made
     for what in range(10):
-        lesson_results.about(picture(1, sample=True), WISH, first, what, lambda: numbers(1))
-        assert lesson_results.of_all().bytes <= 3 * MB
+        people.worked_out(picture(1, sample=True), WISH, first, what, lambda: numbers(1))
+        assert people.worked_for_all().bytes <= 3 * MB
     assert first.bytes == second.bytes == 0
 
 
 def test_another_picture_model_or_question_has_its_own():
-    own, made = lesson_results.own_cache(), []
+    own, made = people.lesson_cache(), []
     for shade, wish, what in ((1, WISH, "x"), (2, WISH, "x"), (1, Wish("bundled", 2), "x"), (1, WISH, "y")) * 2:
-        lesson_results.about(picture(shade), wish, own, what, lambda: made.append(1))
+        people.worked_out(picture(shade), wish, own, what, lambda: made.append(1))
     assert len(made) == 4
 
 
 def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
-    first, second = lesson_results.own_cache(), lesson_results.own_cache()
-    lesson_results.about(picture(1), WISH, first, "x", lambda: numbers(1))
-    other = lesson_results.about(picture(1), WISH, second, "x", lambda: numbers(2))
+    first, second = people.lesson_cache(), people.lesson_cache()
+    people.worked_out(picture(1), WISH, first, "x", lambda: numbers(1))
+    other = people.worked_out(picture(1), WISH, second, "x", lambda: numbers(2))
     assert len(other) == 2 * MB
-    assert lesson_results.of_all().bytes == 0
+    assert people.worked_for_all().bytes == 0
     del first
     gc.collect()
     assert held_by_all() / MB == pytest.approx(2, abs=0.01)
@@ -121,4 +121,4 @@ def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
 
 def test_the_table_of_what_a_process_holds_counts_on_the_same_number():
     said = re.search(r"^\| what lessons worked out.* \| (\d+) MB \|", (ROOT / "deploy/README.md").read_text(), re.M)
-    assert int(said[1]) * MB == lesson_results.OF_ALL + lesson_results.OWN
+    assert int(said[1]) * MB == people.OF_ALL + people.OWN

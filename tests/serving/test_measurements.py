@@ -2,7 +2,7 @@
 
 from waiting import until
 
-from playground.serving.lesson_results import Measurements
+from playground.serving.people import Measurements
 from playground.serving.queue import OVER, SERVED, WAITING
 
 LONG, SHORT = (1024, 16, 7), (64, 1, 1)

@@ -4,6 +4,7 @@ import gc
 import shutil
 import socket
 import weakref
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -127,6 +128,20 @@ def test_only_safetensors_on_the_hub_are_fetched_never_what_lies_pickled_elsewhe
     assert asked == []
 
 
+@pytest.mark.parametrize("name", ["ViT-S/32", "vit_tiny_patch16_224.augreg_in21k_ft_in1k"])
+def test_a_name_is_resolved_once(name, monkeypatch):
+    asked, whole = [], zoo.resolve
+
+    def resolve(name, *given, **more):
+        asked.append(name)
+        return replace(whole(name, *given, **more), weights=None)  # the hub is not asked
+
+    monkeypatch.setattr(models, "_loaded", cache(models._loaded.__wrapped__))
+    monkeypatch.setattr(zoo, "resolve", resolve)
+    models.load(name)
+    assert asked == [name]
+
+
 # Model files of whoever runs the server
 
 
@@ -201,6 +216,17 @@ def test_a_broken_model_file_is_said_without_its_path(own):
         models.load("own/broken")
     assert str(own) not in str(refusal.value)
     assert "broken" in str(refusal.value)
+
+
+def test_a_model_file_that_is_small_in_half_precision_is_refused_by_what_it_takes_in_memory(own, monkeypatch):
+    halves = BUNDLED.stat().st_size / 1e6
+    monkeypatch.setattr(
+        settings, "now", lambda: Settings(models_dir=str(own), open=False, model_mb=round(1.5 * halves))
+    )
+    monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
+    monkeypatch.setattr(models, "_loaded", cache(models._loaded.__wrapped__))
+    with pytest.raises(PlaygroundError, match=r"^my-cats takes \d+ MB, and this server keeps \d+ MB for models"):
+        models.load("own/my-cats")
 
 
 def test_a_folder_that_is_not_there_offers_nothing(monkeypatch, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from playground.models import engine_file
-from playground.serving import models, routes_engine, settings
+from playground.serving import models, scripts, settings
 from serving.visits import client
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -11,9 +11,9 @@ pytestmark = pytest.mark.usefixtures("nothing_fetched")
 
 @pytest.fixture(autouse=True)
 def nothing_made():
-    routes_engine._made_once.cache_clear()
+    scripts._made_once.cache_clear()
     yield
-    routes_engine._made_once.cache_clear()
+    scripts._made_once.cache_clear()
 
 
 def test_a_server_that_computes_by_itself_says_so():
@@ -24,7 +24,7 @@ def test_a_server_that_computes_by_itself_says_so():
 
 def test_a_browser_gets_the_kernels_and_the_weights_of_the_models_that_are_here(monkeypatch):
     monkeypatch.setattr(settings, "now", lambda: settings.Settings(compute="browser"))
-    assert routes_engine.computed_by_browsers() == ["bundled"]
+    assert scripts.computed_by_browsers() == ["bundled"]
     with client() as http:
         told = http.get("/api/engine").json()
         assert http.get(f"/{told['worker']}").status_code == 200

@@ -15,7 +15,7 @@ from waiting import until
 from playground.__main__ import main
 from playground.figures.drawing.spec import PURPOSES
 from playground.figures.layouts import LAYOUTS
-from playground.serving import figure_files, lesson_results, people, pictures, queue
+from playground.serving import figure_files, people, pictures, queue
 from playground.serving.routes_figures import ROUTES
 
 PORTRAIT = Path(__file__).parent.parent.parent / "assets" / "samples" / "portrait.jpg"
@@ -98,8 +98,10 @@ def test_every_layout_is_tried():
     assert OF_LAYOUTS.keys() == LAYOUTS.keys()
 
 
-@pytest.mark.parametrize("kind", ["svg", "csv"])
-@pytest.mark.parametrize("layout", LAYOUTS)
+# The numbers of those that the sheet of Export offers: test_export_commands.py
+@pytest.mark.parametrize(
+    ("layout", "kind"), [*((layout, "svg") for layout in LAYOUTS), ("grid", "csv"), ("curves", "csv")]
+)
 def test_every_layout_is_the_file_of_the_command(client, layout, kind, tmp_path):
     words, flags = OF_LAYOUTS[layout]
     look, as_flags = small(kind)
@@ -160,14 +162,12 @@ def test_a_width_of_ones_own_is_the_file_of_the_command(client, tmp_path):
     assert ours == by_command(f"{AS_FLAGS} --width 89mm --dpi 20", "png", tmp_path)
 
 
-@pytest.mark.parametrize("sweep", ["layers", "scale"])
-def test_what_moves_is_the_file_of_the_command(client, sweep, tmp_path):
-    left_out = {"layers": "layer", "scale": "scale"}[sweep]
-    words = {key: value for key, value in FLOCK.items() if key != left_out} | TINY | {"sweep": sweep}
-    flags = AS_FLAGS.replace(" --layer 3", "") if sweep == "layers" else AS_FLAGS
+def test_what_moves_is_the_file_of_the_command(client, tmp_path):
+    words = {key: value for key, value in FLOCK.items() if key != "layer"} | TINY | {"sweep": "layers"}
     ours = made(client, "webp", words, "POST")
     assert Image.open(io.BytesIO(ours)).n_frames > 1
-    assert ours == by_command(f"{flags} {AS_TINY} --sweep {sweep}", "webp", tmp_path)
+    flags = AS_FLAGS.replace(" --layer 3", "")
+    assert ours == by_command(f"{flags} {AS_TINY} --sweep layers", "webp", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -313,11 +313,11 @@ def test_a_figure_of_ones_own_picture_needs_its_key(client, mine):
 
 def test_what_is_made_of_two_pictures_stays_with_the_person_whose_own_one_of_them_is(client, mine):
     words = FLOCK | TINY | {"layout": "compare", "with": f"mine:{mine}"}
-    lesson_results.of_all.cache_clear()
+    people.worked_for_all.cache_clear()
     assert "asked for by POST" in refused(client, "png", words, status=403)
     assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
     assert ask(client, "png", words, "POST").status_code == 200
-    assert lesson_results.of_all().bytes == 0 < people.known(KEY["X-Playground-Key"]).worked.bytes
+    assert people.worked_for_all().bytes == 0 < people.known(KEY["X-Playground-Key"]).worked.bytes
 
 
 def test_a_file_of_ones_own_picture_has_its_name(client, mine):
@@ -352,7 +352,7 @@ def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, 
     line = queue.Queue(1)
     monkeypatch.setattr(queue, "passes", lambda: line)
     answers = []
-    lesson_results.of_all.cache_clear()
+    people.worked_for_all.cache_clear()
     with line.take():
         asked = threading.Thread(target=lambda: answers.append(ask(client, "png", FLOCK | TINY)))
         asked.start()
@@ -371,7 +371,7 @@ def test_another_figure_has_another_tag(client):
 
 
 def test_a_class_that_looks_at_one_figure_has_it_drawn_once(client, monkeypatch):
-    lesson_results.of_all.cache_clear()
+    people.worked_for_all.cache_clear()
     drawn = []
     monkeypatch.setattr(figure_files, "_picture", lambda *asked: drawn.append(asked) or b"a picture")
     assert [ask(client, "png", FLOCK | TINY).content for _ in range(3)] == [b"a picture"] * 3

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from waiting import until
 
 from playground.errors import PlaygroundError
-from playground.serving import fetching, models, people, pictures, settings, waiters
+from playground.serving import fetching, models, people, pictures, settings
 from playground.serving.routes_models import ROUTES, WIDE, preview
 
 ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
@@ -62,7 +62,7 @@ def hub(server, monkeypatch):
     yield Hub
     Hub.let_go.set()
     until(lambda: not fetching._under_way, "a download goes on")
-    waiters._waiters.clear()
+    fetching._waiters.clear()
 
 
 def says(response) -> tuple[int, str]:

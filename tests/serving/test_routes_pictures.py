@@ -9,7 +9,7 @@ from PIL import Image
 from training.test_datasets import cifar
 
 from playground.errors import PlaygroundError
-from playground.serving import admission, answering, asker, chosen, incoming, people, pictures
+from playground.serving import admission, answering, asker, chosen, people, pictures, routes_pictures
 from playground.serving.routes import ROUTES
 from playground.training import datasets
 from serving.visits import ANNA, BERT, bring, client, photograph, refused
@@ -250,7 +250,7 @@ def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch
 
 
 def test_a_file_that_says_it_is_too_large_is_refused_before_it_comes(http):
-    told = ANNA | {"Content-Length": str(incoming.LARGEST + 1)}
+    told = ANNA | {"Content-Length": str(routes_pictures.LARGEST + 1)}
     assert "too large" in refused(http.post("/api/pictures", content=b"x", headers=told), 413)
 
 

@@ -6,7 +6,7 @@ import pytest
 from waiting import until
 
 from playground.errors import PlaygroundError
-from playground.serving import models, waiters
+from playground.serving import fetching, models
 from playground.serving.admission import BOUNDS
 
 ANNA, BERT = "anna" * 6, "bert" * 6
@@ -24,71 +24,71 @@ def coming(monkeypatch):
 
     monkeypatch.setattr(models, "fetch", fetch)
     monkeypatch.setattr(models, "load", lambda name: None)
-    monkeypatch.setattr(waiters, "_clock", lambda: now[0])
+    monkeypatch.setattr(fetching, "_clock", lambda: now[0])
     yield now
     let_go.set()
     now[0] += 1000
-    until(lambda: not waiters._drop_silent(), "somebody still waits")
+    until(lambda: not fetching._drop_silent(), "somebody still waits")
 
 
 def test_who_does_not_ask_for_five_seconds_has_left_and_the_download_ends(coming):
-    download = waiters.begin(ANNA, "model")
+    download = fetching.wait_for(ANNA, "model")
     coming[0] = 5
-    assert waiters.asks(ANNA, "model") is download
+    assert fetching.asks(ANNA, "model") is download
     coming[0] = 10
-    waiters._drop_silent()
-    assert waiters.asks(ANNA, "model") is download
+    fetching._drop_silent()
+    assert fetching.asks(ANNA, "model") is download
     coming[0] = 15.1
-    waiters._drop_silent()
-    assert waiters.asks(ANNA, "model") is None
+    fetching._drop_silent()
+    assert fetching.asks(ANNA, "model") is None
     until(lambda: download.over, "it goes on, though nobody waits")
     assert (download.arrived, download.trouble) == (False, None)
 
 
 def test_the_watch_finds_by_itself_who_has_left(coming, monkeypatch):
-    monkeypatch.setattr(waiters, "STILL_WAITS", 0.05)
-    download = waiters.begin(ANNA, "model")
+    monkeypatch.setattr(fetching, "STILL_WAITS", 0.05)
+    download = fetching.wait_for(ANNA, "model")
     coming[0] = 1
     until(lambda: download.over, "it goes on, though nobody waits")
 
 
 def test_one_who_leaves_does_not_stop_it_for_the_other(coming):
-    download = waiters.begin(BERT, "model")
-    assert waiters.begin(ANNA, "model") is download
-    waiters.leave(ANNA, "model")
+    download = fetching.wait_for(BERT, "model")
+    assert fetching.wait_for(ANNA, "model") is download
+    fetching.leave(ANNA, "model")
     before = download.bytes
     until(lambda: download.bytes > before, "it does not go on for the other")
-    assert (waiters.asks(ANNA, "model"), waiters.asks(BERT, "model")) == (None, download)
+    assert (fetching.asks(ANNA, "model"), fetching.asks(BERT, "model")) == (None, download)
 
 
 def test_a_person_who_asks_for_another_model_has_left_the_first(coming):
-    first = waiters.begin(ANNA, "model")
-    second = waiters.begin(ANNA, "another")
+    first = fetching.wait_for(ANNA, "model")
+    second = fetching.wait_for(ANNA, "another")
     until(lambda: first.over, "the first goes on")
-    assert (waiters.asks(ANNA, "model"), waiters.asks(ANNA, "another")) == (None, second)
+    assert (fetching.asks(ANNA, "model"), fetching.asks(ANNA, "another")) == (None, second)
     assert not second.over
 
 
 def test_who_asks_twice_waits_once(coming):
-    download = waiters.begin(ANNA, "model")
-    assert waiters.begin(ANNA, "model") is download
-    waiters.leave(ANNA, "model")
+    download = fetching.wait_for(ANNA, "model")
+    assert fetching.wait_for(ANNA, "model") is download
+    fetching.leave(ANNA, "model")
     until(lambda: download.over, "it goes on, though nobody waits")
 
 
 def test_only_so_many_models_come_at_the_same_time(coming):
     for number in range(BOUNDS["models"].everybody):
-        waiters.begin(f"{number}" * 22, f"model {number}")
+        fetching.wait_for(f"{number}" * 22, f"model {number}")
     with pytest.raises(PlaygroundError, match=r"4 models are on their way to this server already: try again"):
-        waiters.begin(ANNA, "one more")
-    waiters.begin(ANNA, "model 0")  # one of those that come may be waited for
-    waiters.leave("1" * 22, "model 1")
-    waiters.begin(BERT, "one more")
+        fetching.wait_for(ANNA, "one more")
+    fetching.wait_for(ANNA, "model 0")  # one of those that come may be waited for
+    fetching.leave("1" * 22, "model 1")
+    fetching.wait_for(BERT, "one more")
 
 
 def test_one_network_leaves_a_model_s_place_to_others(coming):
     for number in range(BOUNDS["models"].network):
-        waiters.begin(f"{number}" * 22, f"model {number}", "greedy")
+        fetching.wait_for(f"{number}" * 22, f"model {number}", "greedy")
     with pytest.raises(PlaygroundError, match="on their way to this server already"):
-        waiters.begin(ANNA, "one more", "greedy")
-    waiters.begin(BERT, "one more", "elsewhere")
+        fetching.wait_for(ANNA, "one more", "greedy")
+    fetching.wait_for(BERT, "one more", "elsewhere")

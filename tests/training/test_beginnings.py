@@ -9,7 +9,7 @@ import tiny_runs
 from playground.assets import TAUGHT_CURVES
 from playground.training import timelapse
 from playground.training.recipe import Emergent, Recipe
-from playground.training.timelapse import beginnings, begun, first_with_a_habit, told
+from playground.training.timelapse import beginnings, begun, first_with_a_habit
 from workshop.distil import LOSSES
 
 
@@ -17,6 +17,11 @@ from workshop.distil import LOSSES
 def lapse():
     """Of the run that was told where to look."""
     return timelapse.read(TAUGHT_CURVES)
+
+
+def told(begins, patches=True):
+    """The heads that were told where patches look; with `patches=False` also those of the class token."""
+    return {head for one in begins for head in one.told if not (patches and one.loss == "looked")}
 
 
 def test_in_the_run_that_was_told_nothing_only_other_pictures_begin():

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from playground.models import loading, model_file
 from playground.models.source import told
 from playground.pack import unpack
-from playground.serving import lesson_results
+from playground.serving import people
 from playground.serving.pictures import Picture
 from playground.tracing import Trace
 from playground.training import quick
@@ -155,7 +155,7 @@ def sent(blob):
 
 def test_a_growing_run_sends_only_what_is_new(watched):
     told, end = ([one[ALONE].lapse for one in watched[0]], watched[1][ALONE].lapse)
-    one, own = film(), lesson_results.own_cache()
+    one, own = film(), people.lesson_cache()
     assert sent(one.blob(told[0], True, VIEW, "v", own)) == ([0], True)
     assert sent(one.blob(told[1], True, VIEW, "v", own)) == ([10], False)
     again = one.blob(told[1], True, VIEW, "v", own)
@@ -164,7 +164,7 @@ def test_a_growing_run_sends_only_what_is_new(watched):
     one.forget()
     full = one.blob(end, False, VIEW, "v", own)
     assert sent(full) == ([0, 10, 20], True)
-    assert own.bytes < len(full) + 2 * lesson_results.ENTRY  # of its messages the last alone is kept
+    assert own.bytes < len(full) + 2 * people.ENTRY  # of its messages the last alone is kept
     assert one.blob(end, False, VIEW, "v", own) is full
     assert own.drop_oldest()
     assert sent(one.blob(end, False, VIEW, "v", own)) == ([], False)  # the browser has them
@@ -172,7 +172,7 @@ def test_a_growing_run_sends_only_what_is_new(watched):
 
 def test_of_a_large_run_one_layer_goes_at_a_time_and_says_the_same(watched):
     end = watched[1][ALONE].lapse
-    _, arrays = unpack(film(whole=False).blob(end, False, VIEW, "v", lesson_results.own_cache()))
+    _, arrays = unpack(film(whole=False).blob(end, False, VIEW, "v", people.lesson_cache()))
     header, _ = unpack(arrays["pack2"].tobytes())
     assert header["held"] == [1]
     alone, full = (Trace.from_bytes(data) for data in (arrays["pack2"].tobytes(), end.moments[2].trace))
@@ -182,7 +182,7 @@ def test_of_a_large_run_one_layer_goes_at_a_time_and_says_the_same(watched):
 def test_habits_masses_and_what_was_told_go_along(watched):
     end = watched[1][TOLD]
     header, arrays = unpack(
-        film(kinds=quick.kinds, told=end.told).blob(end.lapse, False, VIEW, "v", lesson_results.own_cache())
+        film(kinds=quick.kinds, told=end.told).blob(end.lapse, False, VIEW, "v", people.lesson_cache())
     )
     assert header["kinds"] == [quick.kinds(moment) for moment in end.lapse.moments]
     assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TO]]

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from playground.serving.routes import ROUTES
 from playground.ui import components, toolbar
-from playground.ui.ahead import Ahead
+from playground.ui.toolbar import Ahead
 
 PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
 OURS = re.compile(r'<script type="module" async src="\./(.*?)" data-toolbar="(.*?)"></script>')

@@ -17,7 +17,8 @@ from playground.figures.drawing import captions, maps, prints
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.one_map import Shown, Subject
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.sheet import KEY, QUERY, Box, Sheet, fitting, fitting_words, small
+from playground.figures.drawing.prints import KEY, QUERY
+from playground.figures.drawing.sheet import Box, Sheet, fitting, fitting_words, small
 from playground.figures.drawing.spec import Spec
 
 GAP = 0.9  # em, between panels

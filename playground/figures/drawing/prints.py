@@ -1,7 +1,9 @@
-"""Numbers on a photograph, pixel by pixel, at the size at which it is drawn: as heat or as light (see light.py)."""
+"""Numbers on a photograph, pixel by pixel, at the size at which it is drawn: as heat or as light (see light.py); and
+the colours of paper and ink. matplotlib is not needed here."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +12,28 @@ from PIL import Image
 from playground.analysis import fingerprints
 from playground.figures.drawing import light
 from playground.figures.drawing.maps import Domain, Map, neighbourhood, shares
-from playground.figures.drawing.sheet import THEMES
 from playground.figures.drawing.spec import Spec
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
+
+# The colours of paper and ink.
+
+
+@dataclass(frozen=True)
+class Theme:
+    paper: str
+    ink: str
+    muted: str
+    line: str
+
+
+QUERY, KEY, CONVOLUTION = "#0072B2", "#D55E00", "#E7298A"
+THEMES = {
+    "light": Theme("#ffffff", "#14141a", "#5d5f69", "#d5d6db"),
+    "dark": Theme("#0e1117", "#fafafa", "#a9adb8", "#3a3d47"),
+}
 
 PALE = (48, 0.4)  # of the photograph beneath small maps: its darkest tone, and how much of its contrast is left
 FIELD = 0.55  # of the photograph's own colour comes through where a stack of convolutions reaches

@@ -27,25 +27,8 @@ from matplotlib.transforms import Affine2D, Bbox
 from PIL import Image
 
 from playground.figures.drawing import fonts
+from playground.figures.drawing.prints import CONVOLUTION, QUERY, THEMES
 from playground.figures.drawing.spec import Spec
-
-# The colours of paper and ink.
-
-
-@dataclass(frozen=True)
-class Theme:
-    paper: str
-    ink: str
-    muted: str
-    line: str
-
-
-QUERY, KEY, CONVOLUTION = "#0072B2", "#D55E00", "#E7298A"
-THEMES = {
-    "light": Theme("#ffffff", "#14141a", "#5d5f69", "#d5d6db"),
-    "dark": Theme("#0e1117", "#fafafa", "#a9adb8", "#3a3d47"),
-}
-
 
 SMALLEST = 6.0  # points: what a journal prints legibly
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF

@@ -5,24 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
-from playground.figures.drawing.one_map import Other, Shown, Subject
+from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.atlas import ATLAS
 from playground.figures.layouts.compare import COMPARE
-from playground.figures.layouts.components import COMPONENTS
-from playground.figures.layouts.convolution import CONVOLUTION
 from playground.figures.layouts.curves import CURVES
 from playground.figures.layouts.grid import GRID
-from playground.figures.layouts.head import HEAD
-from playground.figures.layouts.heads import HEADS
+from playground.figures.layouts.head import COMPONENTS, CONVOLUTION, HEAD
+from playground.figures.layouts.heads import HEADS, WALL
 from playground.figures.layouts.layout import Content, Layout
 from playground.figures.layouts.scale import SCALE
-from playground.figures.layouts.wall import WALL
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-__all__ = ["LAYOUTS", "Content", "Layout", "content", "marks", "of", "settled", "shown"]
+__all__ = ["LAYOUTS", "Content", "Layout", "content", "marks", "of", "settled"]
 
 LAYOUTS = {
     layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, GRID, COMPONENTS, ATLAS, CURVES)
@@ -44,11 +41,6 @@ def marks(spec: Spec) -> bool:
 def settled(spec: Spec, seen: Trace | None) -> Spec:
     """With every default that depends on the trace as a number."""
     return spec.settled(seen, marks(spec))
-
-
-def shown(spec: Spec, subject: Subject | None, other: Other = None) -> list[Shown]:
-    """The panels of a figure with their numbers."""
-    return of(spec).shown(spec, subject, other)
 
 
 def content(spec: Spec, subject: Subject | None, other: Other = None) -> Content:

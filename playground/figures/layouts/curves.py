@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
 from playground.analysis import scale
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.one_map import OneMap, Shown
-from playground.figures.drawing.sheet import Box, Sheet, small
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.tables import Table
 from playground.figures.layouts.layout import Drawn, Layout
 from playground.models.given import WORDS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from playground.figures.drawing.sheet import Box, Sheet
 
 # Charts of the scale on a sheet: each has a heading, two curves with their bands, and the widths dₖ beneath.
 
@@ -59,6 +62,8 @@ class Charts:
         return 0.0
 
     def place(self, sheet: Sheet, box: Box, height: float | None) -> None:
+        from playground.figures.drawing.sheet import Box
+
         em, columns = sheet.font / 72, self._columns(height)
         wide, high = self._sides(box.width, height, em)
         for number, chart in enumerate(self.charts):
@@ -70,6 +75,8 @@ class Charts:
 
 
 def _chart(sheet: Sheet, chart: Chart, box: Box, last: bool) -> None:
+    from playground.figures.drawing.sheet import small
+
     em, theme = sheet.font / 72, sheet.theme
     sheet.text(box.x - 2.2 * em, box.y - 0.7 * em, chart.heading, small(sheet.font, 0.95), bold=True)
     axes = sheet.axes(box)
@@ -91,6 +98,8 @@ def _chart(sheet: Sheet, chart: Chart, box: Box, last: bool) -> None:
 
 
 def _dress(axes: Axes, quantity: str) -> None:
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
+
     plain = FuncFormatter(lambda x, _: f"{x:g}")
     axes.set_xscale("log")
     axes.set_xlim(scale.WIDTHS[0], scale.WIDTHS[-1])

@@ -1,4 +1,5 @@
-"""One head: the picture and the map, or several patches in one map. A narrow figure is the map alone."""
+"""One head: the picture and the map, or several patches in one map; the colours of its layer's features; beside it what
+a convolution reads. A narrow figure is the map alone."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject
 from playground.figures.drawing.option_words import read_query
 from playground.figures.drawing.spec import Spec
-from playground.figures.layouts.layout import Drawn, Layout, layer_scale, of_panels
+from playground.figures.layouts.layout import Drawn, Layout, layer_scale, of_panels, one_head
+from playground.models.names import plain_name
 
 MOST_QUERIES = 6  # in one picture
 
@@ -75,3 +77,50 @@ def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
 
 
 HEAD = Layout("head", "one head", panels, draw, caption, uses=("other_queries",), alive=True)
+
+
+# The colours of features after a layer: what --what components shows, by a name of its own.
+
+
+ALIKE = "the layout components shows all patches alike"
+COLOURS = "the colours of features are no numbers on a scale"
+
+COMPONENTS = Layout(
+    "components",
+    "the colours of the features after a layer: their first three principal components",
+    one_head,
+    HEAD.draw,
+    titled=lambda spec: f"Colours of features of {plain_name(spec.model)}, after layer {spec.layer}",
+    prepared=lambda spec: replace(spec, what="components"),
+    unused={
+        **dict.fromkeys(("query", "head", "direction", "what", "marker"), ALIKE),
+        **dict.fromkeys(("over", "mass", "mask"), COLOURS),
+    },
+    one_pass=True,
+)
+
+
+# Attention beside what a convolution reads, in the order of the screen.
+
+
+def beside_a_convolution(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    from playground.figures.drawing.panels import Panels, has_room, kernel_panel, map_panel, photo_panel
+
+    (one,), (span,) = shown, spans
+    sub = captions.place(spec)
+    if spec.direction == "row" and spec.way.of_heads:
+        sub = f"reads all {one.map.grid.size}, {sub}"
+    drawn = [map_panel(one, span, captions.method(spec), sub), kernel_panel(spec, one.subject)]
+    if has_room(spec, len(drawn), drawn[0].aspect):
+        drawn = [photo_panel(spec, one.subject), *drawn]
+    return Drawn(Panels(drawn))
+
+
+CONVOLUTION = Layout(
+    "convolution",
+    "attention, and what a 3×3 convolution reads, side by side",
+    one_head,
+    beside_a_convolution,
+    uses=("kernel", "depth"),
+    asks=True,
+)

@@ -1,5 +1,5 @@
 // The microscope is shown before Streamlit begins: the server names this script in the page, and lays Streamlit's own
-// scripts into a template (ui/ahead.py), where they wait until the first picture is there.
+// scripts into a template (ui/toolbar.py), where they wait until the first picture is there.
 
 import { headWanted } from "../lens/asking.js";
 import { readAddress } from "./address.js";

@@ -1,7 +1,7 @@
 // Toolbar and microscope stand in the page before Streamlit has built its own, over the place where it will put them.
 // When it gives each its place, they move there as they are.
 
-// What the page's HTML says of all pages of the app (ui/ahead.py): {samples: the address of their list,
+// What the page's HTML says of all pages of the app (ui/toolbar.py): {samples: the address of their list,
 // pages: [{name, short, title, number, exports}], titles, labelled, steps: of the tour,
 // computes: models that this browser runs on a person's own pictures, version}
 

@@ -1,5 +1,5 @@
 // The sheet of Export: the figure, its file, and what there is to choose for it. What there is, and what of it is
-// chosen, the server says (/api/exports, see playground/serving/exports.py); nothing of it is listed here.
+// chosen, the server says (/api/exports, see playground/serving/routes_figures.py); nothing of it is listed here.
 //
 // A figure of a sample has an address of its own, and the preview is an <img> of it. What moves or lives, and whatever
 // shows a picture of one's own, is asked for with the key and shown as a blob.

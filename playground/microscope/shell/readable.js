@@ -1,4 +1,4 @@
-// A person's file as the pixels that Python reads from it (playground/pictures/upright.py): what shines through lies on
+// A person's file as the pixels that Python reads from it (playground/pictures/images.py): what shines through lies on
 // white, and of sixteen bits the upper eight count. Browsers round both in ways of their own, by up to a level.
 
 // A PNG of sixteen bits a channel as one of eight, without decoding it: its filters work on each byte beside the same

@@ -11,7 +11,7 @@ from playground import samples
 from playground.lessons.texts import Step
 from playground.lessons.words.block import ANSWERED
 from playground.models.names import plain_name
-from playground.serving import lesson_results, models, queue, traces
+from playground.serving import models, people, queue
 from playground.serving.pictures import as_jpeg
 from playground.ui import lesson
 from playground.ui.components import picture
@@ -46,7 +46,7 @@ def answered(here: Here) -> Answered:
     from playground.lessons.known import true_labels
 
     chosen = _that_names(here)
-    seen = traced(chosen)
+    seen = chosen.traced()
     each = seen.vit.config.multi_label  # type: ignore[union-attr]
     found = _judged(chosen) if chosen.picture.sample else None
     if found.wrong if found else each:
@@ -55,7 +55,7 @@ def answered(here: Here) -> Answered:
         return Answered(chosen, seen, int(seen.logits.argmax()), (), 0)  # type: ignore[union-attr]
     if found.picture != chosen.picture.name:
         chosen = _of(chosen, sample=found.picture)
-    shows, seen = samples.named(found.picture).shows, traced(chosen)  # type: ignore[union-attr]
+    shows, seen = samples.named(found.picture).shows, chosen.traced()  # type: ignore[union-attr]
     return Answered(chosen, seen, found.label, tuple(true_labels(seen.vit.config, shows)), found.wrong)  # type: ignore[union-attr]
 
 
@@ -86,13 +86,9 @@ def show(here: Here, found: Answered, step: Step) -> None:
         lesson.say(" ".join(sentence[0].upper() + sentence[1:] for sentence in said))
 
 
-def traced(here: Here) -> Trace:
-    return traces.trace(here.picture, here.wish, here.own)
-
-
 def _that_names(here: Here) -> Here:
     """With a model that names classes: everyday things, where such a model is on this machine."""
-    seen = traced(here)
+    seen = here.traced()
     if seen.logits is not None and seen.vit.config.classes:  # type: ignore[union-attr]
         return here
     return _of(here, model=models.that_names() or "bundled")
@@ -113,7 +109,7 @@ def _judged(here: Here) -> Example | None:
     name = here.picture.name
 
     def work() -> Example | None:
-        seen = traced(here)
+        seen = here.traced()
         with queue.turns() as give_way:
             return judged(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
 
@@ -131,4 +127,4 @@ def _best(model: str) -> Example | None:
         judged = [_judged(Here({"model": model, "sample": name})) for name in names]
         return best([one for one in judged if one])
 
-    return lesson_results.of_all().get(("best example", model), work)
+    return people.worked_for_all().get(("best example", model), work)

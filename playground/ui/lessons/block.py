@@ -5,8 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.lessons.words.block import TEXT
-from playground.serving import traces
-from playground.ui.here import Here
 from playground.ui.lessons.drawings import Written
 from playground.ui.navigation import Setting
 
@@ -22,10 +20,6 @@ SETTINGS = {
     "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
     "step": Setting.of("whole", STEPS),  # the layer says none: it belongs to two steps
 }  # fmt: skip
-
-
-def traced(here: Here):
-    return traces.trace(here.picture, here.wish, here.own)
 
 
 def chosen_layer(layers: int) -> int:

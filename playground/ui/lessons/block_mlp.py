@@ -11,7 +11,7 @@ from playground.lessons.words import block as said
 from playground.serving import queue
 from playground.ui import guess, lesson
 from playground.ui.here import Here
-from playground.ui.lessons.block import TEXT, chosen_layer, traced
+from playground.ui.lessons.block import TEXT, chosen_layer
 
 
 def mlp(here: Here) -> None:
@@ -19,7 +19,7 @@ def mlp(here: Here) -> None:
 
     from playground.lessons import block
 
-    seen, step = traced(here), TEXT.steps["mlp"]
+    seen, step = here.traced(), TEXT.steps["mlp"]
     c = seen.vit.config
     other = c.activation != "gelu" or c.gated_mlp
     lesson.say(step.prose, D=c.width, hidden=c.mlp_width)

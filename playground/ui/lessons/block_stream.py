@@ -11,13 +11,13 @@ from playground.samples import start_patch
 from playground.serving import queue
 from playground.ui import guess, lesson
 from playground.ui.here import Here
-from playground.ui.lessons.block import TEXT, chosen_layer, traced
+from playground.ui.lessons.block import TEXT, chosen_layer
 
 state = st.session_state
 
 
 def stream(here: Here) -> None:
-    seen = traced(here)
+    seen = here.traced()
     found = guess_push(here)
     with guess.after("block_push"):
         _pushes(here, seen, found)
@@ -29,7 +29,7 @@ def guess_push(here: Here):
 
     def work() -> block.Stream:
         with queue.turns() as give_way:
-            return block.stream(traced(here), give_way)
+            return block.stream(here.traced(), give_way)
 
     found = here.kept("stream", work)
     lengths = (t.median(dim=1).values.tolist() for t in (found.before, found.heard, found.thought))

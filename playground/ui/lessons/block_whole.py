@@ -8,7 +8,7 @@ from playground.lessons.words import block as said
 from playground.models.names import plain_name
 from playground.ui import guess, lesson
 from playground.ui.here import Here
-from playground.ui.lessons.block import TEXT, traced
+from playground.ui.lessons.block import TEXT
 
 state = st.session_state
 
@@ -16,7 +16,7 @@ state = st.session_state
 def whole(here: Here) -> None:
     from playground.lessons import block
 
-    seen, step = traced(here), TEXT.steps["whole"]
+    seen, step = here.traced(), TEXT.steps["whole"]
     c, found = seen.vit.config, {box.name: box for box in block.boxes(seen.vit, seen.tokens, seen.size)}
     counts = {name: box.weights for name, box in found.items()}
     guess.ask(said.weights(plain_name(here.wish.model), counts, c.depth, c.mlp_width / c.width), here.wish.model)

@@ -12,7 +12,7 @@ import streamlit as st
 from playground.lessons.colours import KEY, QUERY
 from playground.lessons.questions import Beside, Photo
 from playground.lessons.words import code as said
-from playground.serving import queue, traces
+from playground.serving import queue
 from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.here import Here
@@ -137,7 +137,7 @@ def _measured_on(here: Here) -> dict[str, Any]:
     from playground.lessons.fused import apart, in_blocks_apart, turned
     from playground.vit import QKV
 
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     with queue.turns() as give_way:
         found, largest = differing(seen, give_way), 0.0
         some = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
@@ -172,7 +172,7 @@ def _row_like(seen, breadth: float) -> tuple[float, int, int, int]:
 
 
 def _guess_breadth(here: Here, numbers: dict) -> None:
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     _, layer, head, patch = here.kept("typical row", lambda: _row_like(seen, numbers["breadth"]))
     rows, columns = seen.grid
     row = seen.on_grid(seen.row(layer, head, divmod(patch, columns))).flatten()

@@ -10,7 +10,7 @@ from playground.analysis.cost import Case
 from playground.lessons import colours
 from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, LINEAR, MATERIALISED, MOST_PASS, WINDOWS, Series
 from playground.lessons.words.cost import TEXT
-from playground.serving.lesson_results import Measurements
+from playground.serving.people import Measurements
 from playground.serving.queue import OVER, SERVED, Ticket
 from playground.ui import lesson
 from playground.ui.lessons.cost_growth import flops_chart, growing, line

@@ -10,7 +10,7 @@ from itertools import count
 import streamlit as st
 
 from playground.samples import SAMPLES
-from playground.serving import lesson_results, pictures, queue, traces
+from playground.serving import people, pictures, queue, traces
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 from playground.ui.here import Here
@@ -23,7 +23,7 @@ Report = Callable[[float, str], object]  # how far, from 0 to 1, and in words
 
 def habits(here: Here, picture: Picture, wish: Wish, report: Report):
     """One picture's numbers."""
-    return lesson_results.about(picture, wish, here.worked, "habits", lambda: _look(here, picture, wish, report))
+    return people.worked_out(picture, wish, here.worked, "habits", lambda: _look(here, picture, wish, report))
 
 
 def _look(here: Here, picture: Picture, wish: Wish, report: Report):

@@ -61,8 +61,8 @@ def noticed(header: dict, positions: str) -> str:
 
 def reordered(here: Here, layer: int, order: int, positions: str) -> bytes:
     from playground.lessons import patches
+    from playground.pack.schema import FORMAT
     from playground.pictures.images import displayed
-    from playground.tracing import FORMAT
 
     vit = models.load(here.wish.model)
     with queue.turn():

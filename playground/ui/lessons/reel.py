@@ -12,7 +12,7 @@ import streamlit as st
 
 from playground.analysis.heads import HABITS, Habit
 from playground.pack import pack, unpack
-from playground.serving import lesson_results
+from playground.serving import people
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 from playground.ui.components import component
@@ -54,7 +54,7 @@ class Film:
         if self.last != message:
             self.last = message
             own.drop_where(lambda key: key[0] == "film")  # a message is given out once
-        return lesson_results.mine(own, ("film", *message), lambda: self._build(seen, growing, view, view_id, layer))
+        return people.mine(own, ("film", *message), lambda: self._build(seen, growing, view, view_id, layer))
 
     def _build(self, seen, growing: bool, view: dict, view_id: str, layer: int) -> bytes:
         moments, packs = seen.moments, []

@@ -12,7 +12,7 @@ from playground.analysis import scale as softmax
 from playground.lessons.colours import CHANGED, WEIGHTS
 from playground.lessons.words import scale as said
 from playground.models.names import plain_name
-from playground.serving import lesson_results, queue
+from playground.serving import people, queue
 from playground.serving.traces import Wish
 from playground.ui import guess, lesson
 from playground.ui.here import Here
@@ -67,7 +67,7 @@ def _sharpness(here: Here, wish: Wish, seen, scale: float) -> tuple[np.ndarray, 
         with queue.turns() as give_way:
             return softmax.sharpness(seen, scale, give_way)
 
-    return lesson_results.about(here.picture, wish, here.worked, ("sharpness", scale), count)
+    return people.worked_out(here.picture, wish, here.worked, ("sharpness", scale), count)
 
 
 def _heads(title: str, on: np.ndarray, off: np.ndarray, words: str, d: int, log: bool) -> go.Figure:

@@ -17,7 +17,7 @@ BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "
 
 def passes(here: Here):
     """The pass with the model's own scale, and the one that has another scale in every layer."""
-    on = traces.trace(here.picture, here.wish, here.own)
+    on = here.traced()
     scale = softmax.scale_of(width(on), state.instead)
     return on, traces.trace(here.picture, replace(here.wish, scale=scale), here.own), scale
 

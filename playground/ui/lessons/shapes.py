@@ -7,7 +7,7 @@ import streamlit as st
 from playground.errors import PlaygroundError
 from playground.lessons.words import shapes as said
 from playground.models.names import plain_name
-from playground.serving import lesson_results, models, queue, traces
+from playground.serving import models, people, queue
 from playground.ui import lesson
 from playground.ui.components import component, picture
 from playground.ui.here import Here
@@ -102,7 +102,7 @@ def _rows_that_sum(weights) -> float:
 @st.fragment
 def whole_table(here: Here) -> None:
     """All N × N weights of one head: the walk above shows 64 rows."""
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     with st.expander(WORDS["table"].format(tokens=seen.tokens), icon=":material/grid_on:"):
         left, right = st.columns(2)
         layer = left.select_slider("Layer of the table", range(seen.layers), seen.upper_layer, key="table_layer")
@@ -150,7 +150,7 @@ def _bytes(here: Here) -> bytes:
         made = here.kept(("walk", at), lambda: _of_the_picture(here, at))
     else:
         which = tuple(state[name] for name in NUMBERS)
-        made = lesson_results.of_all().get(("walk", which), lambda: _of_numbers(*which))
+        made = people.worked_for_all().get(("walk", which), lambda: _of_numbers(*which))
     view = begun("walk", (which, here.view_id), {"id": here.view_id, "step": state.step})
     return with_header(made, view=view)
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from playground.lessons import teaching
 from playground.lessons.words import by_hand, shapes
-from playground.serving import figure_words, queue, traces
+from playground.serving import figure_words, queue
 from playground.ui import guess
 from playground.ui.here import Here
 from playground.ui.lessons import (
@@ -34,7 +34,7 @@ def asked(page: str) -> Callable[[Here], object]:
         "shapes": lambda here: guess.ask(shapes.scores()),
         "block": block_stream.guess_push,
         "scale": lambda here: scale_row.guess_spread(),
-        "heads": lambda here: heads_row.paint_a_row(here, traces.trace(here.picture, here.wish, here.own)),
+        "heads": lambda here: heads_row.paint_a_row(here, here.traced()),
         "weight": weight.guess_differs,
         "cost": lambda here: cost_growth.guess_share(),
         "two_ways": two_ways.guess_shift,
@@ -54,14 +54,14 @@ def living(here: Here) -> str:
     """The microscope as it opens for whoever has turned nothing yet."""
     from playground.figures import html
 
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.wish), {}))
     with queue.turn():
         return html.page(html.light(opens, seen), seen, here.picture.image)
 
 
 def made(here: Here, minutes: int) -> str:
-    from playground.figures import slides
+    from playground.figures import teaching as printed
     from playground.figures.bundle import bundle
 
     found, at = [], 0
@@ -73,7 +73,7 @@ def made(here: Here, minutes: int) -> str:
             chosen = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
             for number, question in enumerate(chosen, start=1):
                 title = f"{scene.title}: {number} of {QUIZ}"
-                found.append(slides.Slide(title, time, scene.do, (of_the_quiz(number, question),)))
+                found.append(printed.Slide(title, time, scene.do, (of_the_quiz(number, question),)))
             continue
         with guess.gathered() as questions:
             if scene.page == "microscope":
@@ -82,10 +82,10 @@ def made(here: Here, minutes: int) -> str:
                 asked(scene.page)(here)
         for n, question in enumerate(questions or [None]):
             several = f": {n + 1} of {len(questions)}" if len(questions) > 1 else ""
-            found.append(slides.Slide(
+            found.append(printed.Slide(
                 scene.title + several, time, scene.do, (question,) if question else (), alive,
             ))  # fmt: skip
-    return slides.page(f"Attention in {minutes} minutes", found, [bundle("shell/alone.js")])
+    return printed.page(f"Attention in {minutes} minutes", found, [bundle("shell/alone.js")])
 
 
 def offer(here: Here) -> None:

@@ -10,7 +10,7 @@ from playground.lessons.colours import CONVOLUTION, WEIGHTS
 from playground.lessons.questions import Pictures
 from playground.lessons.words import two_ways as said
 from playground.models.names import plain_name
-from playground.serving import models, queue, traces
+from playground.serving import models, queue
 from playground.serving.pictures import data_url
 from playground.ui import guess, lesson
 from playground.ui.here import Here
@@ -38,7 +38,7 @@ def far(here: Here) -> None:
     from playground.lessons import two_ways
     from playground.ui.lessons import heads_numbers
 
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     side = max(seen.grid)
     lesson.say(TEXT.steps["far"].prose)
     st.segmented_control("Kernel", (3, 5, 7), key="kernel", format_func=lambda k: f"{k} × {k}", required=True)

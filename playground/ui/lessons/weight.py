@@ -56,7 +56,7 @@ def _differs_here(here: Here) -> bool | str:
     looked at."""
     if not state.look:
         return False
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     layer, head, query = _looked_at(here, seen)
     weights, front = seen.row(layer, head, query), len(seen.prefix)
     added = weights * seen.value_norms(layer)[head]
@@ -69,7 +69,7 @@ SMALL = -88  # a score whose power is nearly 0 for 32-bit numbers
 
 def _mixer(here: Here) -> None:
     """A mixing desk: a fader for each token, how loud it is, and what is heard of it."""
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     layer, head, query = _looked_at(here, seen)
     weights, loud = seen.row(layer, head, query), seen.value_norms(layer)[head]
     some = weights.argsort(descending=True)[:CHANNELS].tolist()
@@ -103,7 +103,7 @@ def _on_look() -> None:
 
 
 def _carried_bytes(here: Here) -> bytes:
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     layer = _layer(here, seen)
     rows, columns = seen.grid
     start = (0, 0, *start_patch(here.picture.name, seen.grid))
@@ -181,7 +181,7 @@ def locked_on(here: Here) -> None:
     from playground.analysis import heads
     from playground.ui.lessons import heads_numbers
 
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     mean = heads_numbers.habits_here(here)
     special = mean.to_class + mean.to_registers
     share = np.maximum(mean.to_one, special)

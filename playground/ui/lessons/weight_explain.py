@@ -10,7 +10,7 @@ import streamlit as st
 from playground.errors import PlaygroundError
 from playground.lessons.words import weight as said
 from playground.samples import start_patch
-from playground.serving import effort, queue, traces
+from playground.serving import effort, queue
 from playground.serving.pictures import as_jpeg, data_url
 from playground.ui import guess, lesson
 from playground.ui.components import picture
@@ -28,7 +28,7 @@ def explain(here: Here) -> None:
     from playground.analysis.occlusion import blocks, side_of
     from playground.pictures.images import displayed
 
-    seen = traces.trace(here.picture, here.wish, here.own)
+    seen = here.traced()
     query = start_patch(here.picture.name, seen.grid)
     room, place = effort.passes_in_time(seen.vit, seen.grid), st.empty()
     finest, coarsest = side_of(seen.grid), side_of(seen.grid, 0)

@@ -5,6 +5,7 @@ import { collapsing } from "../../../playground/microscope/lens/curtain.js";
 import { verdictOf } from "../../../playground/microscope/lens/readouts.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace, frame } from "./alens.mjs";
+import { draw, mounted } from "./mounted.mjs";
 
 test("where a row collapses is looked for in whole layers alone: of the first, one head comes first", () => {
   const { lens } = aLens({ pack: { some: [0] }, view: { scale: "off" } });
@@ -24,4 +25,30 @@ test("the verdict on the whole pass names every label that has changed, the larg
   ];
   assert.equal(verdictOf(changes), "food 9.0 % → 86 % · plant 100 % → 42 % · vehicle 0.40 % → 30 %");
   assert.equal(verdictOf([["landscape", 1, 0.995]]), "landscape 100 %: no label changed by 2.0 % or more");
+});
+
+const GRID = { grid: [6, 7], prefix: ["cls"] };
+const VIEW = { layer: 1, head: 0, query: "3,3", locked: true };
+
+test("the curtain follows the hand and its keys, and says what stands behind it", async () => {
+  const there = await mounted({ pack: GRID, view: VIEW });
+  const curtain = there.part("curtain");
+  Object.assign(curtain, { setPointerCapture() {}, hasPointerCapture: () => true });
+  there.point("pointermove", curtain, 0.6, 0.5);
+  assert.equal(there.lens.view.curtain, 0.6);
+  assert.deepEqual([curtain.dataset.behind, curtain.getAttribute("aria-valuenow")], ["no scale", "60"]);
+  for (const [key, to] of [
+    ["ArrowRight", 0.65],
+    ["ArrowLeft", 0.6],
+    ["End", 1],
+    ["Home", 0],
+  ]) {
+    there.key(key, curtain);
+    assert.equal(there.lens.view.curtain, to, key);
+  }
+  there.key("s");
+  assert.equal(curtain.dataset.behind, "with 1/√d");
+  there.lens.update({ view: { ...VIEW, direction: "column" } });
+  draw();
+  assert.ok(curtain.hidden, "a column would need the sums of all rows at the other scale too");
 });

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from playground.analysis.heads import look
 from playground.lessons.words import QUESTIONS, TEXTS
-from playground.serving import lesson_results, models, traces
+from playground.serving import models, people, traces
 from playground.ui.lessons import heads, heads_far
 from playground.vit import Config, VisionTransformer
 
@@ -26,7 +26,7 @@ def open_page(monkeypatch):
         monkeypatch.setattr(models, "load", lambda name: vit)
         monkeypatch.setattr(traces, "_made_ahead", lambda *which: None)
         traces.of_samples.cache_clear()
-        lesson_results.of_all.cache_clear()
+        people.worked_for_all.cache_clear()
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.session_state["guessed"] = set(QUESTIONS)
         for key, value in words.items():
@@ -37,7 +37,7 @@ def open_page(monkeypatch):
 
     yield open_
     traces.of_samples.cache_clear()
-    lesson_results.of_all.cache_clear()
+    people.worked_for_all.cache_clear()
 
 
 def offered(app) -> list[str]:

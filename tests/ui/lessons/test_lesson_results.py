@@ -1,4 +1,4 @@
-"""What lessons work out lies in playground/serving/lesson_results.py, and almost nothing in the sessions' state."""
+"""What lessons work out lies in playground/serving/people.py, and almost nothing in the sessions' state."""
 
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from playground.lessons.words import QUESTIONS
-from playground.serving import lesson_results
+from playground.serving import people
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 
@@ -65,7 +65,7 @@ def mb(thing: object, seen: set[int]) -> float:
     if isinstance(thing, str | bytes):
         return len(thing) / 2**20
     if isinstance(thing, torch.Tensor | np.ndarray | Image.Image):
-        return lesson_results.held(thing) / 2**20
+        return people.held(thing) / 2**20
     if isinstance(thing, dict):
         return sum(mb(part, seen) for part in [*thing.keys(), *thing.values()]) + 1e-4 * len(thing)
     if isinstance(thing, list | tuple | set | frozenset):
@@ -85,9 +85,9 @@ def in_session(app: AppTest) -> dict[str, float]:
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    lesson_results.of_all.cache_clear()
+    people.worked_for_all.cache_clear()
     yield
-    lesson_results.of_all.cache_clear()
+    people.worked_for_all.cache_clear()
 
 
 @pytest.mark.parametrize(("page", "words"), PAGES, ids=str)
@@ -107,8 +107,8 @@ def test_what_is_measured_here_is_measured():
 def test_what_was_dropped_is_made_again_with_the_same_numbers(page, words):
     app = opened(page, words)
     before, here = shown(app), app.session_state.here
-    assert lesson_results.of_all().bytes + here.worked.bytes > 0
-    lesson_results.of_all().drop_where(lambda key: True)
+    assert people.worked_for_all().bytes + here.worked.bytes > 0
+    people.worked_for_all().drop_where(lambda key: True)
     here.worked.drop_where(lambda key: True)
     app.run()
     assert not app.exception

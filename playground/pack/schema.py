@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+FORMAT = "attention-playground/1"  # of a trace's pack
 COUNTS = {  # field -> (smallest, largest)
     "layers": (1, 1000), "heads": (1, 1000), "head_dim": (1, 4096), "tokens": (1, 70_000), "patch": (1, 4096),
 }  # fmt: skip

@@ -1,0 +1,309 @@
+"""What a forward pass leaves: for each layer its queries, keys and values, by which tokens, layers and heads. As bytes,
+which the browser reads, it has the queries, the keys and the lengths of the values."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from playground import cuts
+from playground.cuts import Cuts, Shape
+from playground.errors import PlaygroundError
+from playground.pack import eight_bits, from_eight_bits, pack, schema, unpack, upper_layer
+from playground.pack.schema import FORMAT
+from playground.vit import QKV, Rotation, State, VisionTransformer
+
+Query = tuple[int, int] | str | int  # a patch (row, column), the name of a prefix token, or a token index
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Record:
+    model: str
+    size: tuple[int, int]  # (height, width) of the input
+    patch_size: int
+    prefix: tuple[str, ...]
+    native_scale: float  # 1/√d_k
+    scale: float  # what the pass ran with
+    record: dict[int, QKV]  # layer -> (heads, tokens, d) each; v is None in one that was read from bytes
+    layers: int
+    logits: Tensor | None  # (classes,)
+    predictions: tuple[tuple[str, float], ...]  # the five likeliest classes
+    input: Tensor | None  # (1, 3, height, width)
+    vit: VisionTransformer | None
+    vit_state: State = ()  # of the model's weights in this pass
+    cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # who did not hear whom in the pass
+    stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of one that was read from bytes
+    picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
+    picture_name: str = ""  # its file, or a sample's name
+    assumed: str = ""  # of the model, by whoever loaded it: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
+
+    def __repr__(self) -> str:
+        rows, columns = self.grid
+        ran = {self.native_scale: "", 1.0: ", run without 1/√d_k"}.get(self.scale, f", run with scale {self.scale:.3g}")
+        cut = f", cut {'; '.join(self.cuts.texts)}" if self.cuts else ""
+        size = f"{self.layers} layers × {self.heads} heads, {rows} × {columns} patches"
+        return f"{type(self).__name__}({self.model}: {size}{ran}{cut})"
+
+    def of(self, picture: Image.Image, name: str) -> Self:
+        """The same trace, which remembers the picture that it came from: its figures are as sharp as that."""
+        return replace(self, picture=picture, picture_name=name)
+
+    @property
+    def heads(self) -> int:
+        return self._any.q.shape[0]
+
+    @property
+    def tokens(self) -> int:
+        return self._any.q.shape[1]
+
+    @property
+    def head_dim(self) -> int:
+        return self._any.q.shape[2]  # d, the d_k of the formula
+
+    @property
+    def _any(self) -> QKV:
+        return next(iter(self.record.values()))
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        return self.size[0] // self.patch_size, self.size[1] // self.patch_size
+
+    @property
+    def upper_layer(self) -> int:
+        return upper_layer(self.layers)
+
+    @property
+    def image(self) -> Image.Image:
+        """The picture as the model saw it, pixel for pixel."""
+        c = self._network.config
+        pixels = self._need_input()[0].permute(1, 2, 0) * torch.tensor(c.std) + torch.tensor(c.mean)
+        return Image.fromarray((pixels * 255).round().clamp(0, 255).byte().numpy())
+
+    @property
+    def shown(self) -> Image.Image:
+        """The picture that was traced, with all its pixels where they are remembered."""
+        return self.picture or self.image
+
+    def value_norms(self, layer: int) -> Tensor:
+        """(heads, tokens): ‖W_O v‖, the length of the vector that each token adds to the query at a weight of 1; with
+        the layer's gain if the model has one. weight × value norm is what the token really contributes."""
+        layer = self.layer_number(layer)
+        v = self.record[layer].v
+        if v is None:
+            return self.stored_norms[layer]
+        return self._need_vit().blocks[layer].value_norms(v).detach().float().cpu()  # type: ignore[operator]
+
+    # Tokens, layers and heads -----------------------------------------------------------------------------------------
+
+    def token(self, query: Query) -> int:
+        """The token index of a query."""
+        rows, columns = self.grid
+        if isinstance(query, str):
+            if query not in self.prefix:
+                known = ", ".join(self.prefix) or "none"
+                raise PlaygroundError(f"{self.model} has no token called {query!r}; its prefix tokens are: {known}.")
+            return self.prefix.index(query)
+        if (token := index(query)) is not None:
+            if not 0 <= token < self.tokens:
+                raise PlaygroundError(f"There is no token {token}; they count from 0 to {self.tokens - 1}.")
+            return token
+        try:
+            row, column = (int(n) for n in query)  # type: ignore[union-attr]
+        except (TypeError, ValueError):
+            raise PlaygroundError(
+                f"A query is a patch (row, column), the name of a prefix token or a token index, not {query!r}."
+            ) from None
+        if not (0 <= row < rows and 0 <= column < columns):
+            raise PlaygroundError(
+                f"There is no patch ({row}, {column}): rows count from 0 to {rows - 1}, columns to {columns - 1}."
+            )
+        return len(self.prefix) + row * columns + column
+
+    def some_patches(self, most: int) -> list[int]:
+        """The token indices of at most `most` patches, evenly spread, for measurements where all would take too
+        long."""
+        patches = range(len(self.prefix), self.tokens)
+        return list(patches[:: math.ceil(len(patches) / most)])
+
+    def layer_number(self, layer: int) -> int:
+        """From 0; −1 is the last."""
+        number = index(layer)
+        counted = number if number is None or number >= 0 else self.layers + number
+        if counted is None or counted not in self.record:
+            held = f"0 to {self.layers - 1}" if len(self.record) == self.layers else ", ".join(map(str, self.record))
+            raise PlaygroundError(f"There is no layer {layer!r} here; this trace of {self.model} holds {held}.")
+        return counted
+
+    def head_number(self, head: int) -> int:
+        if (number := index(head)) is None or not 0 <= number < self.heads:
+            raise PlaygroundError(f"There is no head {head!r}; they count from 0 to {self.heads - 1}.")
+        return number
+
+    def _head(self, layer: int, head: int) -> QKV:
+        record, head = self.record[self.layer_number(layer)], self.head_number(head)
+        return QKV(*(None if t is None else t[head] for t in record))  # (tokens, d) each
+
+    # The network, to run again ----------------------------------------------------------------------------------------
+
+    def entering(self) -> tuple[VisionTransformer, Tensor, Rotation]:
+        """The network, the tokens that enter its first layer, (1, N, D), and their rotation."""
+        vit = self._need_vit()
+        return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight))
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the model was trained, or filled with other weights, after this pass."""
+        return self.vit is not None and self.vit_state not in ((), self.vit.state())
+
+    @property
+    def _network(self) -> VisionTransformer:
+        if self.vit is None:
+            raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
+        return self.vit
+
+    def _need_vit(self) -> VisionTransformer:
+        vit = self._network
+        if self.outdated:
+            raise PlaygroundError(
+                f"The weights of {self.model} were changed after this pass: what they say now is not of it; trace the "
+                "image again."
+            )
+        return vit
+
+    def _need_input(self) -> Tensor:
+        if self.input is None:
+            raise PlaygroundError("A trace that was read from bytes has no picture; trace the image again.")
+        return self.input
+
+    # As bytes ---------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], numbers: str = "float16") -> Path:
+        """Writes the pack that the browser reads: queries, keys and value norms, without network and picture. "int8" is
+        half as long as "float16". `Trace.load` reads it."""
+        try:
+            Path(path).write_bytes(self.to_bytes(numbers=numbers))
+        except OSError as error:
+            raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
+        return Path(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """What `save` wrote."""
+        try:
+            return cls.from_bytes(Path(path).read_bytes())
+        except OSError as error:
+            raise PlaygroundError(f"{path} can't be read: {error.strerror or error}.") from None
+
+    def to_bytes(
+        self, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, numbers: str = "float16"
+    ) -> bytes:
+        """q and k in float16, or half as long as "int8", and the value norms of some layers and heads, by default all,
+        in the format of playground/pack/. `from_bytes` numbers the chosen heads from 0."""
+        held = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
+        some = slice(None) if heads is None else [self.head_number(head) for head in heads]
+        header = {
+            "format": FORMAT,
+            "model": self.model,
+            "scale": self.native_scale,
+            "forward_scale": None if self.scale == self.native_scale else self.scale,
+            "layers": self.layers,
+            "heads": self.heads if heads is None else len(heads),
+            "head_dim": self.head_dim,
+            "tokens": self.tokens,
+            "prefix": list(self.prefix),
+            "grid": list(self.grid),
+            "size": list(self.size),
+            "patch": self.patch_size,
+            "held": held,
+            **({"cuts": self.cuts.texts} if self.cuts else {}),
+            **({"assumed": self.assumed} if self.assumed else {}),
+            "predictions": [[label, round(p, 5)] for label, p in self.predictions] or None,
+        }
+        if heads is not None and list(heads) != list(range(self.heads)):
+            header["head_numbers"] = list(heads)
+        arrays: dict[str, np.ndarray | bytes] = {}
+        for name in ("q", "k"):
+            record = [getattr(self.record[layer], name)[some].cpu() for layer in held]
+            if numbers == "int8":
+                parts = zip(*(eight_bits(x.float().numpy()) for x in record), strict=True)
+                arrays |= zip((name, f"{name}_low", f"{name}_step"), map(np.stack, parts), strict=True)
+            else:
+                arrays[name] = np.stack([x.half().numpy() for x in record])
+        norms = np.stack([self.value_norms(layer)[some].numpy() for layer in held])
+        return pack(header, arrays | {"value_norms": norms})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Reads what `to_bytes` wrote. The result has attention and value norms, but no network to run again."""
+        header, arrays = unpack(data)
+        if header.get("format") != FORMAT:
+            raise PlaygroundError(f"This pack is of the format {header.get('format')!r}, not {FORMAT!r}.")
+        try:
+            return cls(**_fields(header, arrays))
+        except (KeyError, ValueError, TypeError) as error:
+            raise PlaygroundError(f"This pack is damaged: {error}.") from None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds no network: hundreds of megabytes that others have already, or may not have. What only the
+        network can tell of it, the value norms, is worked out before."""
+        if self.vit is None:
+            return self.__dict__
+        whole = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
+        without = {
+            layer: QKV(q.clone(memory_format=whole), k.clone(memory_format=whole), None)  # type: ignore[arg-type]
+            for layer, (q, k, _) in self.record.items()
+        }
+        norms = {layer: self.value_norms(layer) for layer in self.record}
+        return self.__dict__ | {"vit": None, "vit_state": (), "record": without, "stored_norms": norms}
+
+
+def _fields(header: dict[str, Any], arrays: schema.Arrays) -> dict[str, Any]:
+    schema.trace(header, arrays)
+    for name in ("q", "k"):
+        if f"{name}_low" in arrays:
+            arrays[name] = from_eight_bits(arrays[name], arrays[f"{name}_low"], arrays[f"{name}_step"])
+    q, k, norms = (torch.from_numpy(arrays[name].astype(np.float32)) for name in ("q", "k", "value_norms"))
+    held, native, patch = header["held"], float(header["scale"]), header["patch"]
+    shape = (len(held), header["heads"], header["tokens"], header["head_dim"])
+    if q.shape != shape or k.shape != shape or norms.shape != shape[:3]:
+        raise ValueError(f"its arrays are not of the shape {shape}")
+    prefix, (height, width) = tuple(header["prefix"]), header["size"]
+    may_be = Shape(prefix, (height // patch, width // patch), header["layers"], schema.COUNTS["heads"][1])
+    numbers = tuple(header.get("head_numbers") or range(header["heads"]))
+    return {
+        "model": header["model"],
+        "size": (height, width),
+        "patch_size": patch,
+        "prefix": prefix,
+        "native_scale": native,
+        "scale": native if header["forward_scale"] is None else float(header["forward_scale"]),
+        "record": {layer: QKV(q[i], k[i], None) for i, layer in enumerate(held)},  # type: ignore[arg-type]
+        "layers": header["layers"],
+        "logits": None,
+        "predictions": tuple((label, p) for label, p in header["predictions"] or ()),
+        "input": None,
+        "vit": None,
+        "cuts": replace(cuts.read(header.get("cuts", []), may_be), numbers=numbers),
+        "stored_norms": {layer: norms[i] for i, layer in enumerate(held)},
+        "assumed": header.get("assumed", ""),
+    }
+
+
+def index(number: Any) -> int | None:
+    """Of Python's integers, NumPy's and torch's; None for anything else."""
+    if isinstance(number, bool | np.bool_) or getattr(number, "dtype", None) is torch.bool:
+        return None
+    try:
+        return operator.index(number)
+    except TypeError:
+        return None

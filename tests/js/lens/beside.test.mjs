@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { receive } from "../../../playground/microscope/lens/asking.js";
+import { rowBeside } from "../../../playground/microscope/lens/beside.js";
+import { resolve } from "../../../playground/microscope/lens/shown.js";
+import { packOf } from "../packs.mjs";
+import { aLens, aTrace } from "./alens.mjs";
+import { draw, mounted } from "./mounted.mjs";
+
+const GRID = { grid: [6, 7], prefix: ["cls"] };
+const bitmap = { width: 70, height: 60 };
+
+test("the compared picture is asked at the same place, at the same height, with the scale turned as far", () => {
+  const { lens } = aLens({ pack: { grid: [2, 3] }, view: { layer: 3, head: 2, query: "1,2", scale: 0.25 } });
+  const { choice, data, frame } = lens;
+  data.other = receive(data, aTrace("dog"), packOf({ layers: 8, held: [7], heads: 2, grid: [4, 6], prefix: [] }));
+  resolve(choice, data, frame);
+  const { token, layer, head, values } = rowBeside(choice, data, frame);
+  assert.deepEqual([layer, head, values.length], [7, 1, 24]);
+  assert.deepEqual([Math.floor(token / 6) >= 2, token % 6 >= 4], [true, true], `${token}`);
+  choice.view = { ...choice.view, query: "cls" };
+  resolve(choice, data, frame);
+  assert.deepEqual(rowBeside(choice, data, frame).values, null, "it has no such token");
+});
+
+test("a filter without a network says what it lights, and follows the patch that asks", async () => {
+  const there = await mounted({ pack: GRID, bitmap, view: { layer: 1, query: "3,3", locked: true, beside: "filter" } });
+  const said = there.words("filterWords");
+  assert.match(said, /^The filter gives .*The row of layer 1, head 0 is .*: .*% in common\.$/);
+  assert.match(there.words("twinBadge"), /^no network: colour and nearness alone$/);
+  assert.match(there.words("filterExposed"), /^brightest from /);
+  there.lens.update({ view: { layer: 1, query: "0,0", locked: true, beside: "filter" } });
+  draw();
+  assert.notEqual(there.words("filterWords"), said);
+});
+
+test("a column of the network is no row to compare with; a special token has no colour", async () => {
+  const view = { layer: 1, query: "3,3", locked: true, beside: "filter" };
+  const there = await mounted({ pack: GRID, bitmap, view: { ...view, direction: "column" } });
+  assert.doesNotMatch(there.words("filterWords"), /in common/);
+  there.lens.update({ view: { ...view, query: "cls" } });
+  draw();
+  assert.equal(there.words("twinBadge"), "A filter of colours has no CLS token.");
+  assert.deepEqual([there.words("filterWords"), there.words("filterExposed")], ["", ""]);
+  const unread = await mounted({ pack: GRID, view });
+  assert.equal(unread.words("twinBadge"), "The picture could not be read: a filter needs its colours.");
+});
+
+test("a convolution has no special token, and says how many patches it reads", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1, query: "0,0", locked: true } });
+  assert.equal(there.words("reads"), "reads 4 of 42 patches");
+  there.lens.update({ view: { layer: 1, query: "3,3", locked: true, k: 5 } });
+  draw();
+  assert.equal(there.words("reads"), "reads 25 of 42 patches");
+  there.lens.update({ view: { layer: 1, query: "cls", locked: true } });
+  draw();
+  assert.equal(there.words("twinBadge"), "A convolution has no CLS token.");
+});

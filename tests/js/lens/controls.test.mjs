@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { mounted } from "./mounted.mjs";
+
+const GRID = { grid: [6, 7], prefix: ["cls", "reg0"], head_numbers: [0, 2, 5] };
+const seen = ({ lens }) => lens.read();
+
+test("a click locks a patch, another one moves the lock, one on the locked patch or Escape lets go", async () => {
+  const there = await mounted({ pack: GRID });
+  const { part, point, key } = there;
+  const click = (row, column) => point("click", part("picture"), (column + 0.5) / 7, (row + 0.5) / 6);
+  const state = () => [seen(there).query, seen(there).locked];
+  click(3, 4);
+  assert.deepEqual(state(), ["3,4", true]);
+  assert.equal(there.words("lock"), "locked at row 3, column 4 · Esc frees it");
+  click(5, 5);
+  assert.deepEqual(state(), ["5,5", true]);
+  click(5, 5);
+  assert.deepEqual(state(), ["5,5", false]);
+  click(3, 4);
+  key("Escape");
+  assert.deepEqual(state(), ["3,4", false]);
+});
+
+test("the patch under the cursor asks while none is locked; a locked one is aimed at, and its row stays", async () => {
+  const there = await mounted({ pack: GRID });
+  const picture = there.part("picture");
+  there.point("pointermove", picture, 0.5 / 7, 0.5 / 6);
+  assert.equal(seen(there).query, "0,0");
+  there.point("click", picture, 0.5 / 7, 0.5 / 6);
+  const { row } = seen(there);
+  there.point("pointermove", picture, 2.5 / 7, 3.5 / 6);
+  const { query, aim, row: after } = seen(there);
+  assert.deepEqual([query, aim.at, after], ["0,0", "3,2", row]);
+  assert.equal(aim.weight, row[2 + 3 * 7 + 2]);
+  there.point("pointerleave", picture, 0, 0);
+  assert.equal(seen(there).aim, null);
+});
+
+test("keys move the patch, stop at the border, and choose layer, head, switch, drawing and wall", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1, head: 0, query: "3,3", locked: true } });
+  for (const [key, query] of [
+    ["ArrowUp", "2,3"],
+    ["ArrowRight", "2,4"],
+    ["ArrowDown", "3,4"],
+    ["ArrowLeft", "3,3"],
+  ]) {
+    there.key(key);
+    assert.equal(seen(there).query, query, key);
+  }
+  for (const [key, name, value] of [
+    ["]", "layer", 2],
+    ["[", "layer", 1],
+    [".", "head", 1],
+    [",", "head", 0],
+    ["5", "head", 2], // by the number that the model gives it
+    ["4", "head", 2], // there is none
+    ["s", "scale", "off"],
+    ["s", "scale", "on"],
+    ["d", "draw", "light"],
+    ["d", "draw", "heat"],
+    ["w", "beside", "wall"],
+    ["w", "beside", "convolution"],
+    ["n", "beside", "filter"],
+    ["n", "beside", "convolution"],
+  ]) {
+    there.key(key);
+    assert.equal(there.lens.view[name], value, key);
+  }
+  there.lens.update({ view: { layer: 1, query: "0,0", locked: true } });
+  for (const key of ["ArrowUp", "ArrowLeft", "ArrowRight"]) there.key(key);
+  assert.equal(there.lens.view.query, "0,1");
+});
+
+test("what is typed with another key held, or into a text, is no shortcut", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1 } });
+  const typed = document.createElement("input");
+  typed.type = "text";
+  there.root.append(typed);
+  there.key("]", typed);
+  assert.equal(there.lens.view.layer, 1);
+});
+
+test("the trained scale and none attract the dial, at zero every row is even, and it goes past none", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", locked: true } });
+  const dial = there.part("dial");
+  const turned = (to) => {
+    there.input(dial, String(to));
+    return there.lens.view.scale;
+  };
+  assert.deepEqual([turned(505), turned(1005)], ["on", "off"]);
+  const once = seen(there);
+  assert.ok(turned(1500) > 1);
+  assert.ok(seen(there).peak >= once.peak && seen(there).entropy <= once.entropy);
+  turned(0);
+  const { row, effective } = seen(there);
+  for (const weight of row) assert.ok(Math.abs(weight - 1 / 44) < 1e-6, `${weight}`);
+  assert.ok(Math.abs(effective - 44) < 1e-3);
+  assert.equal(there.words("big"), "44.0");
+});
+
+test("buttons choose: a special token, a head, a way to look; the exposure is held and let go", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1, query: "3,3" } });
+  there.click(there.find('[data-token="cls"]'));
+  assert.deepEqual([seen(there).query, seen(there).locked], ["cls", true]);
+  there.click(there.find('[data-token="cls"]'));
+  assert.equal(seen(there).locked, false);
+  there.click(there.find('[data-head="2"]'));
+  assert.equal(there.lens.view.head, 2);
+  there.click(there.find('[data-choice="what"] [data-value="score"]'));
+  assert.equal(there.lens.view.what, "score");
+  there.click(there.find('[data-choice="what"] [data-value="weight"]'));
+  there.click(there.part("hold"));
+  assert.ok(there.lens.view.ceiling > 0);
+  assert.equal(there.words("hold"), "exposure held");
+  there.click(there.part("hold"));
+  assert.equal(there.lens.view.ceiling, "auto");
+});
+
+test("a click on the wall goes to that layer and head: layers downwards, heads to the right", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1, beside: "wall" } });
+  const reached = (x, y) => {
+    there.point("click", there.part("wall"), x, y);
+    return `${there.lens.view.layer} ${there.lens.view.head}`;
+  };
+  const places = Array.from({ length: 24 }, (_, i) => (i + 0.5) / 24);
+  const columns = new Set(places.map((x) => reached(x, 0.35)));
+  there.lens.update({ view: { layer: 0, head: 0, beside: "wall" } });
+  const right = places.find((x) => reached(x, 0.35) === "0 2");
+  const rows = new Set(places.map((y) => reached(right, y)));
+  assert.deepEqual([...columns].slice(-3), ["0 0", "0 1", "0 2"]);
+  assert.deepEqual([...rows].slice(-4), ["0 2", "1 2", "2 2", "3 2"]);
+});
+
+test("one sheet is open at a time; a click elsewhere on the page, or Escape, closes it", async () => {
+  const there = await mounted({ pack: GRID });
+  const open = () => ["drawing", "saving"].filter((name) => !there.part(`${name}Sheet`).hidden).join();
+  there.click(there.part("drawing"));
+  assert.equal(open(), "drawing");
+  there.click(there.part("saving"));
+  assert.equal(open(), "saving");
+  there.point("pointerdown", there.part("savingSheet"), 0, 0);
+  assert.equal(open(), "saving", "within it");
+  there.point("pointerdown", there.part("stage"), 0, 0);
+  assert.equal(open(), "");
+  there.click(there.part("saving"));
+  there.key("Escape");
+  assert.equal(open(), "");
+});

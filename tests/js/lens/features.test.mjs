@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { receive } from "../../../playground/microscope/lens/asking.js";
+import {
+  liveMap,
+  matchable,
+  missingMatrix,
+  otherMap,
+  takeMatrix,
+} from "../../../playground/microscope/lens/features.js";
+import { resolve } from "../../../playground/microscope/lens/shown.js";
+import { packOf } from "../packs.mjs";
+import { aLens, aTrace } from "./alens.mjs";
+
+const TOKENS = 7;
+// Each token's feature is its own direction, as long as its number plus one.
+const own = () =>
+  Float32Array.from({ length: TOKENS ** 2 }, (_, i) => (i % (TOKENS + 1) ? 0 : Math.floor(i / TOKENS) + 1));
+
+function looking(view, both = true) {
+  const { lens } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, query: "0,1", ...view } });
+  const { choice, data, frame } = lens;
+  takeMatrix(data, frame, { what: "features", entry: data.main, layer: 1, values: own() });
+  if (both) {
+    data.other = receive(data, aTrace("dog"), packOf({ held: [0, 1, 2, 3] }));
+    takeMatrix(data, frame, { what: "features", entry: data.other, layer: 1, values: own().toReversed() });
+  }
+  Object.assign(resolve(choice, data, frame), { mark: 1 });
+  return lens;
+}
+
+test("similarity is one at the patch that asks, lengths are lengths, and the map is made once for a patch", () => {
+  const { choice, data, frame } = looking({ what: "similarity" }, false);
+  const map = liveMap(choice, data, frame);
+  assert.deepEqual([...map.values].map(Math.round), [0, 0, 1, 0, 0, 0, 0]);
+  const { key, values } = map;
+  assert.equal(liveMap(choice, data, frame).values, values);
+  assert.equal(map.key, key);
+  choice.view = { ...choice.view, what: "norm" };
+  assert.deepEqual([...liveMap(choice, data, frame).values].map(Math.round), [1, 2, 3, 4, 5, 6, 7]);
+});
+
+test("what is here is not missing; the compared picture's and the layer before a cut are", () => {
+  const { choice, data, frame } = looking({ what: "norm", beside: "compare" }, false);
+  assert.equal(missingMatrix(choice, data, frame), null);
+  data.other = receive(data, aTrace("dog"), packOf({ layers: 8, held: [3] }));
+  const { what, entry, layer } = missingMatrix(choice, data, frame);
+  assert.deepEqual([what, entry.id, layer], ["features", "dog", 2]);
+  choice.view = { ...choice.view, layer: 2 };
+  assert.equal(missingMatrix(choice, data, frame).entry.id, "cat");
+});
+
+test("what resembles the patch in the compared picture: there, or from there where the cursor is", () => {
+  const { choice, data, frame } = looking({ what: "similarity", beside: "compare" });
+  const map = otherMap(choice, data, frame);
+  assert.deepEqual([map.asked, map.values.indexOf(Math.max(...map.values))], [-1, 2], "whatever its length");
+  choice.hoverOther = 3;
+  assert.equal(otherMap(choice, data, frame).asked, 3);
+  assert.equal(liveMap(choice, data, frame).from, "other");
+  choice.view = { ...choice.view, locked: true };
+  assert.equal(otherMap(choice, data, frame).asked, -1, "a locked patch asks");
+});
+
+test("features of two models have nothing in common", () => {
+  const { choice, data, frame } = looking({ what: "similarity", beside: "compare" });
+  data.features.get("dog 1").model = "another";
+  assert.equal(otherMap(choice, data, frame), null);
+  data.other.pack.header = { ...data.other.pack.header, model: "another" };
+  assert.equal(matchable(choice, data), null);
+});
+
+test("eight layers of features are kept, and of the rollouts two pictures", () => {
+  const { data, frame } = looking({}, false);
+  for (let layer = 0; layer < 12; layer++)
+    takeMatrix(data, frame, { what: "features", entry: data.main, layer, values: own() });
+  assert.deepEqual([data.features.size, data.features.has("cat 4"), data.features.has("cat 3")], [8, true, false]);
+  for (const id of ["a", "b", "c"])
+    takeMatrix(data, frame, {
+      what: "flows",
+      entry: { id, pack: data.main.pack },
+      layer: 0,
+      values: new Uint16Array(49),
+    });
+  assert.deepEqual([...data.flows.keys()], ["b", "c"]);
+});

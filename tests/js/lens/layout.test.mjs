@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { overflowOf, photoOf, rampOf } from "../../../playground/microscope/lens/layout.js";
+import { aLens } from "./alens.mjs";
+import { draw, mounted } from "./mounted.mjs";
+
+test("a bare lens and a presented one are the picture alone; else the largest picture wins", async () => {
+  const bare = await mounted({ ui: { bare: true } });
+  assert.equal(bare.root.dataset.way, "bare");
+  const there = await mounted();
+  assert.ok(["one", "over"].includes(there.root.dataset.way), there.root.dataset.way);
+  there.click(there.part("present"));
+  await new Promise(setImmediate);
+  draw();
+  assert.equal(there.root.dataset.way, "present");
+});
+
+test("the picture keeps its shape, and its canvas has a pixel for each of the screen's", async () => {
+  const there = await mounted({ pack: { grid: [2, 3], size: [32, 48] } });
+  const { width, height } = there.part("picture");
+  assert.ok(width > 0 && Math.abs(width / height - 1.5) < 0.02, `${width} × ${height}`);
+  assert.equal(there.root.style.getPropertyValue("--aspect"), "1.5");
+  assert.equal(there.root.classList.contains("tall"), false);
+  const tall = await mounted({ pack: { grid: [3, 2], size: [48, 32] } });
+  assert.ok(tall.root.classList.contains("tall"));
+});
+
+test("only a lens that is laid out to fit can be too tall for its room", () => {
+  const page = { root: { dataset: { size: "narrow" } } };
+  assert.equal(overflowOf({ presenting: false }, page), 0);
+  const root = { dataset: { size: "wide" }, getBoundingClientRect: () => ({ height: 730.4 }) };
+  assert.equal(overflowOf({ presenting: false }, { root, ui: { height: 700 } }), 30);
+});
+
+test("a photograph is made once at a size, and again where the image arrives or the size changes", async () => {
+  await mounted(); // there are canvases
+  const { lens } = aLens();
+  const { data, frame, page } = lens;
+  Object.assign(page.refs, { picture: { width: 60, height: 40 } });
+  data.main.picture = { bitmap: null };
+  const first = photoOf(data, frame, page, data.main);
+  assert.equal(photoOf(data, frame, page, data.main), first);
+  frame.thumbPhoto = frame.patchPhoto = first;
+  page.refs.picture.width = 90;
+  const second = photoOf(data, frame, page, data.main);
+  assert.notEqual(second, first);
+  assert.deepEqual(
+    [frame.photo, frame.thumbPhoto, frame.patchPhoto],
+    [second, null, null],
+    "the small ones are of the former",
+  );
+});
+
+test("what can be lit is lit, all else is heat, and the bars have the same colours", () => {
+  const ramps = { heat: ["heat"], light: ["light"] };
+  const ramp = (view) => rampOf({ view }, { ramps })[0];
+  assert.deepEqual(
+    [
+      { draw: "light", what: "weight" },
+      { draw: "light", what: "score" },
+      { draw: "heat", what: "weight" },
+    ].map(ramp),
+    ["light", "heat", "heat"],
+  );
+});

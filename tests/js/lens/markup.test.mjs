@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { DEFAULT_VIEW } from "../../../playground/microscope/core/view.js";
+import { WAYS } from "../../../playground/microscope/core/ways.js";
+import { MARKUP } from "../../../playground/microscope/lens/markup.js";
+import { MICROSCOPE } from "../support.mjs";
+
+const named = (attribute) =>
+  new Set(Array.from(MARKUP.matchAll(new RegExp(`${attribute}="([^"]*)"`, "g")), ([, name]) => name));
+
+test("every way to look has its button, in its order, and what it needs to be offered", () => {
+  const menu = MARKUP.slice(MARKUP.indexOf('data-choice="what"'), MARKUP.indexOf('data-choice="direction"'));
+  const buttons = Array.from(menu.matchAll(/<button data-value="(\w+)"/g), ([, name]) => name);
+  assert.deepEqual(buttons, Object.keys(WAYS));
+});
+
+test("a choice of a button is a key of the view", () => {
+  for (const key of named("data-choice")) assert.ok(key in DEFAULT_VIEW, key);
+});
+
+test("every part that the code names is there, once", () => {
+  const parts = Array.from(MARKUP.matchAll(/data-ref="(\w+)"/g), ([, name]) => name);
+  assert.deepEqual(parts, [...new Set(parts)]);
+  const folder = join(MICROSCOPE, "lens");
+  const used = readdirSync(folder)
+    .filter((name) => name.endsWith(".js"))
+    .flatMap((name) =>
+      Array.from(readFileSync(join(folder, name), "utf8").matchAll(/\brefs\.(\w+)/g), ([, part]) => part),
+    );
+  assert.deepEqual(
+    [...new Set(used)].filter((part) => !parts.includes(part)),
+    [],
+  );
+});
+
+test("the list of keys names what they do", () => {
+  for (const words of ["surprise me", "without a network"]) assert.ok(MARKUP.includes(words), words);
+});

@@ -1,0 +1,192 @@
+// The whole lens in a page under Node. Its elements are real, and all of one small size, for drawing costs time; a
+// canvas writes down what is drawn on it; a frame comes when the test draws one.
+
+import { Window } from "happy-dom";
+
+import { createLens } from "../../../playground/microscope/lens/lens.js";
+import { packOf } from "../packs.mjs";
+import { aSource, aTrace, pass } from "./alens.mjs";
+
+const WIDE = 900; // the lens, in pixels: its controls stand beside the picture
+const [WIDTH, HEIGHT] = [90, 60]; // of all in it
+const ROOM = 200; // for its height: the picture becomes as small as it may
+
+const page = new Window({ url: "https://playground.test/", width: WIDE, height: 800 });
+const frames = [];
+const NAMES = ["document", "navigator", "location", "Event", "KeyboardEvent", "MouseEvent"];
+for (const name of [...NAMES, "HTMLCanvasElement", "File", "Blob"]) set(globalThis, name, page[name]);
+const STYLE = {
+  fontSize: "14px",
+  paddingLeft: "0",
+  paddingRight: "0",
+  paddingBottom: "0",
+  color: "#111",
+  fontFamily: "x",
+};
+set(globalThis, "getComputedStyle", () => ({ ...STYLE, getPropertyValue: () => "#07c" }));
+set(globalThis, "Option", function Option(text, value = text) {
+  return Object.assign(page.document.createElement("option"), { textContent: text, value });
+});
+set(globalThis, "window", page);
+set(globalThis, "matchMedia", (query) => Object.assign(new EventTarget(), { matches: still && /reduced/.test(query) }));
+set(globalThis, "requestAnimationFrame", (draw) => frames.push(draw));
+set(globalThis, "cancelAnimationFrame", () => {});
+set(globalThis, "setInterval", () => 0); // nothing moves the lens from outside
+set(
+  globalThis,
+  "ImageData",
+  class {
+    constructor(first, second, third) {
+      const data = typeof first === "number" ? new Uint8ClampedArray(4 * first * second) : first;
+      Object.assign(this, { data, width: typeof first === "number" ? first : second, height: third ?? second });
+    }
+  },
+);
+set(
+  globalThis,
+  "ResizeObserver",
+  class {
+    observe() {}
+    disconnect() {}
+  },
+);
+set(
+  globalThis,
+  "OffscreenCanvas",
+  class {
+    constructor(width, height) {
+      Object.assign(this, { width, height });
+    }
+    getContext() {
+      this.context ??= aContext(this);
+      return this.context;
+    }
+  },
+);
+
+let last = null; // the lens of the former test
+let still = false;
+export const wantsNoMotion = (is) => (still = is);
+
+function set(object, name, value) {
+  Object.defineProperty(object, name, { value, configurable: true, writable: true });
+}
+
+const { prototype } = page.HTMLElement;
+for (const [name, value] of Object.entries({ clientWidth: WIDTH, clientHeight: HEIGHT, offsetHeight: HEIGHT })) {
+  const get = name === "clientWidth" ? widthOf : () => value;
+  Object.defineProperty(prototype, name, { get, configurable: true });
+}
+function widthOf() {
+  return this.classList.contains("lens") ? WIDE : WIDTH;
+}
+prototype.getBoundingClientRect = () => ({
+  x: 0,
+  y: 0,
+  left: 0,
+  top: 0,
+  width: 100,
+  height: 100,
+  right: 100,
+  bottom: 100,
+});
+prototype.scrollIntoView = () => {};
+prototype.animate = () => {};
+page.HTMLCanvasElement.prototype.getContext = function getContext() {
+  this.context ??= aContext(this);
+  return this.context;
+};
+
+// Writes down [what was called, with what] in `drawn`.
+function aContext(canvas) {
+  const drawn = [];
+  const known = {
+    canvas,
+    drawn,
+    createImageData: (width, height) => new ImageData(width, height),
+    getImageData: (_x, _y, width, height) => new ImageData(width, height),
+    measureText: (text) => ({ width: 7 * text.length }),
+  };
+  return new Proxy(known, {
+    get: (of, name) => (name in of ? of[name] : (...given) => void drawn.push([name, ...given])),
+    set: (of, name, value) => Object.assign(of, { [name]: value }) && true,
+  });
+}
+
+// One frame, or as many as are asked for.
+export function draw(most = 5) {
+  for (let n = 0; n < most && frames.length; n++) for (const one of frames.splice(0)) one(performance.now());
+}
+
+// {lens: what a host gets, part: an element by its name, key: presses one, …} with a picture of 2 × 3 patches on view.
+export async function mounted({
+  pack = {},
+  view = {},
+  other = null,
+  host = {},
+  ui = {},
+  trace = {},
+  bitmap = null,
+} = {}) {
+  const source = aSource(host.offers);
+  const told = [];
+  const parent = page.document.createElement("div");
+  page.document.body.replaceChildren(parent);
+  frames.length = 0;
+  const given = { source, onView: (now) => told.push(now), view, ui: { height: ROOM, ...ui }, ...host };
+  last?.destroy();
+  const lens = createLens(parent, given);
+  last = lens;
+  const { firstElementChild: root } = parent;
+  const more = { layers: 4, held: [0, 1, 2, 3], size: [32, 48], sections: {}, ...pack };
+  const show = async (id, how, beside) => {
+    const coming = lens.show({
+      main: aTrace(id, { model: "small", ...trace }),
+      other: beside && { ...aTrace(beside.id ?? beside, { model: "small" }), ...beside.trace },
+      ...how,
+    });
+    for (let turn = 0; turn < 4; turn++) {
+      for (const question of source.questions.filter(({ done }) => !done)) {
+        if (question.text.startsWith("layers")) question.answer(packOf(more));
+        else if (question.text.startsWith("picture")) question.answer(bitmap);
+        else continue;
+        question.done = true;
+      }
+      await pass();
+    }
+    await coming;
+    draw();
+  };
+  await show("cat", {}, other);
+  const part = (name) => root.querySelector(`[data-ref="${name}"]`);
+  return {
+    lens,
+    root,
+    source,
+    told,
+    show,
+    part,
+    words: (name) => part(name).textContent,
+    find: (selector) => root.querySelector(selector),
+    // As hands do, and then a frame is drawn
+    key: (key, on = part("picture")) => {
+      on.dispatchEvent(new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+      draw();
+    },
+    click: (element) => {
+      element.dispatchEvent(new page.MouseEvent("click", { bubbles: true, composed: true }));
+      draw();
+    },
+    input: (element, value, kind = "input") => {
+      element.value = value;
+      element.dispatchEvent(new page.Event(kind, { bubbles: true }));
+      draw();
+    },
+    // At this place of an element, 0 to 1.
+    point: (kind, on, x, y, more = {}) => {
+      const at = { clientX: 100 * x, clientY: 100 * y, bubbles: true, composed: true, ...more };
+      on.dispatchEvent(Object.assign(new page.MouseEvent(kind, at), more));
+      draw();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  brightestFrom,
+  divisorOf,
+  scaleText,
+  tokenName,
+  whatToDo,
+} from "../../../playground/microscope/lens/readouts.js";
+import { pass } from "./alens.mjs";
+import { draw, mounted } from "./mounted.mjs";
+
+const GRID = { grid: [6, 7], prefix: ["cls", "reg0"] };
+const printed = (text) => Number.parseFloat(text.replace(/[<,]/g, "")) / 100;
+
+test("tokens and scales have their names", () => {
+  const pack = { prefixCount: 1, prefix: ["cls"], columns: 7, scale: 0.125, dim: 64 };
+  assert.deepEqual([tokenName(0, pack), tokenName(9, pack)], ["CLS", "row 1, column 1"]);
+  assert.deepEqual([divisorOf(pack), divisorOf({ scale: 0.1, dim: 64 })], ["√64", "10"]);
+  assert.deepEqual([0, 0.125, 0.0001].map(scaleText), ["0", "0.125", "1.0e-4"]);
+});
+
+test("until somebody has done something the picture's own hint says what to do, else whatever they point with", () => {
+  const main = { picture: { hint: "Point at one eye." } };
+  assert.equal(whatToDo({ main }, { touch: false }), "Point at one eye.");
+  assert.match(whatToDo({ main: { picture: {} } }, { touch: true }), /^Drag/);
+  assert.match(whatToDo({ main: { picture: {} } }, { touch: false }), /^Put the cursor/);
+});
+
+test("a clipped patch is counted, and told apart from the brightest", () => {
+  assert.equal(brightestFrom(0.2, 0, 0.2, "weight"), "brightest from 20\u00a0%");
+  assert.equal(brightestFrom(0.2, 1, 0.4, "weight"), "brightest from 20\u00a0%: 1 patch above, up to 40\u00a0%");
+});
+
+test("what special tokens take, the largest weight and what lies above the exposure are the row's", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", locked: true, ceiling: 0.03 } });
+  const { prefix, row, peak, domain } = there.lens.read();
+  const shares = [...there.part("shares").querySelectorAll("dd")].map((one) => printed(one.textContent));
+  Object.values(prefix).forEach((share, i) => assert.ok(Math.abs(share - shares[i]) < 0.006, `${share} ${shares[i]}`));
+  assert.ok(Math.abs(printed(there.words("peak")) - peak) < 0.006);
+  const above = row.slice(2).filter((weight) => weight > domain.high);
+  assert.ok(above.length > 0);
+  const said = there.words("exposed");
+  assert.match(said, new RegExp(`: ${above.length} patch`));
+  assert.ok(Math.abs(printed(said.split("up to ")[1]) - Math.max(...above)) < 0.006, said);
+});
+
+test("the badge says what is not as it was trained, and goes with it", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1, query: "3,3" } });
+  assert.ok(there.part("badge").hidden);
+  there.click(there.part("switch"));
+  assert.match(there.words("badge"), /^without 1\/√4 · in this layer only$/);
+  there.click(there.part("switch"));
+  assert.ok(there.part("badge").hidden);
+});
+
+test("of lines something is said where light is drawn, and nothing where heat is", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", draw: "light" } });
+  assert.match(there.words("outlined"), /^outlined: \d+\u00a0% of what all patches get$/);
+  there.lens.update({ view: { layer: 1, query: "3,3", draw: "heat" } });
+  draw();
+  assert.equal(there.words("outlined"), "");
+});
+
+test("a map cannot hold an exposure, for it has an axis of its own", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1, what: "similarity" } });
+  assert.ok(there.part("hold").disabled);
+  there.lens.update({ view: { layer: 1 } });
+  draw();
+  assert.equal(there.part("hold").disabled, false);
+});
+
+test("a screen reader hears the row in a sentence, once the cursor rests", async () => {
+  const there = await mounted({ pack: GRID, view: { layer: 1, head: 2, query: "3,3", locked: true } });
+  there.point("pointermove", there.part("picture"), 0.1, 0.1);
+  assert.equal(there.words("live"), "");
+  await pass(600);
+  assert.match(there.words("live"), /^row 3, column 3 in layer 1, head 2 gives \S+ % to .*, \S+ % to .* and \S+ % to /);
+});

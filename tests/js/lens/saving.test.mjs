@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fileName } from "../../../playground/microscope/lens/saving.js";
+import { draw, mounted } from "./mounted.mjs";
+
+const GRID = { grid: [6, 7], prefix: ["cls"], head_numbers: [0, 2, 5] };
+const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
+
+test("a file is named after what it shows", () => {
+  const shown = { token: 5, pack: { headNumbers: [0, 2, 5], prefixCount: 1, columns: 7, prefix: ["cls"] } };
+  const name = (view, more) =>
+    fileName({ view: { what: "weight", layer: 1, head: 1, label: "", ...view } }, { shown }, "png", more);
+  assert.equal(name({}), "attention-layer1-head2-0-4.png");
+  assert.equal(name({}, "@2x"), "attention-layer1-head2-0-4@2x.png");
+  assert.equal(name({ what: "rollout" }), "attention-rollout-0-4.png");
+});
+
+test("a file of both pictures is about twice as wide, at one, two and four times its size", async () => {
+  const there = await mounted({ pack: GRID, view: VIEW });
+  for (const beside of ["convolution", "filter", "wall"]) {
+    there.lens.update({ view: { ...VIEW, beside } });
+    draw();
+    const [one, both, twice] = [
+      [1, false],
+      [1, true],
+      [2, true],
+    ].map(([factor, all]) => there.lens.picture(factor, all));
+    assert.ok(both.width > 1.8 * one.width, beside);
+    assert.deepEqual([twice.width, twice.height], [2 * both.width, 2 * both.height]);
+  }
+});
+
+test("the caption under it says all that is needed to make it again", async () => {
+  const there = await mounted({ pack: GRID, view: { ...VIEW, scale: "off", direction: "column" } });
+  const written = there.lens
+    .picture(1)
+    .getContext("2d")
+    .drawn.filter(([name]) => name === "fillText");
+  const caption = written.map(([, text]) => text).join(" ");
+  for (const part of ["layer 1, head 2", "row 3, column 3", "without 1/√4, this layer only", "who listens to it"])
+    assert.ok(caption.includes(part), `${part}: ${caption}`);
+});
+
+test("presenting fills the screen and gives it back", async () => {
+  const there = await mounted({ pack: GRID, view: VIEW });
+  there.click(there.part("present"));
+  await new Promise(setImmediate);
+  assert.ok(there.root.classList.contains("presenting"));
+  assert.equal(there.root.dataset.way, "present");
+  assert.equal(there.words("present"), "Leave");
+  there.key("Escape");
+  await new Promise(setImmediate);
+  assert.equal(there.root.classList.contains("presenting"), false);
+  assert.equal(there.words("present"), "Present");
+});
+
+test("a link is copied; where it cannot be it is written; an own image does not travel in it", async () => {
+  const copied = [];
+  const there = await mounted({
+    pack: GRID,
+    view: VIEW,
+    host: { link: () => "https://playground.test/#x" },
+    trace: { private: true },
+  });
+  navigator.clipboard.writeText = async (text) => copied.push(text);
+  there.click(there.part("link"));
+  await new Promise(setImmediate);
+  assert.deepEqual(copied, ["https://playground.test/#x"]);
+  assert.equal(there.words("message"), "Link copied. Your own image does not travel in it.");
+  navigator.clipboard.writeText = () => Promise.reject(new Error("no"));
+  document.execCommand = () => false;
+  there.click(there.part("link"));
+  await new Promise(setImmediate);
+  assert.equal(there.words("message"), "https://playground.test/#x");
+});

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { container } from "../packs.mjs";
+import { draw, drawn, mounted } from "./mounting.mjs";
+
+const lesson = async (name) => (await import(`../../../playground/microscope/lessons/${name}.js`)).default;
+const [softmaxbars, positions] = await Promise.all(["softmaxbars", "positions"].map(lesson));
+
+const SCORES = [
+  [0, 1, 2, 3],
+  [0, 2, 4, 16],
+];
+const DIALS = { widths: [4, 64], powers: [0, 0.5, 1], scores: SCORES, row: 3, dk: 64, power: 0.5, view_id: "one" };
+
+test("the dials turn the row at once, and the page hears where they rest", () => {
+  const told = [];
+  const there = mounted(softmaxbars, DIALS, { setStateValue: (_name, value) => told.push(value) });
+  const ref = (name) => there.find(`[data-ref="${name}"]`);
+  assert.deepEqual([ref("widthDial").value, ref("powerDial").value], ["1", "1"]);
+  const before = ref("peak").textContent;
+  there.click(there.find('[data-power="0"]'));
+  assert.notEqual(ref("peak").textContent, before);
+  assert.match(ref("peak").textContent, /^100/);
+  assert.deepEqual(told, []);
+  draw();
+  assert.deepEqual(told, ["64 0 3"]);
+  there.input(ref("widthDial"), "0");
+  draw();
+  assert.equal(told.at(-1), "4 0 3");
+  there.click(ref("again"));
+  draw();
+  assert.match(told.at(-1), / 4$/, "another random row");
+});
+
+test("a run of the page takes no choice back; another view does", () => {
+  const there = mounted(softmaxbars, DIALS, { setStateValue: () => {} });
+  const width = () => there.find('[data-ref="widthDial"]').value;
+  there.input(there.find('[data-ref="widthDial"]'), "0");
+  there.again({ ...DIALS });
+  assert.equal(width(), "0");
+  there.again({ ...DIALS, view_id: "two" });
+  assert.equal(width(), "1");
+});
+
+// Four places in two dimensions: the first two are alike, the others point elsewhere. 1 and −1 as float16.
+const [ONE, LESS] = [0x3c00, 0xbc00];
+const PLACES = container(
+  { id: "table", grid: [2, 2], width: 2, kind: "learned", place: "0,1" },
+  { places: ["float16", [4, 2], [ONE, 0, ONE, 0, 0, ONE, LESS, 0]] },
+);
+
+test("the place that is pointed at says which others are alike, by mouse and by keys", () => {
+  const there = drawn(positions, PLACES);
+  assert.equal(there.read().at, 1);
+  assert.deepEqual(there.read().map.map(Math.round), [1, 1, 0, -1]);
+  there.point(there.find('[data-ref="map"]'), "pointermove", 300, 300);
+  draw();
+  assert.deepEqual([there.read().at, there.told.place], [3, "1,1"]);
+  assert.deepEqual(there.read().map.map(Math.round), [-1, -1, 0, 1]);
+  there.key(there.find('[data-ref="map"]'), "ArrowLeft");
+  assert.equal(there.read().at, 2);
+});

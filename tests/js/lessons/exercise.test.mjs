@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { mounted } from "./mounting.mjs";
+
+const { default: exercise } = await import("../../../playground/microscope/lessons/exercise.js");
+
+const DATA = {
+  id: "even",
+  question: "Make it **even**.",
+  hint: "All alike.",
+  answer: "By zero.",
+  done: false,
+  why: "",
+};
+const shown = ({ find }) => ["hint", "why", "ask", "answer"].filter((part) => !find(`.${part}`).hidden).join(" ");
+
+beforeEach(() => localStorage.clear());
+
+test("a hint stands there, the answer when it is asked for", () => {
+  const there = mounted(exercise, DATA);
+  assert.deepEqual([there.find("i").textContent, shown(there)], ["○", "hint ask"]);
+  there.click(there.find("button"));
+  assert.equal(shown(there), "hint answer");
+});
+
+test("what is tempting and wrong is said; what is done is done, opens itself, and stays so in this browser", () => {
+  const there = mounted(exercise, DATA);
+  there.again({ ...DATA, why: "Two of them." });
+  assert.deepEqual([shown(there), there.find("details").open], ["hint why ask", true]);
+  there.again({ ...DATA, done: true });
+  assert.deepEqual([there.find("i").textContent, shown(there)], ["✓", "answer"]);
+  assert.match(there.find("summary").textContent, /Make it even\. Done\.$/);
+  const later = mounted(exercise, DATA);
+  assert.deepEqual([later.find("i").textContent, shown(later)], ["✓", "answer"]);
+});
+
+test("where the page cannot tell there is nothing to be done", () => {
+  assert.equal(mounted(exercise, { ...DATA, done: null }).find("i").textContent, "?");
+  assert.equal(shown(mounted(exercise, { ...DATA, id: "other", hint: "" })), "answer");
+});

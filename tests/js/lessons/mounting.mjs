@@ -1,0 +1,108 @@
+// A page for the parts of a lesson, under Node: each is mounted as Streamlit does it, with data and an element.
+
+import { mock } from "node:test";
+
+import { Window } from "happy-dom";
+
+export const WIDE = 400; // every element, in pixels
+const page = new Window({ url: "https://playground.test/", width: 1280, height: 720 });
+const NAMES = ["document", "localStorage", "location", "CustomEvent", "Event", "KeyboardEvent", "MouseEvent"];
+for (const name of NAMES) set(name, page[name]);
+set("window", page);
+set("innerWidth", 1280);
+set("innerHeight", 720);
+set("getComputedStyle", () => ({
+  getPropertyValue: () => "#07c",
+  color: "rgb(17 17 17)",
+  backgroundColor: "rgb(255 255 255)",
+  fontFamily: "x",
+  fontSize: "14px",
+}));
+set("matchMedia", () => ({ matches: true, addEventListener() {} }));
+set(
+  "ResizeObserver",
+  class {
+    observe() {}
+    disconnect() {}
+  },
+);
+const frames = [];
+mock.timers.enable({ apis: ["setTimeout"] });
+set("requestAnimationFrame", (draw) => frames.push(draw));
+set("cancelAnimationFrame", () => {});
+for (const name of ["addEventListener", "removeEventListener", "dispatchEvent"]) set(name, page[name].bind(page));
+
+function set(name, value) {
+  Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+}
+
+const { prototype } = page.HTMLElement;
+for (const name of ["clientWidth", "clientHeight", "offsetHeight"])
+  Object.defineProperty(prototype, name, { get: () => WIDE, configurable: true });
+for (const one of [prototype, page.Element.prototype])
+  one.getBoundingClientRect = () => ({
+    x: 0,
+    y: 0,
+    left: 0,
+    top: 0,
+    width: WIDE,
+    height: WIDE,
+    right: WIDE,
+    bottom: WIDE,
+  });
+const context = { createImageData: (width, height) => ({ data: new Uint8ClampedArray(4 * width * height) }) };
+page.HTMLCanvasElement.prototype.getContext = () =>
+  new Proxy(context, { get: (of, name) => of[name] ?? (() => {}), set: () => true });
+page.Element.prototype.setPointerCapture = () => {};
+page.Element.prototype.scrollIntoView = () => {};
+// It has no viewBox of its own.
+Object.defineProperty(page.SVGSVGElement.prototype, "viewBox", {
+  get() {
+    const [, , width, height] = (this.getAttribute("viewBox") ?? "0 0 1 1").split(" ").map(Number);
+    return { baseVal: { width, height } };
+  },
+  configurable: true,
+});
+
+// {find, texts, click, …} of a part that is mounted; `again` mounts it once more, with other data.
+export function mounted(mount, data, { within, ...more } = {}) {
+  const parentElement = document.createElement("div");
+  if (within) parentElement.append(within);
+  document.body.replaceChildren(parentElement);
+  const again = (now) => mount({ data: now, parentElement, ...more });
+  const leave = again(data);
+  const find = (selector) => parentElement.querySelector(selector);
+  const tell = (kind, element, made, values = {}) =>
+    element.dispatchEvent(Object.assign(new page[kind](made, { bubbles: true, cancelable: true, ...values }), values));
+  return {
+    parentElement,
+    again,
+    leave,
+    find,
+    texts: (selector) => [...parentElement.querySelectorAll(selector)].map((one) => one.textContent),
+    click: (element) => tell("MouseEvent", element, "click"),
+    key: (element, key) => tell("KeyboardEvent", element, "keydown", { key }),
+    point: (element, made, clientX, clientY) =>
+      tell("MouseEvent", element, made, { clientX, clientY, buttons: 1, pointerId: 1 }),
+    input: (element, value) => {
+      element.value = value;
+      tell("Event", element, "input");
+    },
+  };
+}
+
+// What a drawing that keeps itself (drawing/stage.js) is mounted in; `told` is what went to the page.
+export function drawn(component, data) {
+  const told = {};
+  const box = document.createElement("div");
+  box.dataset.drawing = "";
+  const there = mounted(component, data, { within: box, setStateValue: (name, value) => (told[name] = value) });
+  draw();
+  return { ...there, told, read: () => box.__drawing.read() };
+}
+
+// What is drawn and told to the page a moment after a change.
+export function draw() {
+  mock.timers.tick(5000);
+  for (let n = 0; n < 9 && frames.length; n++) for (const one of frames.splice(0)) one(performance.now());
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { DONE, keep } from "../../../playground/microscope/core/guesses.js";
+import { mounted } from "./mounting.mjs";
+
+const { default: overview } = await import("../../../playground/microscope/lessons/overview.js");
+
+const DATA = {
+  boxes: [
+    { name: "patches", page: "patches", lit: false, group: "before" },
+    { name: "MLP", page: "block", lit: true, group: "layer" },
+    { name: "answer", page: "block", lit: false, group: "after" },
+  ],
+  questions: 43,
+  exercises: 12,
+  step: "cost pairs",
+};
+
+beforeEach(() => localStorage.clear());
+
+test("the boxes stand in the model's order, the page's own is lit, and each leads to its page", () => {
+  const gone = [];
+  const there = mounted(overview, DATA, { setTriggerValue: (name, value) => gone.push([name, value.page]) });
+  assert.deepEqual(there.texts("nav button"), ["patches", "MLP", "answer"]);
+  assert.deepEqual(there.texts("[aria-current]"), ["MLP"]);
+  there.click(there.find('[data-page="block"]'));
+  assert.deepEqual(gone, [["go", "block"]]);
+});
+
+test("what was guessed and done is counted as it happens, and can be forgotten", () => {
+  const there = mounted(overview, DATA);
+  const said = () => there.find("p span").textContent;
+  assert.deepEqual([said(), there.find("[data-forget]").hidden], ["", true]);
+  keep(localStorage, "far", { words: "you said 60 %", guess: 60 });
+  keep(localStorage, "seen", { words: "", guess: "" }); // shown without a guess
+  dispatchEvent(new CustomEvent("guess-locked"));
+  assert.equal(said(), "1 of 43 questions guessed; kept in this browser only.");
+  keep(localStorage, "even", true, DONE);
+  dispatchEvent(new CustomEvent("guess-locked"));
+  assert.equal(said(), "1 of 43 questions guessed, 1 of 12 exercises done; kept in this browser only.");
+  there.click(there.find("[data-forget]"));
+  assert.equal(said(), "");
+  assert.doesNotMatch(mounted(overview, DATA).find("p").textContent, /guessed/);
+});

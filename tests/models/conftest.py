@@ -1,0 +1,25 @@
+"""What several tests of models take."""
+
+import io
+from contextlib import redirect_stdout
+
+import pytest
+
+from playground.errors import PlaygroundError
+from playground.models import pickled, pickled_process
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Reads pickled files in this process: one of their own takes seconds to begin."""
+
+    def run(path, made, seconds):
+        said = io.StringIO()
+        try:
+            with redirect_stdout(said):
+                pickled_process.main(str(path), str(made))
+        except SystemExit:
+            raise PlaygroundError(f"{path} {said.getvalue().strip()}.") from None
+
+    monkeypatch.setattr(pickled, "_run", run)
+    monkeypatch.setattr(pickled_process, "_limit", lambda spare, seconds: None)

@@ -1,0 +1,85 @@
+"""A pickled file may come from anybody: nothing of it is run, and what is no file of weights is said in a sentence."""
+
+import os
+import pickle
+import re
+import zipfile
+
+import pytest
+import torch
+
+import playground
+from playground import PlaygroundError
+from playground.models import pickled
+
+NAME = "vit_tiny_patch16_224"
+
+
+class Hostile:
+    def __reduce__(self):
+        return os.system, ("touch was-run",)
+
+
+class Unknown:
+    """An object whose class the file only names."""
+
+
+def bomb(path):
+    """A gigabyte and a half of zeros in a few megabytes."""
+    torch.save({"a": torch.zeros(10)}, path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, bytes(1_500_000_000) if name.endswith("data/0") else data)
+
+
+FILES = {
+    "runs code": (lambda path: path.write_bytes(pickle.dumps(Hostile(), protocol=2)), "run code|no file that torch"),
+    "a whole model": (lambda path: torch.save(torch.nn.Linear(2, 2), path), "state_dict"),
+    "an object": (lambda path: torch.save({"a": Unknown()}, path), "run code when they are read"),
+    "nothing": (lambda path: torch.save({"epoch": 3}, path), "holds no weights"),
+    "noise": (lambda path: path.write_bytes(b"PK" + bytes(500)), "run code|no file that torch can read"),
+    "text": (lambda path: path.write_text("weights"), "no file of weights that torch wrote"),
+    "more than there is": (lambda path: torch.save({"a": torch.zeros(1).expand(10**12)}, path), "more numbers than"),
+    "a bomb": (bomb, "far more memory|no file that torch can read"),
+    "missing": (lambda path: None, "There is no file"),
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_a_hostile_or_damaged_pickle_is_a_sentence_and_nothing_of_it_is_run(what, tmp_path, monkeypatch, request):
+    monkeypatch.chdir(tmp_path)
+    if what not in ("runs code", "a bomb"):
+        request.getfixturevalue("here")
+    write, sentence = FILES[what]
+    write(tmp_path / "mine.pth")
+    with pytest.raises(PlaygroundError, match=sentence) as refusal:
+        playground.load(tmp_path / "mine.pth")
+    assert len(str(refusal.value)) < 700
+    assert [file.name for file in tmp_path.iterdir() if file.name != "mine.pth"] == []
+
+
+def test_a_pickle_under_another_name_is_called_what_it_is(tmp_path):
+    torch.save({"a": torch.zeros(3)}, tmp_path / "mine.safetensors")
+    with pytest.raises(PlaygroundError, match=r"torch has pickled.*\.pth") as refusal:
+        playground.load(NAME, weights=tmp_path / "mine.safetensors")
+    assert "header claims" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["noise.pth", "noise.safetensors", "noise.bin"])
+def test_a_file_of_something_else_is_a_sentence_without_the_number_that_its_first_bytes_make(name, tmp_path):
+    """It said "its header claims 1,600,513,671,147,220,912 bytes", of a .pth too."""
+    (tmp_path / name).write_bytes(b"\xf0noise of another kind" * 99)
+    for load in (lambda: playground.load(NAME, weights=tmp_path / name), lambda: playground.load(tmp_path / name)):
+        with pytest.raises(PlaygroundError, match=r"no file of weights that torch wrote|not a readable") as refusal:
+            load()
+        assert not re.search(r"\d{4}", str(refusal.value).replace(str(tmp_path), "")), refusal.value
+        assert ("safetensors file" in str(refusal.value)) == name.endswith(".safetensors"), refusal.value
+
+
+def test_a_pickle_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
+    torch.save({"a": torch.zeros(3)}, tmp_path / "mine.pth")
+    monkeypatch.setattr(pickled, "PATIENCE", 0)
+    with pytest.raises(PlaygroundError, match="longer to read than 0 seconds"):
+        playground.load(tmp_path / "mine.pth")
