@@ -10,13 +10,13 @@
 //        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures, null for all, undefined for no *Export*,
 //        share(): sends on what the microscope shows,
+//        face: of the microscope, see shell/face.js,
 //        hidden: draws nothing, and takes no picture,
 //        sheets: {models, export}: write their sheets, see shell/models.js and shell/export.js}
 //
 // What is chosen is read from `choice.now` alone. update(part of a host) draws what has changed.
 import { say, sayMath, show } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
-import { openFace } from "./address.js";
 import { besideAsModel, fillCompare, titleOfBeside } from "./compare.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { smallEnough } from "./readable.js";
@@ -27,7 +27,7 @@ import { createIcon, createSheet, nextByKey } from "./toolbarparts.js";
 
 // pages: [{name, title, number, steps: of one that is not here, but in the app}]; link(page, words) gives an address,
 // go(page, words) leads there within the app.
-export function fillPages(box, { pages, page, words, link, go, version }) {
+export function fillPages(box, { pages, page, words, link, go, version, face }) {
   const menu = document.createElement("nav");
   menu.className = "pages";
   menu.setAttribute("aria-label", "Pages");
@@ -59,7 +59,7 @@ export function fillPages(box, { pages, page, words, link, go, version }) {
     event.preventDefault();
     next.focus();
   });
-  menu.append(languageChooser());
+  menu.append(languageChooser(face));
   const small = document.createElement("small");
   const elsewhere = pages.some(({ steps }) => steps) ? "Grey: in the app alone. " : "";
   small.textContent = `${elsewhere}Attention Playground ${version}`;
@@ -67,17 +67,17 @@ export function fillPages(box, { pages, page, words, link, go, version }) {
 }
 
 // The language of See.
-function languageChooser() {
+function languageChooser(face) {
   const line = document.createElement("p");
   line.className = "languages";
   line.setAttribute("role", "group");
-  line.setAttribute("aria-label", seeWords(openFace().language, "language"));
+  line.setAttribute("aria-label", seeWords(face.language, "language"));
   for (const [tag, title] of Object.entries(LANGUAGES)) {
     const button = document.createElement("button");
     Object.assign(button, { type: "button", textContent: title, lang: tag });
-    button.setAttribute("aria-pressed", String(openFace().language === tag));
+    button.setAttribute("aria-pressed", String(face.language === tag));
     button.addEventListener("click", () => {
-      openFace().speak(tag);
+      face.speak(tag);
       for (const one of line.children) one.setAttribute("aria-pressed", String(one === button));
     });
     line.append(button);
@@ -120,7 +120,7 @@ const MICROSCOPE_PAGE = "microscope"; // the only page on which two are compared
 
 export function createToolbar(root, host) {
   const given = { ...host };
-  const { choice, ownPictures } = given;
+  const { choice, ownPictures, face } = given;
   const stop = new AbortController();
   const sheet = createSheet();
   const strip = createStrip(given);
@@ -143,7 +143,7 @@ export function createToolbar(root, host) {
   const pictures = opener("pictures", null, "Pictures", fillWithPictures);
   const photo = opener("photo", null, "Your photo", fillWithOpening);
   const sending = plainButton("sending", () => given.share());
-  const other = plainButton("other-face", () => openFace().set(openFace().now === "see" ? "lab" : "see"));
+  const other = plainButton("other-face", () => face.set(face.now === "see" ? "lab" : "see"));
   const rest = document.createElement("div");
   rest.className = "rest"; // on a phone it stands in the sheet of *More*
   rest.append(model.button, grid.element, compare.button, exporting.button);
@@ -306,9 +306,10 @@ export function createToolbar(root, host) {
     show(root, !given.hidden);
     if (given.hidden) return sheet.close();
     const here = given.pages.find((page) => page.name === given.page);
-    const see = given.page === MICROSCOPE_PAGE && openFace().now === "see";
-    const words = (key) => seeWords(openFace().language, key);
+    const see = given.page === MICROSCOPE_PAGE && face.now === "see";
+    const words = (key) => seeWords(face.language, key);
     root.dataset.face = see ? "see" : "lab";
+    for (const one of [pictures.button, photo.button, sending]) show(one, see);
     for (const [label, key] of [
       [pictures.label, "pictures"],
       [photo.label, "yourPhoto"],
@@ -341,7 +342,7 @@ export function createToolbar(root, host) {
     draw();
   }
 
-  const stops = [choice.follow(follow), ownPictures.follow(draw), openFace().follow(draw)];
+  const stops = [choice.follow(follow), ownPictures.follow(draw), face.follow(draw)];
   takeDroppedAndPasted(take, () => !given.hidden, stop.signal);
   draw();
 

@@ -5,7 +5,7 @@
 //        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}, and what early.js has
 
 import { startQuery } from "../core/view.js";
-import { pageNow, viewWords, wordsWithoutTour } from "./address.js";
+import { openFace, pageNow, viewWords, wordsWithoutTour } from "./address.js";
 import { catalogue, choice, firstSample, tracesOf } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { pageSays } from "./early.js";
@@ -122,6 +122,7 @@ const hostOf = ({ data, more }) => ({
   titles: titlesOf(data),
   grids: data.page === "microscope" && shownTrace.now?.model === choice.now.model ? shownTrace.now.grids : [],
   choice,
+  face: openFace(),
   catalogue,
   ownPictures,
   ask,

@@ -64,6 +64,7 @@ export function aHost(more = {}) {
     follow: chosen.follow,
     words: () => ({ sample: choice.now.sample, model: choice.now.model }),
   };
+  const face = { now: "lab", language: "en", set() {}, speak() {}, follow: telling().follow };
   const ownPictures = {
     list: more.own ?? [],
     opened: [],
@@ -94,6 +95,7 @@ export function aHost(more = {}) {
     hidden: false,
     version: "9.9",
     choice,
+    face,
     catalogue: { samples: SAMPLES },
     ownPictures,
     ask: () => {
