@@ -1,6 +1,6 @@
 // A weight beside what it carries: for the patch under the cursor, its weights and weight × ‖W_O v‖.
 //
-// data: the container of playground/pack/__init__.py with {view: {id, layer, head, query}, sections: {pack, image}}. The pack
+// data: the container of playground/pack with {view: {id, layer, head, query}, sections: {pack, image}}. The pack
 // holds one layer; another is asked for by the state "look", "layer.head.row.column", which also goes into the
 // address.
 

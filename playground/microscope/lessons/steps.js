@@ -1,7 +1,7 @@
 // A walk through one attention layer, step by step. The numbers of all steps are here: stepping and playing ask no
 // server.
 //
-// data: the container of playground/pack/__init__.py with {numbers: {axis: n}, tokens: [name, …], view: {id, step}, steps:
+// data: the container of playground/pack with {numbers: {axis: n}, tokens: [name, …], view: {id, step}, steps:
 // [{name, says, formula, axes, shape, reckoning, file, lines: [{number, text, mark}], joined, low, high, end, groups:
 // [{name, role, section, panels, rows, columns}]}, …]}.
 // Out goes the state "step", counted from 1, a moment after the last choice; never while it plays.
