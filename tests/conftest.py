@@ -44,6 +44,10 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+def pytest_unconfigure():
+    gc.unfreeze()  # or libraries say at the end that they have leaked
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
     """One process more than there are cores where browsers are driven: they wait for each other half of the time. With

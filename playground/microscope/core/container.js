@@ -1,4 +1,4 @@
-// Arrays as bytes, as playground/pack/__init__.py writes them and openContainer (core.js) reads them. No DOM in here.
+// Arrays as bytes, as playground/pack writes them and openContainer (core.js) reads them. No DOM in here.
 
 export const ALIGN = 16; // bytes
 const KINDS = new Map([

@@ -71,7 +71,7 @@ function decoderOf(header, section) {
   };
 }
 
-// codes: (heads, tokens, dim); low and step of each dimension: (heads, dim). As playground/pack writes it.
+// codes: (heads, tokens, dim); low and step of each dimension: (heads, dim). As eight_bits in pack/ wrote them.
 export function decodeBytes(codes, low, step, tokens, dim) {
   const out = new Float32Array(codes.length);
   for (let at = 0; at < codes.length; at += dim) {

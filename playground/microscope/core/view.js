@@ -85,7 +85,7 @@ export function sameToken(token, pack, other) {
 export const sameLayer = (layer, pack, other) =>
   pack.layers === other.layers ? layer : Math.round((layer / Math.max(1, pack.layers - 1)) * (other.layers - 1));
 
-// Where heads look at objects; as upper_layer in playground/pack.
+// Where heads look at objects; as upper_layer in pack/.
 export const upperLayer = (pack) => Math.floor((2 * pack.layers) / 3);
 
 // Makes a view from a link, a file or a former picture fit this pack. Unknown keys are dropped.

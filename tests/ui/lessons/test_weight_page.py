@@ -45,7 +45,6 @@ def test_three_powers_whose_sum_is_infinite_break_it_too():
 def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_without_a_place(monkeypatch, seen):
     """Layer 0, head 5 of DINOv2 gives 99.98 % to one patch on the coffee: none of 72 heads did, the page said."""
     from playground.analysis.heads import look
-    from playground.serving import traces
     from playground.ui.lessons import heads_numbers, weight
 
     asked, habits = [], look(seen)
@@ -53,10 +52,10 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
     here = SimpleNamespace(
         picture=pictures.sample("meadow"),
         wish=SimpleNamespace(model="x"),
+        traced=lambda: seen,
         own=None,
         kept=lambda what, make: make(),
     )
-    monkeypatch.setattr(traces, "trace", lambda *what: seen)
     monkeypatch.setattr(heads_numbers, "habits_here", lambda here: habits)
     monkeypatch.setattr(weight.guess, "ask", lambda question, context: asked.append(question))
     monkeypatch.setattr(weight.guess, "after", lambda id: nullcontext())
