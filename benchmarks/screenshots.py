@@ -26,7 +26,16 @@ CAT = {"sample": "chelsea"}
 EYE = (11, 23)  # a patch of one eye of the cat, in samples.py's grid
 
 
+class Newcomer(Visitor):
+    """Whose browser has shown neither face yet: a plain link opens See."""
+
+    had_lab = False
+
+
 SHOTS = {  # a file's name -> the address, the patch that is pointed at, the browser
+    "see": (CAT, EYE, DESK),
+    "see-dark": (CAT, EYE, {**DESK, "color_scheme": "dark"}),
+    "see-phone": (CAT, EYE, PHONE),
     "microscope": (CAT, EYE, DESK),
     "dark": (CAT | {"draw": "light"}, EYE, {**DESK, "color_scheme": "dark"}),
     "off": (CAT | {"curtain": "0.55"}, EYE, DESK),
@@ -39,7 +48,8 @@ PAGES = ["training"]
 
 def shoot(chromium: Browser, url: str, file: Path) -> None:
     address, patch, options = SHOTS[file.stem]
-    visitor = Visitor(chromium, url, **options).open(address)
+    visits = Newcomer if file.stem.startswith("see") else Visitor
+    visitor = visits(chromium, url, **options).open(address)
     if options.get("has_touch"):
         visitor.page.touchscreen.tap(*visitor.place(patch))
     else:
