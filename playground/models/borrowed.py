@@ -26,7 +26,7 @@ from itertools import groupby
 from pathlib import Path
 
 from playground.errors import PlaygroundError
-from playground.models.weights_file import is_whole
+from playground.models.whole import is_whole
 
 
 @dataclass(frozen=True)

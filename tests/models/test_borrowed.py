@@ -21,7 +21,7 @@ from playground.errors import PlaygroundError
 from playground.models import borrowed, timm_models
 from playground.models.borrowed import Borrowed
 from playground.models.onnx_file import read_onnx
-from playground.models.weights_file import digest_of
+from playground.models.whole import digest_of
 
 NO_WEIGHTS = b"\2\0\0\0\0\0\0\0{}"  # a whole file of none
 CONTENT = b"a photograph of a cat" * 100

@@ -129,7 +129,7 @@ def test_what_is_below_does_not_compress_a_second_time(http, asked):
 
 
 def test_no_more_is_kept_than_there_is_room_for(monkeypatch, asked, http):
-    monkeypatch.setattr(scripts, "KEPT", 500)
+    monkeypatch.setattr(scripts, "KEPT_TEXTS", 500)
     for n in range(50):
         http.get(f"/api/app/0123/shell/app.js?styles={n}", headers={"Accept-Encoding": "gzip"})
     kept = http.app.middleware_stack

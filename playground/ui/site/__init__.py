@@ -20,9 +20,10 @@ from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, styleshee
 from playground.lessons.words import TEXTS
 from playground.serving import models, prepared, site_files
 from playground.serving.site_files import Folder
+from playground.ui import toolbar
 from playground.ui.components import SHELL_STYLES
 from playground.ui.pages import LESSONS, PAGES
-from playground.ui.site import lessons, toolbar
+from playground.ui.site import lessons
 from playground.ui.tour_steps import STEPS
 from playground.version import __version__
 

@@ -1,0 +1,82 @@
+"""Whether a file in the cache is whole. What is damaged (an empty file after a full disk, half of one after a power
+cut) counts as absent: the app goes on with what is whole, and whoever fetches it gets a new one.
+
+Every start looks at each file: a photograph's digest, and of weights, which are large, whether the file is as long as
+its header says. `python -m playground doctor` reads those to their end as well.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import stat
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+from playground.assets import PROGRAM
+
+LONGEST_HEADER = 4 * 2**20  # bytes, of a file of weights
+
+log = logging.getLogger("playground")
+
+
+def is_whole(path: Path, digest: str | None = None) -> bool:
+    """False where there is none, too. A file is looked at once, as long as it stays as it is."""
+    try:
+        facts = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    if not stat.S_ISREG(facts.st_mode):
+        return False
+    trouble = _trouble(path, digest, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+    return trouble is None
+
+
+@lru_cache(500)
+def _trouble(path: Path, digest: str | None, number: int, size: int, changed: int) -> str | None:
+    """Said to the operator, once."""
+    trouble = what_is_wrong(path, digest)
+    if trouble:
+        log.warning(
+            "%s is damaged (%s) and counts as absent: `%s doctor --repair` fetches it again.",
+            path, trouble, PROGRAM,
+        )  # fmt: skip
+    return trouble
+
+
+def what_is_wrong(path: Path, digest: str | None = None) -> str | None:
+    try:
+        size = path.stat().st_size
+        if size == 0:
+            return "it is empty"
+        if path.suffix == ".safetensors" and (long := length_of_weights(path)) != size:
+            return f"it has {size:,} bytes" + (f" of {long:,}" if long else ", and no header that can be read")
+        if digest and digest_of(path) != digest:
+            return "its SHA-256 is another one"
+    except OSError as error:
+        return f"it can't be read: {error.strerror or error}"
+    return None
+
+
+def length_of_weights(path: Path) -> int | None:
+    """How long a safetensors file should be, by its header; None if that can't be read."""
+    try:
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > LONGEST_HEADER:
+                return None
+            header = json.loads(file.read(length))
+        ends = [said["data_offsets"][1] for name, said in header.items() if name != "__metadata__"]
+        return 8 + length + max(ends, default=0)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return None
+
+
+def digest_of(path: Path) -> str:
+    digest = sha256()
+    with open(path, "rb") as file:
+        while part := file.read(2**20):
+            digest.update(part)
+    return digest.hexdigest()
