@@ -29,7 +29,7 @@ def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> 
     vit = _same_model(seen, other)
     if not put:
         raise PlaygroundError("Nothing is put in place of anything: name a token of each picture.")
-    seen._layer(layer)  # raises if there is no such layer
+    seen.layer_number(layer)  # raises if there is no such layer
     to, of = ([trace.token(query) for query in some] for trace, some in ((seen, put), (other, put.values())))
     with torch.no_grad():
         (x, rotation), (there, _) = _after(seen, layer), _after(other, layer)
