@@ -23,7 +23,7 @@ from playground.models import borrowed, hub, pickled, timm_models, weights_file,
 from playground.models.given import WORDS, Given
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.names import OWN
-from playground.models.source import Source, assumed, build, notice, over
+from playground.models.source import Asked, Source, assumed, build, notice, over, remember
 from playground.models.timm_models import WEIGHTS
 from playground.models.zoo import PICKLED_WEIGHTS
 from playground.vit import Config, VisionTransformer
@@ -131,7 +131,7 @@ def load(
         vit = zoo.placed(build(source, seed), device)
         again = not seed and (pretrained or weights is not None)
         of = None if weights is None else os.fspath(weights)
-        source.remember(vit, source.Asked(os.fspath(model), of, source.given) if again else None)
+        remember(vit, Asked(os.fspath(model), of, source.given) if again else None)
     if said := notice(vit):
         warnings.warn(said, PlaygroundWarning, stacklevel=2)
     return vit

@@ -1,5 +1,5 @@
-// How weights become light on a photograph. The same lines as in playground/figures/drawing/light.py, so that a figure looks
-// like the screen; a test compares the two. No DOM in here.
+// How weights become light on a photograph. The same lines as in playground/figures/drawing/light.py, so that a figure
+// looks like the screen; a test compares the two. No DOM in here.
 //
 // Heat: the photograph, a little darker and paler, and laid over it warm colours, from red through orange to gold, the
 // more opaque the larger the weight. At every place the colour is lighter than what lies beneath and has the picture's

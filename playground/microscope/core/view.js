@@ -1,6 +1,6 @@
 // The view: everything a person has chosen, as one flat and plain object that fits into a link. No DOM in here.
-// playground/figures/drawing/view.py holds the same table for the server and the figures; tests/figures/test_view.py compares
-// them.
+// playground/figures/drawing/view.py holds the same table for the server and the figures; tests/figures/test_view.py
+// compares them.
 import { patchAt, patchText } from "./grid.js";
 import { FIRST_WAY, WAYS } from "./ways.js";
 

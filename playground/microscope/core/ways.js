@@ -30,7 +30,7 @@ const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (whole, name) => fil
 
 export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].explains === "patch";
 
-// Whether a token asks: nowhere else is decided what is said of one. As Spec.asks in playground/figures/drawing/spec.py.
+// Whether a token asks: nowhere else is decided what is said of one. As Spec.asks in figures/drawing/spec.py.
 export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
 
 // What is spread between its smallest and its largest, and what speaks for a label and against it, has no share that

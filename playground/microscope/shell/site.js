@@ -24,7 +24,7 @@ const NEW_VERSION = "There is a new version of this page.";
 const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
 const REAL_NAME = "dinov2-small"; // the network that knows photographs
 
-// What playground/ui/site/__init__.py wrote: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
+// What playground/ui/site wrote: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
 // lessons: {page: see sitelessons.js}, offline: a service worker keeps the page}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
