@@ -164,10 +164,10 @@ def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None
     of another picture whose patch it is that asks."""
     if spec.way.of_heads and head in POOLED:
         heads = [Asked(seen, spec, layer, each, scale) for each in range(seen.heads)]
-        answer = pooled(heads, head)
+        answered = pooled(heads, head)
     else:
-        answer = answer(Asked(seen, spec, layer, head, scale, asker))
-    numbers, breadth = answer.numbers, None
+        answered = answer(Asked(seen, spec, layer, head, scale, asker))
+    numbers, breadth = answered.numbers, None
     if spec.way.rows and spec.direction == "row" and head != "max":  # the largest weights are no row: no sum of 1
         from playground.tracing import entropy
 
@@ -177,7 +177,7 @@ def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None
         tuple(zip(seen.prefix, numbers.tolist(), strict=False)),
         breadth,
         values=numbers.numpy(),
-        blanked=answer.blanked,
+        blanked=answered.blanked,
     )
 
 
