@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 import playground  # noqa: E402
 from playground.errors import PlaygroundError  # noqa: E402
-from playground.figures import light  # noqa: E402
+from playground.figures.drawing import light  # noqa: E402
 from playground.samples import samples  # noqa: E402
 
 OUT = ROOT / "build" / "contact-sheet.png"

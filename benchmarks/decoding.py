@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT)]
 from playground.pictures.decoder import Worker  # noqa: E402
 from playground.pictures.images import decode_here  # noqa: E402
 from playground.samples import named  # noqa: E402
-from playground.serving import decoding  # noqa: E402
+from playground.serving import pictures  # noqa: E402
 from playground.serving.pictures import ENOUGH, SHOWN_SIDE  # noqa: E402
 
 SIDES = (4032, 2688)
@@ -48,7 +48,7 @@ def here(data: bytes) -> None:
 
 
 def there(data: bytes) -> None:
-    decoding.decoded(data, ENOUGH, 2 * SHOWN_SIDE)
+    pictures.decoded(data, ENOUGH, 2 * SHOWN_SIDE)
 
 
 def alone(data: bytes) -> None:

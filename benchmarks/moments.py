@@ -20,7 +20,7 @@ import eyes  # noqa: E402
 
 import playground  # noqa: E402
 from playground.analysis.moments import Moment, best_moments  # noqa: E402
-from playground.figures import light  # noqa: E402
+from playground.figures.drawing import light  # noqa: E402
 from playground.models import borrowed  # noqa: E402
 from playground.samples import named  # noqa: E402
 

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 import playground  # noqa: E402
 from playground import tracing  # noqa: E402
 from playground.analysis import occlusion  # noqa: E402
-from playground.figures import picture_files  # noqa: E402
+from playground.figures import batch  # noqa: E402
 from playground.pictures import images  # noqa: E402
 from playground.samples import SAMPLES, named  # noqa: E402
 from playground.tracing import METHODS, Query, Trace  # noqa: E402
@@ -97,7 +97,7 @@ def main() -> None:
         vit = playground.load(model)
         patch = vit.config.patch_size
         collected: dict[tuple[str, str], list[tuple[float, ...]]] = {}
-        for file in picture_files.found(options.pictures):
+        for file in batch.found(options.pictures):
             sample = None if Path(file).exists() else named(file)
             image = images.open_image(sample.path if sample else file)
             native = min(vit.config.image_size[0] // patch, SIDE)

@@ -194,7 +194,7 @@ async def occluded(request: Request) -> Response:
 
 def _blanked(seen: Trace, asked: occlusion.Asked, now: Found) -> dict[str, object]:
     """How it was measured, in a figure's words, and where nothing moves it the least that would be something."""
-    from playground.figures import captions  # with what draws figures, which a server loads for those who ask
+    from playground.figures.drawing import captions  # with what draws figures, which a server loads for those who ask
 
     how = f"blanked in {captions.sides(now.sides)}"
     if asked.label is not None:

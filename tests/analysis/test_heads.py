@@ -210,8 +210,8 @@ def test_a_trace_from_bytes_has_all_but_colour_and_effect(seen):
 
 def test_large_grids_are_sampled(monkeypatch, seen):
     whole = look(seen)
-    monkeypatch.setattr(heads.drawn, "ALL", 20)
-    monkeypatch.setattr(heads.drawn, "DRAWN", 20)
+    monkeypatch.setattr(heads, "ALL", 20)
+    monkeypatch.setattr(heads, "DRAWN", 20)
     assert look(seen).entropy == pytest.approx(whole.entropy, rel=0.2)
 
 

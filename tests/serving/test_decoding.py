@@ -98,7 +98,7 @@ def test_who_leaves_frees_the_place_of_the_next(fresh):
     pictures.warm_up()
     left, spare = list(fresh)
     with asker.working_for(Asker(leave)), pytest.raises(RuntimeError):
-        pictures.decoding.decoded(saved(quarters(), "JPEG"), 2**20, 64)
+        pictures.decoded(saved(quarters(), "JPEG"), 2**20, 64)
     assert fresh[0] is spare
     assert left not in fresh
     assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)

@@ -126,8 +126,8 @@ def test_what_a_pack_depends_on_is_in_its_name(monkeypatch):
     changed = {before}
     for module, name, value in (
         (prepared, "__version__", "another"),
-        (prepared.digests, "model_digest", lambda name: "other weights"),
-        (prepared.digests, "sample_digest", lambda name: "another drawing"),
+        (prepared, "model_digest", lambda name: "other weights"),
+        (prepared, "sample_digest", lambda name: "another drawing"),
     ):
         with monkeypatch.context() as changes:
             changes.setattr(module, name, value)

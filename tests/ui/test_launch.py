@@ -49,7 +49,7 @@ def test_names_by_which_browsers_call_it_go_to_the_server(options, given, monkey
 
     monkeypatch.setenv("PLAYGROUND_HOSTS", "")
     monkeypatch.setattr(launch, "_is_free", lambda *_: True)
-    monkeypatch.setattr(launch.temporary, "find_a_home", lambda: None)
+    monkeypatch.setattr(launch.settings, "find_a_home", lambda: None)
     started = []
     monkeypatch.setattr(cli, "main", lambda words, **_: started.append(words))
     assert main([*options, "--no-browser"]) == 0
