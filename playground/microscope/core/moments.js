@@ -3,15 +3,22 @@
 // in here.
 
 import { holdsAll, rowInto, rowsInto } from "./core.js";
-import { alikeness, directionsOf, likenessOf, spreadPatches } from "./kinds.js";
+import { ALIKE, alikeness, component, directionsOf, likenessOf, reach, spreadPatches } from "./kinds.js";
 
-const FAR = 0.15; // of the longer side: what is farther away is far
-const FEW = 0.03; // of the patches
-const ASKING = 24; // patches with a far twin
+const NEAR = 0.03; // of the longer side: what is nearer tells nothing
+const FAR = 0.25; // of the longer side: from here on a place is wholly far
+const SUBJECT = 360; // patches among which twins are looked for: those that belong most to what the picture shows
+const ASKING = 20; // patches with a far twin
+const REGION = 0.4; // the cosine from which a patch belongs to the region of the one that asks
+const MUCH = 0.3; // of the picture: a region of this size tells half
+const SEEN = 0.45; // the cosine that the brightest patch of a telling row has at least
+const PLAIN = 0.1; // of what it would tell: a row whose brightest patch is no far part like the one that asks
+const ISLAND = 2; // patches around the one that tells most
 const WHO_ASKS = 12; // patches, evenly spread, whose rows say what everybody listens to
 const FRAME = 0.08; // of each side: what lies in this frame counts half
 const APART = 0.1; // of the longer side: two of the three patches are farther from each other
 const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
+export const STRIKING = 0.01; // what tells less strikes nobody
 
 // The layers that are here and worth a look, lowest first.
 export const telling = (pack) =>
@@ -20,52 +27,52 @@ export const telling = (pack) =>
   );
 
 // Works through all heads of `layers`, and gives way after each: a generator that returns a scene, see tellsOf, with
-// `moments`: {layer, head, patches: who asks, tells: how telling each row is, score}, the best first. `features`: of
-// all tokens, as makeFeatures gives them.
+// `moments`: {layer, head, patches: who asks, tells: how telling each row is}, the best first. `features`: of all
+// tokens, as makeFeatures gives them.
 export function* searchMoments(pack, features, layers = telling(pack)) {
   const toward = directionsOf(features);
   yield;
-  const scene = { pack, toward, far: FAR * Math.max(pack.rows, pack.columns), usual: new Map(), moments: [] };
-  scene.subject = subjectOf(pack, toward, yield* atClass(pack, layers));
+  const scene = { pack, toward, usual: new Map(), moments: [] };
+  scene.subject = subjectOf(pack, toward, yield* atClass(pack, layers)).map((rank) => rank ** 3);
   yield;
-  const asking = yield* twinsOf(scene);
-  const likeness = [];
-  for (const patch of asking) {
-    likeness.push(likenessOf(toward, patch));
+  const asking = [];
+  for (const patch of yield* twinsOf(scene)) {
+    asking.push(askerOf(scene, patch));
     yield;
   }
   const lit = asking.map(() => new Float32Array(pack.patches));
   const rows = new Float32Array(asking.length * pack.tokens);
-  const tokens = asking.map((patch) => pack.prefixCount + patch);
+  const tokens = asking.map(({ patch }) => pack.prefixCount + patch);
   for (const layer of layers) {
     for (let head = 0; head < pack.heads; head++) {
-      usualOf(scene, layer, head);
       rowsInto(rows, pack, layer, head, tokens, pack.scale);
-      const tells = asking.map((patch, i) =>
-        litInto(lit[i], scene, layer, head, patch, likeness[i], rows, i * pack.tokens),
+      const usual = usualOf(scene, layer, head);
+      const tells = asking.map((asker, i) =>
+        litInto(lit[i], pack, usual, asker, rows.subarray(i * pack.tokens + pack.prefixCount)),
       );
-      scene.moments.push(momentOf(scene, layer, head, asking, lit, tells));
+      scene.moments.push(momentOf(pack, layer, head, tokens, lit, tells));
       yield;
     }
   }
-  scene.moments.sort((a, b) => b.score - a.score);
+  scene.moments.sort((a, b) => b.tells[0] - a.tells[0]);
   return scene;
 }
 
 // How telling the row of this patch is, in this head.
-export function tellsOf(scene, layer, head, patch, likeness = likenessOf(scene.toward, patch)) {
+export function tellsOf(scene, layer, head, patch, asker = askerOf(scene, patch)) {
   const { pack } = scene;
   const row = new Float32Array(pack.tokens);
   rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
-  return litInto(new Float32Array(pack.patches), scene, layer, head, patch, likeness, row, 0);
+  const usual = usualOf(scene, layer, head);
+  return litInto(new Float32Array(pack.patches), pack, usual, asker, row.subarray(pack.prefixCount));
 }
 
 // {layer, head, tells}, or null: the head in which this patch shows most, of those that were searched.
 export function bestHeadFor(scene, patch) {
-  const likeness = likenessOf(scene.toward, patch);
+  const asker = askerOf(scene, patch);
   let best = null;
   for (const { layer, head } of scene.moments) {
-    const tells = tellsOf(scene, layer, head, patch, likeness);
+    const tells = tellsOf(scene, layer, head, patch, asker);
     if (!best || tells > best.tells) best = { layer, head, tells };
   }
   return best;
@@ -94,6 +101,9 @@ const apart = (one, other, columns) =>
     Math.abs(Math.floor(one / columns) - Math.floor(other / columns)),
     Math.abs((one % columns) - (other % columns)),
   );
+
+const farness = (one, other, { rows, columns }) =>
+  Math.min(1, Math.max(0, (apart(one, other, columns) / Math.max(rows, columns) - NEAR) / (FAR - NEAR)));
 
 // -------------------------------------------------------------------------------------------- subject and background
 
@@ -165,45 +175,53 @@ function ranks(values) {
 
 // ------------------------------------------------------------------------------------------------------- who is asked
 
-// Patches that something far away resembles, and not much of the picture.
-function* twinsOf({ pack, toward, far, subject }) {
-  const { rows, columns, patches } = pack;
-  const some = spreadPatches(rows, columns, Math.floor(patches / 4));
-  const best = some.map(() => [-1, -1, -1]); // of the far ones, rising
-  const squares = new Float64Array(some.length);
+// Patches of the subject that another far away in it resembles.
+function* twinsOf({ pack, toward, subject }) {
+  const order = Array.from(subject, (_, j) => j).sort((a, b) => subject[b] - subject[a] || a - b);
+  const some = order.slice(0, SUBJECT);
+  const left = new Float64Array(some.length);
   for (let i = 0; i < some.length; i++) {
-    for (let j = i; j < some.length; j++) {
-      const alike = alikeness(toward, some[i], some[j]);
-      const square = Math.max(alike, 0) ** 2;
-      squares[i] += square;
-      if (j === i) continue;
-      squares[j] += square;
-      if (apart(some[i], some[j], columns) <= far) continue;
-      for (const three of [best[i], best[j]]) if (alike > three[0]) riseInto(three, alike);
+    for (let j = 0; j < i; j++) {
+      const far = farness(some[i], some[j], pack);
+      const twins =
+        far && Math.max(0, alikeness(toward, some[i], some[j])) ** 3 * far * subject[some[i]] * subject[some[j]];
+      if (twins > left[i]) left[i] = twins;
+      if (twins > left[j]) left[j] = twins;
     }
     if (i % 16 === 15) yield;
   }
-  const left = some.map(
-    (patch, i) =>
-      ((best[i][0] + best[i][1] + best[i][2]) / 3 - Math.sqrt(squares[i] / some.length) + 0.5) * subject[patch],
-  );
   const found = [];
   while (found.length < Math.min(ASKING, some.length)) {
-    const here = some[largest(left)];
-    found.push(here);
-    for (let j = 0; j < some.length; j++) if (apart(here, some[j], columns) <= 2) left[j] -= 0.5;
+    const best = largest(left);
+    found.push(some[best]);
+    for (let j = 0; j < some.length; j++) if (apart(some[best], some[j], pack.columns) <= 1) left[j] *= 0.8;
+    left[best] = -1;
   }
   return found;
 }
 
-// A larger value joins a rising list, whose smallest goes.
-function riseInto(list, value) {
-  let place = 0;
-  while (place + 1 < list.length && list[place + 1] < value) {
-    list[place] = list[place + 1];
-    place++;
-  }
-  list[place] = value;
+// {patch, likeness, worth: (patches,) what a weight there tells, at most; same: which patches are of its region}
+function askerOf({ pack, toward, subject }, patch) {
+  const { rows, columns } = pack;
+  const likeness = likenessOf(toward, patch);
+  let count = 0,
+    top = rows,
+    bottom = 0,
+    left = columns,
+    right = 0;
+  component((j) => likeness[j] >= REGION, patch, rows, columns).forEach((is, j) => {
+    if (!is) return;
+    count++;
+    top = Math.min(top, Math.floor(j / columns));
+    bottom = Math.max(bottom, Math.floor(j / columns));
+    left = Math.min(left, j % columns);
+    right = Math.max(right, j % columns);
+  });
+  const area = likeness.reduce((sum, alike) => sum + (alike >= REGION), 0) / pack.patches;
+  const full = Math.min(1, count / Math.max(1, bottom - top, right - left) ** 2); // an outline fills little of its square
+  const by = (subject[patch] * Math.sqrt(full)) / (1 + (area / MUCH) ** 2);
+  const worth = likeness.map((alike, j) => by * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
+  return { patch, likeness, worth };
 }
 
 function largest(values) {
@@ -228,47 +246,47 @@ function usualOf({ pack, usual }, layer, head) {
   return mean;
 }
 
-let telltale = new Float32Array(0); // the values of one row, to be sorted
-
-// Writes what of each weight of the row at rows[from …] is telling. Gives how much of that lies on the few patches that
-// have most.
-function litInto(out, scene, layer, head, patch, likeness, rows, from) {
-  const { pack, far, subject } = scene;
-  const { prefixCount, columns, patches } = pack;
-  if (telltale.length < patches) telltale = new Float32Array(patches);
-  const usual = usualOf(scene, layer, head);
-  let count = 0;
+// Writes what of each weight of the row, (patches, …), is telling. Gives how much of that lies together, where it is
+// brightest; little if what is brightest in the row is something else.
+function litInto(out, { rows, columns, patches }, usual, { patch, likeness, worth }, row) {
+  let total = 0,
+    all = 0,
+    most = 0,
+    peak = 0;
   for (let j = 0; j < patches; j++) {
-    const beyond = rows[from + prefixCount + j] - 2 * usual[j];
-    const tells = beyond > 0 && likeness[j] > 0 && apart(patch, j, columns) > far;
-    out[j] = tells ? beyond * likeness[j] * subject[j] * subject[patch] : 0;
-    if (tells) telltale[count++] = out[j];
+    const beyond = row[j] - 3 * usual[j];
+    out[j] = beyond > 0 ? beyond * worth[j] : 0;
+    total += out[j];
+    all += row[j];
+    if (row[j] > row[most]) most = j;
+    if (out[j] > out[peak]) peak = j;
   }
-  const sorted = telltale.subarray(0, count).sort();
-  let total = 0;
-  for (let n = 1; n <= Math.min(count, Math.max(3, Math.floor(FEW * patches))); n++) total += sorted[count - n];
-  return total;
+  if (!(total > 0)) return 0;
+  let island = 0;
+  for (let j = 0; j < patches; j++) if (out[j] && apart(peak, j, columns) <= ISLAND) island += out[j];
+  const same = component((j) => likeness[j] >= ALIKE && row[j] >= all / patches, patch, rows, columns);
+  const isFar = likeness[most] >= SEEN && apart(patch, most, columns) > reach(rows, columns);
+  const shows = isFar && !same[most] && !same[peak] ? 1 : PLAIN;
+  return island * Math.sqrt(island / total) * (row[peak] / row[most]) * shows;
 }
 
 // The three patches that show most, and not the same.
-function momentOf({ pack }, layer, head, asking, lit, tells) {
+function momentOf({ rows, columns, prefixCount }, layer, head, tokens, lit, tells) {
+  const asking = tokens.map((token) => token - prefixCount);
   const left = Float64Array.from(tells);
   const sums = lit.map((row) => row.reduce((sum, value) => sum + value, 0));
-  const room = APART * Math.max(pack.rows, pack.columns);
+  const room = APART * Math.max(rows, columns);
   const chosen = [];
-  let score = 0;
-  for (const weight of [1, 0.5, 0.5]) {
+  while (chosen.length < 3) {
     const best = largest(left);
-    score += weight * Math.max(0, left[best]);
     chosen.push(best);
     for (let i = 0; i < asking.length; i++) {
       left[i] *= 1 - common(lit[best], sums[best], lit[i], sums[i]);
-      if (apart(asking[best], asking[i], pack.columns) <= room) left[i] *= 0.3;
+      if (apart(asking[best], asking[i], columns) <= room) left[i] *= 0.3;
     }
-    // Of a small picture a patch may stand among them twice.
-    for (let i = 0; i < asking.length; i++) if (chosen.some((c) => asking[c] === asking[i])) left[i] = -1;
+    for (const c of chosen) left[c] = -1;
   }
-  return { layer, head, patches: chosen.map((i) => asking[i]), tells: chosen.map((i) => tells[i]), score };
+  return { layer, head, patches: chosen.map((i) => asking[i]), tells: chosen.map((i) => tells[i]) };
 }
 
 // What two rows have in common, 0 to 1.
