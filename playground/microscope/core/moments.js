@@ -18,7 +18,7 @@ const WHO_ASKS = 12; // patches, evenly spread, whose rows say what everybody li
 const FRAME = 0.08; // of each side: what lies in this frame counts half
 const APART = 0.1; // of the longer side: two of the three patches are farther from each other
 const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
-export const STRIKING = 0.01; // what tells less strikes nobody
+export const STRIKING = 0.015; // what tells less strikes nobody
 
 // The layers that are here and worth a look, lowest first.
 export const telling = (pack) =>

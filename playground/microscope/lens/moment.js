@@ -4,7 +4,7 @@
 import { holdsAll } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
-import { searchMoments, surprisesOf, telling } from "../core/moments.js";
+import { STRIKING, searchMoments, surprisesOf, telling } from "../core/moments.js";
 import { upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
@@ -17,6 +17,7 @@ const POINTED = 4; // CSS pixels, as in ghost.js
 export function bindMoment(lens) {
   lens.moment = {
     picture: "", //    the one on view, and its model
+    said: false, //    that nothing strikes
     given: false, //   an address named what is to be seen of it
     touched: false, // somebody has chosen something, or pointed at it
     greeted: false, // the soft cursor has shown somebody's own picture
@@ -29,6 +30,7 @@ export function bindMoment(lens) {
   const { choose } = lens;
   lens.choose = (change, from) => {
     moment.touched = lens.everHovered = true;
+    takeBack(lens);
     choose(change, from);
   };
   let from = null;
@@ -41,14 +43,20 @@ export function bindMoment(lens) {
   });
 }
 
+function takeBack({ moment, refs }) {
+  if (moment.said) say(refs.message, "");
+  moment.said = false;
+}
+
 // `view`: what came with the picture that is on view now.
 export function noteOpening(lens, view) {
   const { moment, main } = lens;
   const picture = `${main.picture.id} ${main.trace.model}`;
   const named = ["layer", "head", "query"].some((key) => view?.[key] !== undefined && view[key] !== null);
-  if (picture !== moment.picture)
+  if (picture !== moment.picture) {
     Object.assign(moment, { picture, given: named, touched: false, at: -1, wished: false });
-  else if (named) moment.given = true;
+    takeBack(lens);
+  } else if (named) moment.given = true;
 }
 
 // After each frame: what is there to look for is looked for when there has been none for a while.
@@ -102,13 +110,19 @@ export function comparedBy(pack) {
 
 export const sceneOf = ({ moment, main }) => moment.searches.get(main.id)?.scene ?? null;
 
-// A person's own photograph moves once, and nobody's choice is overruled.
+// A person's own photograph moves once, and nobody's choice is overruled. Where nothing strikes, it shows its parts.
 function moveToBest(lens, scene) {
   const { moment, main, view } = lens;
-  const best = scene.moments[0];
+  const [best] = scene.moments;
   const plain = view.direction === "row" && wayOf(view).rows && !view.locked;
-  if (!main.trace.private || moment.touched || moment.given || !plain || !(best?.score > 0)) return;
-  lens.view = { ...view, layer: best.layer, head: best.head, query: patchText(best.patches[0], main.pack.columns) };
+  if (!main.trace.private || moment.touched || moment.given || !plain || !best) return;
+  if (best.tells[0] < STRIKING && canAsk(lens, "features")) {
+    lens.view = { ...view, what: "components", layer: upperLayer(main.pack) };
+    moment.said = true;
+    say(lens.refs.message, "Nothing far apart stands out here: the picture's parts in colour.");
+  } else if (best.tells[0] > 0)
+    lens.view = { ...view, layer: best.layer, head: best.head, query: patchText(best.patches[0], main.pack.columns) };
+  else return;
   lens.hover = -1; // a cursor that rests there has not asked
   lens.opens({ greets: !moment.greeted });
   moment.greeted = true;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { unpack } from "../../../playground/microscope/core/core.js";
-import { searchMoments } from "../../../playground/microscope/core/moments.js";
+import { STRIKING, searchMoments } from "../../../playground/microscope/core/moments.js";
 import {
   bindMoment,
   comparedBy,
@@ -55,7 +55,7 @@ function best(how = WHOLE) {
 const moved = (name, values) => Object.assign(new Event(name), values);
 
 test("an own photograph moves to its best moment once, and it is nobody's choice", async () => {
-  const { lens, choices, moves } = opened();
+  const { lens, choices, moves } = opened({ offers: ["layers"] });
   await searched(lens);
   const { layer, head, patches } = best();
   const query = `${Math.floor(patches[0] / 7)},${patches[0] % 7}`;
@@ -65,6 +65,17 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
   lookForMoment(lens);
   await pass(2000);
   assert.equal(lens.view.head, 0, "it does not move again");
+});
+
+test("where nothing strikes, it says so and opens the parts in colour; what is said goes with the next choice", async () => {
+  assert.ok(best().tells[0] < STRIKING, "of these waves no row strikes");
+  const { lens, choices, moves } = opened();
+  await searched(lens);
+  assert.deepEqual([lens.view.what, lens.view.layer, lens.view.query], ["components", 2, "3,3"]);
+  assert.deepEqual([moves, choices], [[{ greets: true }], []]);
+  assert.match(lens.refs.message.textContent, /Nothing far apart stands out here/);
+  lens.choose({ head: 1 });
+  assert.equal(lens.refs.message.textContent, "");
 });
 
 test("nobody's choice is overruled: a head, a cursor, a click, an address, a lock", async () => {
