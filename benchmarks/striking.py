@@ -181,7 +181,7 @@ def former_moments(commit: str) -> ModuleType:
 
 
 def panel(seen, best) -> Image.Image:
-    rows, columns = seen.grid
+    columns = seen.grid[1]
     patch = best.patches[0]
     weights = seen.on_grid(seen.row(best.layer, best.head, divmod(patch, columns))).numpy()
     sheet, cell, photo = blank(seen)

@@ -24,20 +24,20 @@ import numpy as np
 from playground.analysis.row_kinds import ALIKE, component, directions, late_keys, reach, spread
 from playground.tracing import Trace, softmax_rows
 
-NEAR = 0.03  # of the longer side: what is nearer tells nothing
+BESIDE = 0.03  # of the longer side: what is nearer tells nothing
 FAR = 0.25  # of the longer side: from here on a place is wholly far
-SUBJECT = 360  # patches among which twins are looked for: those that belong most to what the picture shows
-ASKING = 20  # patches with a far twin
+SUBJECT = 400  # patches among which twins are looked for: those that belong most to what the picture shows
+ASKING = 24  # patches with a far twin
 REGION = 0.4  # the cosine from which a patch belongs to the region of the one that asks
-MUCH = 0.3  # of the picture: a region of this size tells half
+WALL = 0.3  # of the picture: a region of this size tells half
 SEEN = 0.45  # the cosine that the brightest patch of a telling row has at least
 PLAIN = 0.1  # of what it would tell: a row whose brightest patch is no far part like the one that asks
 ISLAND = 2  # patches around the one that tells most
-CROWD = 12  # patches, evenly spread, whose rows say what everybody listens to
+CROWD = 8  # patches, evenly spread, whose rows say what everybody listens to
 FRAME = 0.08  # of each side: what lies in this frame counts half
 APART = 0.1  # of the longer side: two of the three patches are farther from each other
 MOST_TAKEN = 4  # times the mean weight: more from the class token is not taken as a sign of the picture's subject
-STRIKING = 0.015  # what tells less strikes nobody
+STRIKING = 0.03  # what tells less strikes nobody
 
 Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, tokens that ask) -> (asking, tokens)
 
@@ -62,7 +62,7 @@ class Scene:
     def farness(self, one: np.ndarray, others: np.ndarray) -> np.ndarray:
         """(one, others): 0 near … 1 far."""
         away = apart(one, others, self.grid[1]) / max(self.grid)
-        return np.clip((away - NEAR) / (FAR - NEAR), 0, 1)
+        return np.clip((away - BESIDE) / (FAR - BESIDE), 0, 1)
 
 
 def best_moments(seen: Trace) -> list[Moment]:
@@ -148,9 +148,10 @@ def worths(scene: Scene, asking: np.ndarray, alike: np.ndarray) -> np.ndarray:
     """(asking, patches): what a weight there tells."""
     by = []
     for patch, alikes in zip(asking, alike, strict=True):
-        region = np.argwhere(component(alikes >= REGION, patch, scene.grid).reshape(scene.grid))
-        full = min(1, len(region) / max(1, *np.ptp(region, axis=0)) ** 2)  # an outline fills little of its square
-        by.append(full**0.5 / (1 + ((alikes >= REGION).mean() / MUCH) ** 2))
+        region = np.flatnonzero(component(alikes >= REGION, patch, scene.grid))
+        reaches = max(1, apart(np.array([patch]), region, scene.grid[1]).max())
+        full = min(1, len(region) / reaches**2)  # an outline fills little of its surroundings
+        by.append(full**0.5 / (1 + ((alikes >= REGION).mean() / WALL) ** 2))
     far = scene.farness(asking, np.arange(len(scene.subject)))
     both = scene.subject * (scene.subject[asking] * by)[:, None]
     return np.maximum(alike, 0) ** 3 * far * both
@@ -172,15 +173,15 @@ def tells(lit: np.ndarray, weights: np.ndarray, alike: np.ndarray, patch: int, g
 def _moment(
     layer: int, head: int, asking: np.ndarray, lit: np.ndarray, each: np.ndarray, grid: tuple[int, int]
 ) -> Moment:
-    """The three patches that show most, and not the same."""
-    shares = lit / np.maximum(lit.sum(1, keepdims=True), 1e-12)
+    """The three patches that show most, and neither ask nor look at the same place."""
+    peaks = lit.argmax(1)
     left: np.ndarray = each.copy()
     chosen: list[int] = []
     while len(chosen) < 3:
         best = int(left.argmax())
         chosen.append(best)
-        left *= 1 - np.minimum(shares[best], shares).sum(1)
-        left[apart(asking[[best]], asking, grid[1])[0] <= APART * max(grid)] *= 0.3
+        for places in (asking, peaks):
+            left[apart(places[[best]], places, grid[1])[0] <= APART * max(grid)] *= 0.3
         left[chosen] = -1
     return Moment(layer, head, tuple(int(asking[i]) for i in chosen), tuple(float(each[i]) for i in chosen))
 

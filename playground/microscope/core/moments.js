@@ -5,20 +5,20 @@
 import { holdsAll, rowInto, rowsInto } from "./core.js";
 import { ALIKE, alikeness, component, directionsOf, likenessOf, reach, spreadPatches } from "./kinds.js";
 
-const NEAR = 0.03; // of the longer side: what is nearer tells nothing
+const BESIDE = 0.03; // of the longer side: what is nearer tells nothing
 const FAR = 0.25; // of the longer side: from here on a place is wholly far
-const SUBJECT = 360; // patches among which twins are looked for: those that belong most to what the picture shows
-const ASKING = 20; // patches with a far twin
+const SUBJECT = 400; // patches among which twins are looked for: those that belong most to what the picture shows
+const ASKING = 24; // patches with a far twin
 const REGION = 0.4; // the cosine from which a patch belongs to the region of the one that asks
-const MUCH = 0.3; // of the picture: a region of this size tells half
+const WALL = 0.3; // of the picture: a region of this size tells half
 const SEEN = 0.45; // the cosine that the brightest patch of a telling row has at least
 const PLAIN = 0.1; // of what it would tell: a row whose brightest patch is no far part like the one that asks
 const ISLAND = 2; // patches around the one that tells most
-const WHO_ASKS = 12; // patches, evenly spread, whose rows say what everybody listens to
+const WHO_ASKS = 8; // patches, evenly spread, whose rows say what everybody listens to
 const FRAME = 0.08; // of each side: what lies in this frame counts half
 const APART = 0.1; // of the longer side: two of the three patches are farther from each other
 const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
-export const STRIKING = 0.015; // what tells less strikes nobody
+export const STRIKING = 0.03; // what tells less strikes nobody
 
 // The layers that are here and worth a look, lowest first.
 export const telling = (pack) =>
@@ -26,7 +26,7 @@ export const telling = (pack) =>
     (layer) => layer >= Math.floor(pack.layers / 2) && holdsAll(pack, layer),
   );
 
-// Works through all heads of `layers`, and gives way after each: a generator that returns a scene, see tellsOf, with
+// Works through all heads of `layers`, and gives way after each: a generator that returns a scene, see headsFor, with
 // `moments`: {layer, head, patches: who asks, tells: how telling each row is}, the best first. `features`: of all
 // tokens, as makeFeatures gives them.
 export function* searchMoments(pack, features, layers = telling(pack)) {
@@ -35,14 +35,15 @@ export function* searchMoments(pack, features, layers = telling(pack)) {
   const scene = { pack, toward, usual: new Map(), moments: [] };
   scene.subject = subjectOf(pack, toward, yield* atClass(pack, layers)).map((rank) => rank ** 3);
   yield;
+  const patches = yield* twinsOf(scene);
   const asking = [];
-  for (const patch of yield* twinsOf(scene)) {
+  for (const patch of patches) {
     asking.push(askerOf(scene, patch));
     yield;
   }
   const lit = asking.map(() => new Float32Array(pack.patches));
   const rows = new Float32Array(asking.length * pack.tokens);
-  const tokens = asking.map(({ patch }) => pack.prefixCount + patch);
+  const tokens = patches.map((patch) => pack.prefixCount + patch);
   for (const layer of layers) {
     for (let head = 0; head < pack.heads; head++) {
       rowsInto(rows, pack, layer, head, tokens, pack.scale);
@@ -50,7 +51,7 @@ export function* searchMoments(pack, features, layers = telling(pack)) {
       const tells = asking.map((asker, i) =>
         litInto(lit[i], pack, usual, asker, rows.subarray(i * pack.tokens + pack.prefixCount)),
       );
-      scene.moments.push(momentOf(pack, layer, head, tokens, lit, tells));
+      scene.moments.push(momentOf(pack, layer, head, patches, lit, tells));
       yield;
     }
   }
@@ -58,39 +59,31 @@ export function* searchMoments(pack, features, layers = telling(pack)) {
   return scene;
 }
 
-// How telling the row of this patch is, in this head.
-export function tellsOf(scene, layer, head, patch, asker = askerOf(scene, patch)) {
+// {layer, head, tells: how telling the row of this patch is} of the heads that were searched, the best first.
+export function headsFor(scene, patch) {
   const { pack } = scene;
-  const row = new Float32Array(pack.tokens);
-  rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
-  const usual = usualOf(scene, layer, head);
-  return litInto(new Float32Array(pack.patches), pack, usual, asker, row.subarray(pack.prefixCount));
-}
-
-// {layer, head, tells}, or null: the head in which this patch shows most, of those that were searched.
-export function bestHeadFor(scene, patch) {
   const asker = askerOf(scene, patch);
-  let best = null;
-  for (const { layer, head } of scene.moments) {
-    const tells = tellsOf(scene, layer, head, patch, asker);
-    if (!best || tells > best.tells) best = { layer, head, tells };
-  }
-  return best;
+  const row = new Float32Array(pack.tokens);
+  const lit = new Float32Array(pack.patches);
+  const heads = scene.moments.map(({ layer, head }) => {
+    rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
+    const tells = litInto(lit, pack, usualOf(scene, layer, head), asker, row.subarray(pack.prefixCount));
+    return { layer, head, tells };
+  });
+  return heads.sort((a, b) => b.tells - a.tells);
 }
 
 // The most telling rows as {layer, head, patch}: two of a head at most, and all of different places.
 export function surprisesOf({ moments, pack }, most = 8) {
-  const rows = moments.flatMap(({ layer, head, patches, tells }) =>
-    patches.map((patch, i) => ({ layer, head, patch, tells: tells[i] })),
+  const rows = moments.flatMap((moment) =>
+    moment.patches.map((patch, i) => ({ ...moment, moment, patch, tells: moment.tells[i] })),
   );
-  rows.sort((a, b) => b.tells - a.tells);
-  const taken = [];
   const room = APART * Math.max(pack.rows, pack.columns);
-  for (const row of rows) {
+  const taken = [];
+  for (const row of rows.sort((a, b) => b.tells - a.tells)) {
     if (taken.length === most || !(row.tells > 0)) break;
     const near = taken.some(({ patch }) => apart(patch, row.patch, pack.columns) <= room);
-    const same = taken.filter(({ layer, head }) => layer === row.layer && head === row.head);
-    if (!near && same.length < 2) taken.push(row);
+    if (!near && taken.filter(({ moment }) => moment === row.moment).length < 2) taken.push(row);
   }
   return taken;
 }
@@ -103,7 +96,7 @@ const apart = (one, other, columns) =>
   );
 
 const farness = (one, other, { rows, columns }) =>
-  Math.min(1, Math.max(0, (apart(one, other, columns) / Math.max(rows, columns) - NEAR) / (FAR - NEAR)));
+  Math.min(1, Math.max(0, (apart(one, other, columns) / Math.max(rows, columns) - BESIDE) / (FAR - BESIDE)));
 
 // -------------------------------------------------------------------------------------------- subject and background
 
@@ -129,15 +122,12 @@ function* atClass(pack, layers) {
 // (patches,) 0 background … 1 what the picture shows.
 function subjectOf({ rows, columns, patches }, { values, width }, looked) {
   const edge = new Float64Array(width);
-  const toEdge = (j) => {
+  const inward = Float64Array.from({ length: patches }, (_, j) => {
     const r = Math.floor(j / columns),
       c = j % columns;
-    return { r: Math.min(r, rows - 1 - r), c: Math.min(c, columns - 1 - c) };
-  };
-  for (let j = 0; j < patches; j++) {
-    const { r, c } = toEdge(j);
-    if (r === 0 || c === 0) for (let x = 0; x < width; x++) edge[x] += values[j * width + x];
-  }
+    return Math.min(Math.min(r, rows - 1 - r) / rows, Math.min(c, columns - 1 - c) / columns);
+  });
+  for (let j = 0; j < patches; j++) if (!inward[j]) for (let x = 0; x < width; x++) edge[x] += values[j * width + x];
   const unlike = new Float64Array(patches);
   for (let j = 0; j < patches; j++) for (let x = 0; x < width; x++) unlike[j] -= values[j * width + x] * edge[x];
   let found = ranks(smooth(unlike, rows, columns));
@@ -145,10 +135,7 @@ function subjectOf({ rows, columns, patches }, { values, width }, looked) {
     const seen = ranks(smooth(looked, rows, columns));
     found = ranks(found.map((rank, j) => rank + seen[j]));
   }
-  return found.map((rank, j) => {
-    const { r, c } = toEdge(j);
-    return rank * (Math.min(r / rows, c / columns) < FRAME ? 0.5 : 1);
-  });
+  return found.map((rank, j) => rank * (inward[j] < FRAME ? 0.5 : 1));
 }
 
 // The sum of each patch's 3 × 3 surroundings; the border counts itself again.
@@ -182,11 +169,12 @@ function* twinsOf({ pack, toward, subject }) {
   const left = new Float64Array(some.length);
   for (let i = 0; i < some.length; i++) {
     for (let j = 0; j < i; j++) {
-      const far = farness(some[i], some[j], pack);
-      const twins =
-        far && Math.max(0, alikeness(toward, some[i], some[j])) ** 3 * far * subject[some[i]] * subject[some[j]];
-      if (twins > left[i]) left[i] = twins;
-      if (twins > left[j]) left[j] = twins;
+      const [a, b] = [some[i], some[j]];
+      const most = farness(a, b, pack) * subject[a] * subject[b]; // were they alike
+      if (most <= left[i] && most <= left[j]) continue;
+      const twins = Math.max(0, alikeness(toward, a, b)) ** 3 * most;
+      left[i] = Math.max(left[i], twins);
+      left[j] = Math.max(left[j], twins);
     }
     if (i % 16 === 15) yield;
   }
@@ -200,26 +188,19 @@ function* twinsOf({ pack, toward, subject }) {
   return found;
 }
 
-// {patch, likeness, worth: (patches,) what a weight there tells, at most; same: which patches are of its region}
+// {patch, likeness, worth: (patches,) what a weight there tells}
 function askerOf({ pack, toward, subject }, patch) {
   const { rows, columns } = pack;
   const likeness = likenessOf(toward, patch);
   let count = 0,
-    top = rows,
-    bottom = 0,
-    left = columns,
-    right = 0;
+    reaches = 1;
   component((j) => likeness[j] >= REGION, patch, rows, columns).forEach((is, j) => {
-    if (!is) return;
-    count++;
-    top = Math.min(top, Math.floor(j / columns));
-    bottom = Math.max(bottom, Math.floor(j / columns));
-    left = Math.min(left, j % columns);
-    right = Math.max(right, j % columns);
+    count += is;
+    if (is) reaches = Math.max(reaches, apart(patch, j, columns));
   });
-  const area = likeness.reduce((sum, alike) => sum + (alike >= REGION), 0) / pack.patches;
-  const full = Math.min(1, count / Math.max(1, bottom - top, right - left) ** 2); // an outline fills little of its square
-  const by = (subject[patch] * Math.sqrt(full)) / (1 + (area / MUCH) ** 2);
+  const area = likeness.filter((alike) => alike >= REGION).length / pack.patches;
+  const full = Math.min(1, count / reaches ** 2); // an outline fills little of its surroundings
+  const by = (subject[patch] * Math.sqrt(full)) / (1 + (area / WALL) ** 2);
   const worth = likeness.map((alike, j) => by * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
   return { patch, likeness, worth };
 }
@@ -265,34 +246,24 @@ function litInto(out, { rows, columns, patches }, usual, { patch, likeness, wort
   let island = 0;
   for (let j = 0; j < patches; j++) if (out[j] && apart(peak, j, columns) <= ISLAND) island += out[j];
   const same = component((j) => likeness[j] >= ALIKE && row[j] >= all / patches, patch, rows, columns);
-  const isFar = likeness[most] >= SEEN && apart(patch, most, columns) > reach(rows, columns);
-  const shows = isFar && !same[most] && !same[peak] ? 1 : PLAIN;
-  return island * Math.sqrt(island / total) * (row[peak] / row[most]) * shows;
+  const isFar =
+    likeness[most] >= SEEN && !same[most] && !same[peak] && apart(patch, most, columns) > reach(rows, columns);
+  const tells = (island * Math.sqrt(island / total) * row[peak]) / row[most];
+  return isFar ? tells : PLAIN * tells;
 }
 
-// The three patches that show most, and not the same.
-function momentOf({ rows, columns, prefixCount }, layer, head, tokens, lit, tells) {
-  const asking = tokens.map((token) => token - prefixCount);
+// The three patches that show most, and neither ask nor look at the same place.
+function momentOf({ rows, columns }, layer, head, asking, lit, tells) {
+  const peaks = lit.map(largest);
   const left = Float64Array.from(tells);
-  const sums = lit.map((row) => row.reduce((sum, value) => sum + value, 0));
   const room = APART * Math.max(rows, columns);
   const chosen = [];
   while (chosen.length < 3) {
     const best = largest(left);
     chosen.push(best);
-    for (let i = 0; i < asking.length; i++) {
-      left[i] *= 1 - common(lit[best], sums[best], lit[i], sums[i]);
-      if (apart(asking[best], asking[i], columns) <= room) left[i] *= 0.3;
-    }
+    for (const places of [asking, peaks])
+      for (let i = 0; i < left.length; i++) if (apart(places[best], places[i], columns) <= room) left[i] *= 0.3;
     for (const c of chosen) left[c] = -1;
   }
   return { layer, head, patches: chosen.map((i) => asking[i]), tells: chosen.map((i) => tells[i]) };
-}
-
-// What two rows have in common, 0 to 1.
-function common(one, sum, other, otherSum) {
-  if (!(sum > 0 && otherSum > 0)) return 0;
-  let shared = 0;
-  for (let j = 0; j < one.length; j++) if (one[j] && other[j]) shared += Math.min(one[j] / sum, other[j] / otherSum);
-  return shared;
 }

@@ -3,7 +3,7 @@
 
 import { holdsHead } from "../core/core.js";
 import { crowdOf, isEarlyLayer, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
-import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
+import { headsFor, STRIKING, telling } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
 import { wayOf } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
@@ -14,7 +14,6 @@ import { isMap, isMean } from "./shown.js";
 
 const BETWEEN = 60; // ms between two
 const MORE = 1.5; // times as telling: worth going there
-const TELLS = 0.03; // of a row: what is less tells nobody anything
 const CROWDS = 24; // heads whose crowds are kept
 
 const KIND_LINE = `
@@ -94,11 +93,10 @@ function findBetter(lens) {
   const { kindline, shown, view, main } = lens;
   const scene = sceneOf(lens);
   if (!scene || shown.altered || shown.pack !== main.pack) return;
-  const found = bestHeadFor(scene, shown.mark);
-  const searched = scene.moments.some(({ layer, head }) => layer === view.layer && head === view.head);
-  const here = searched ? tellsOf(scene, view.layer, view.head, shown.mark) : 0;
-  if (!found || found.tells < Math.max(TELLS, MORE * here)) return;
-  if (found.layer === view.layer && found.head === view.head) return;
+  const heads = headsFor(scene, shown.mark);
+  const [found] = heads;
+  const here = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
+  if (found === here || found.tells < Math.max(STRIKING, MORE * (here?.tells ?? 0))) return;
   kindline.better = found;
   kindline.token = `${Math.floor(shown.mark / main.pack.columns)},${shown.mark % main.pack.columns}`;
 }

@@ -6,18 +6,18 @@ import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
 import { STRIKING, searchMoments, surprisesOf, telling } from "../core/moments.js";
 import { upperLayer } from "../core/view.js";
-import { wayOf } from "../core/ways.js";
+import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
 import { canAsk, layersAtHand } from "./shown.js";
 
 const QUIET = 120; // ms without a frame before the search begins, or goes on
 const STINT = 6; // ms of one part of the search
+const NOTHING = "Nothing far apart stands out in this picture.";
 const POINTED = 4; // CSS pixels, as in ghost.js
 
 export function bindMoment(lens) {
   lens.moment = {
     picture: "", //    the one on view, and its model
-    said: false, //    that nothing strikes
     given: false, //   an address named what is to be seen of it
     touched: false, // somebody has chosen something, or pointed at it
     greeted: false, // the soft cursor has shown somebody's own picture
@@ -30,7 +30,6 @@ export function bindMoment(lens) {
   const { choose } = lens;
   lens.choose = (change, from) => {
     moment.touched = lens.everHovered = true;
-    takeBack(lens);
     choose(change, from);
   };
   let from = null;
@@ -43,11 +42,6 @@ export function bindMoment(lens) {
   });
 }
 
-function takeBack({ moment, refs }) {
-  if (moment.said) say(refs.message, "");
-  moment.said = false;
-}
-
 // `view`: what came with the picture that is on view now.
 export function noteOpening(lens, view) {
   const { moment, main } = lens;
@@ -55,7 +49,7 @@ export function noteOpening(lens, view) {
   const named = ["layer", "head", "query"].some((key) => view?.[key] !== undefined && view[key] !== null);
   if (picture !== moment.picture) {
     Object.assign(moment, { picture, given: named, touched: false, at: -1, wished: false });
-    takeBack(lens);
+    say(lens.refs.message, ""); // of the former picture
   } else if (named) moment.given = true;
 }
 
@@ -113,15 +107,13 @@ export const sceneOf = ({ moment, main }) => moment.searches.get(main.id)?.scene
 // A person's own photograph moves once, and nobody's choice is overruled. Where nothing strikes, it shows its parts.
 function moveToBest(lens, scene) {
   const { moment, main, view } = lens;
-  const [best] = scene.moments;
+  const [{ layer, head, patches, tells }] = scene.moments;
   const plain = view.direction === "row" && wayOf(view).rows && !view.locked;
-  if (!main.trace.private || moment.touched || moment.given || !plain || !best) return;
-  if (best.tells[0] < STRIKING && canAsk(lens, "features")) {
+  if (!main.trace.private || moment.touched || moment.given || !plain) return;
+  if (tells[0] < STRIKING && canAsk(lens, "features")) {
     lens.view = { ...view, what: "components", layer: upperLayer(main.pack) };
-    moment.said = true;
-    say(lens.refs.message, "Nothing far apart stands out here: the picture's parts in colour.");
-  } else if (best.tells[0] > 0)
-    lens.view = { ...view, layer: best.layer, head: best.head, query: patchText(best.patches[0], main.pack.columns) };
+    say(lens.refs.message, NOTHING);
+  } else if (tells[0]) lens.view = { ...view, layer, head, query: patchText(patches[0], main.pack.columns) };
   else return;
   lens.hover = -1; // a cursor that rests there has not asked
   lens.opens({ greets: !moment.greeted });
@@ -143,7 +135,7 @@ export function surprise(lens) {
   const rows = scene ? surprisesOf(scene) : [];
   if (!rows.length) {
     moment.wished = !scene;
-    if (scene) return say(refs.message, "No row of this picture stands out.");
+    if (scene) return say(refs.message, NOTHING);
     if (canAsk(lens, "layers")) lens.film.wanted = true;
     else if (!layersAtHand(lens).some((layer) => telling(main.pack).includes(layer))) return;
     return lens.schedule();
@@ -152,7 +144,8 @@ export function surprise(lens) {
   moment.at = (moment.at + 1) % rows.length;
   const { layer, head, patch } = rows[moment.at];
   lens.hover = -1;
-  lens.choose({ layer, head, query: patchText(patch, main.pack.columns), locked: true });
+  const what = wayOf(lens.view).rows ? lens.view.what : FIRST_WAY; // parts in colour show no row
+  lens.choose({ what, layer, head, query: patchText(patch, main.pack.columns), locked: true });
 }
 
 export const towardOf = (pack) => directionsOf(comparedBy(pack));

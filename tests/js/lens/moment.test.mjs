@@ -67,15 +67,18 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
   assert.equal(lens.view.head, 0, "it does not move again");
 });
 
-test("where nothing strikes, it says so and opens the parts in colour; what is said goes with the next choice", async () => {
+test("where nothing strikes, it says so and opens the parts in colour; a surprise shows a row again", async () => {
   assert.ok(best().tells[0] < STRIKING, "of these waves no row strikes");
   const { lens, choices, moves } = opened();
   await searched(lens);
   assert.deepEqual([lens.view.what, lens.view.layer, lens.view.query], ["components", 2, "3,3"]);
   assert.deepEqual([moves, choices], [[{ greets: true }], []]);
-  assert.match(lens.refs.message.textContent, /Nothing far apart stands out here/);
-  lens.choose({ head: 1 });
-  assert.equal(lens.refs.message.textContent, "");
+  assert.equal(lens.refs.message.textContent, "Nothing far apart stands out in this picture.");
+  surprise(lens);
+  assert.equal(lens.view.what, "weight");
+  lens.main = { ...lens.main, id: "next", picture: { id: "another" } };
+  noteOpening(lens, null);
+  assert.equal(lens.refs.message.textContent, "", "nothing of the former picture is claimed");
 });
 
 test("nobody's choice is overruled: a head, a cursor, a click, an address, a lock", async () => {
