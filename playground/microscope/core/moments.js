@@ -150,11 +150,13 @@ function smooth(values, rows, columns) {
   });
 }
 
-// 0 for the smallest … 1 for the largest; of equal ones the first is smaller.
+// The places of rising values; of equal ones the first comes first.
+const rising = (values) => Array.from(values, (_, j) => j).sort((a, b) => values[a] - values[b] || a - b);
+
+// 0 for the smallest … 1 for the largest.
 function ranks(values) {
-  const order = Array.from(values, (_, j) => j).sort((a, b) => values[a] - values[b] || a - b);
   const out = new Float64Array(values.length);
-  order.forEach((j, place) => {
+  rising(values).forEach((j, place) => {
     out[j] = place / Math.max(1, values.length - 1);
   });
   return out;
@@ -164,8 +166,7 @@ function ranks(values) {
 
 // Patches of the subject that another far away in it resembles.
 function* twinsOf({ pack, toward, subject }) {
-  const order = Array.from(subject, (_, j) => j).sort((a, b) => subject[b] - subject[a] || a - b);
-  const some = order.slice(0, SUBJECT);
+  const some = rising(subject.map((is) => -is)).slice(0, SUBJECT);
   const left = new Float64Array(some.length);
   for (let i = 0; i < some.length; i++) {
     for (let j = 0; j < i; j++) {
@@ -192,8 +193,7 @@ function* twinsOf({ pack, toward, subject }) {
 function askerOf({ pack, toward, subject }, patch) {
   const { rows, columns } = pack;
   const likeness = likenessOf(toward, patch);
-  let count = 0,
-    reaches = 1;
+  let [count, reaches] = [0, 1];
   component((j) => likeness[j] >= REGION, patch, rows, columns).forEach((is, j) => {
     count += is;
     if (is) reaches = Math.max(reaches, apart(patch, j, columns));
@@ -230,10 +230,7 @@ function usualOf({ pack, usual }, layer, head) {
 // Writes what of each weight of the row, (patches, …), is telling. Gives how much of that lies together, where it is
 // brightest; little if what is brightest in the row is something else.
 function litInto(out, { rows, columns, patches }, usual, { patch, likeness, worth }, row) {
-  let total = 0,
-    all = 0,
-    most = 0,
-    peak = 0;
+  let [total, all, most, peak, island] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {
     const beyond = row[j] - 3 * usual[j];
     out[j] = beyond > 0 ? beyond * worth[j] : 0;
@@ -243,13 +240,11 @@ function litInto(out, { rows, columns, patches }, usual, { patch, likeness, wort
     if (out[j] > out[peak]) peak = j;
   }
   if (!(total > 0)) return 0;
-  let island = 0;
   for (let j = 0; j < patches; j++) if (out[j] && apart(peak, j, columns) <= ISLAND) island += out[j];
   const same = component((j) => likeness[j] >= ALIKE && row[j] >= all / patches, patch, rows, columns);
   const isFar =
     likeness[most] >= SEEN && !same[most] && !same[peak] && apart(patch, most, columns) > reach(rows, columns);
-  const tells = (island * Math.sqrt(island / total) * row[peak]) / row[most];
-  return isFar ? tells : PLAIN * tells;
+  return (isFar ? 1 : PLAIN) * island * Math.sqrt(island / total) * (row[peak] / row[most]);
 }
 
 // The three patches that show most, and neither ask nor look at the same place.

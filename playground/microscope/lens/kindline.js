@@ -2,6 +2,7 @@
 // cursor at its own pace.
 
 import { holdsHead } from "../core/core.js";
+import { patchText } from "../core/grid.js";
 import { crowdOf, isEarlyLayer, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
 import { headsFor, STRIKING, telling } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
@@ -98,7 +99,7 @@ function findBetter(lens) {
   const here = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
   if (found === here || found.tells < Math.max(STRIKING, MORE * (here?.tells ?? 0))) return;
   kindline.better = found;
-  kindline.token = `${Math.floor(shown.mark / main.pack.columns)},${shown.mark % main.pack.columns}`;
+  kindline.token = patchText(shown.mark, main.pack.columns);
 }
 
 // What the patches of the pack on view are compared by; null while no late layer is here.

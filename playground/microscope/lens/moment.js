@@ -12,7 +12,7 @@ import { canAsk, layersAtHand } from "./shown.js";
 
 const QUIET = 120; // ms without a frame before the search begins, or goes on
 const STINT = 6; // ms of one part of the search
-const NOTHING = "Nothing far apart stands out in this picture.";
+const NOTHING = "Nothing far apart stands out here.";
 const POINTED = 4; // CSS pixels, as in ghost.js
 
 export function bindMoment(lens) {
@@ -22,7 +22,7 @@ export function bindMoment(lens) {
     touched: false, // somebody has chosen something, or pointed at it
     greeted: false, // the soft cursor has shown somebody's own picture
     timer: 0,
-    searches: new Map(), // id of an entry → {pack, steps: the search, scene: what it found, layers: of what, moved}
+    search: null, //   {id: of the entry, pack, steps, scene: what it found, layers: of what, moved}: of one picture at a time
     wished: false, //  "surprise me" waits for the search
     at: -1, //         which of the surprises is on view
   };
@@ -46,7 +46,7 @@ export function bindMoment(lens) {
 export function noteOpening(lens, view) {
   const { moment, main } = lens;
   const picture = `${main.picture.id} ${main.trace.model}`;
-  const named = ["layer", "head", "query"].some((key) => view?.[key] !== undefined && view[key] !== null);
+  const named = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
   if (picture !== moment.picture) {
     Object.assign(moment, { picture, given: named, touched: false, at: -1, wished: false });
     say(lens.refs.message, ""); // of the former picture
@@ -67,12 +67,9 @@ function nextOf({ main, moment }) {
   const layers = telling(pack);
   const whole = layers.length === pack.layers - Math.floor(pack.layers / 2);
   if (!whole && !(moment.wished && layers.length)) return null;
-  let search = moment.searches.get(id);
-  if (search?.pack !== pack || search.layers < layers.length) {
-    search = { pack, steps: null, scene: null, layers: layers.length, moved: false };
-    moment.searches.clear(); // of one picture at a time: a scene holds a row of each head
-    moment.searches.set(id, search);
-  }
+  let { search } = moment;
+  if (search?.id !== id || search.pack !== pack || search.layers < layers.length)
+    search = moment.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };
   return search.scene && search.moved ? null : search;
 }
 
@@ -102,7 +99,7 @@ export function comparedBy(pack) {
   return keysOf(pack, holdsAll(pack, late) ? late : telling(pack).at(-1));
 }
 
-export const sceneOf = ({ moment, main }) => moment.searches.get(main.id)?.scene ?? null;
+export const sceneOf = ({ moment, main }) => (moment.search?.id === main.id ? moment.search.scene : null);
 
 // A person's own photograph moves once, and nobody's choice is overruled. Where nothing strikes, it shows its parts.
 function moveToBest(lens, scene) {
@@ -124,8 +121,8 @@ function moveToBest(lens, scene) {
 export function tellingPatches(lens) {
   const { view } = lens;
   const found = sceneOf(lens)?.moments.find(({ layer, head }) => layer === view.layer && head === view.head);
-  if (!found || !(found.tells[0] > 0)) return null;
-  return found.patches.filter((_, i) => found.tells[i] > 0).reverse();
+  const told = found?.patches.filter((_, i) => found.tells[i] > 0).reverse();
+  return told?.length ? told : null;
 }
 
 // Another of the most telling rows, of any head; round and round.

@@ -73,7 +73,7 @@ test("where nothing strikes, it says so and opens the parts in colour; a surpris
   await searched(lens);
   assert.deepEqual([lens.view.what, lens.view.layer, lens.view.query], ["components", 2, "3,3"]);
   assert.deepEqual([moves, choices], [[{ greets: true }], []]);
-  assert.equal(lens.refs.message.textContent, "Nothing far apart stands out in this picture.");
+  assert.equal(lens.refs.message.textContent, "Nothing far apart stands out here.");
   surprise(lens);
   assert.equal(lens.view.what, "weight");
   lens.main = { ...lens.main, id: "next", picture: { id: "another" } };
