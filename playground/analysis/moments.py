@@ -37,7 +37,7 @@ CROWD = 8  # patches, evenly spread, whose rows say what everybody listens to
 FRAME = 0.08  # of each side: what lies in this frame counts half
 APART = 0.1  # of the longer side: two of the three patches are farther from each other
 MOST_TAKEN = 4  # times the mean weight: more from the class token is not taken as a sign of the picture's subject
-STRIKING = 0.03  # what tells less strikes nobody
+STRIKING = 0.04  # what tells less strikes nobody
 
 Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, tokens that ask) -> (asking, tokens)
 
@@ -158,8 +158,8 @@ def worths(scene: Scene, asking: np.ndarray, alike: np.ndarray) -> np.ndarray:
 
 
 def tells(lit: np.ndarray, weights: np.ndarray, alike: np.ndarray, patch: int, grid: tuple[int, int]) -> float:
-    """How much of what is telling in a row lies together, where it is brightest; little if what is brightest in the
-    row is something else. All of (patches,)."""
+    """How much is telling in a row, and how much of it lies together where it is brightest; little if what is
+    brightest in the row is something else. All of (patches,)."""
     if not lit.sum() > 0:
         return 0.0
     most, peak = int(weights.argmax()), int(lit.argmax())
@@ -167,7 +167,7 @@ def tells(lit: np.ndarray, weights: np.ndarray, alike: np.ndarray, patch: int, g
     same = component((alike >= ALIKE) & (weights >= weights.mean()), patch, grid)
     away = apart(np.array([patch]), np.array([most]), grid[1]).item()
     shows = alike[most] >= SEEN and away > reach(grid) and not same[most] and not same[peak]
-    return float(island * (island / lit.sum()) ** 0.5 * weights[peak] / weights[most] * (1 if shows else PLAIN))
+    return float((island * lit.sum()) ** 0.5 * weights[peak] / weights[most] * (1 if shows else PLAIN))
 
 
 def _moment(

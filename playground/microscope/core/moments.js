@@ -18,7 +18,7 @@ const WHO_ASKS = 8; // patches, evenly spread, whose rows say what everybody lis
 const FRAME = 0.08; // of each side: what lies in this frame counts half
 const APART = 0.1; // of the longer side: two of the three patches are farther from each other
 const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
-export const STRIKING = 0.03; // what tells less strikes nobody
+export const STRIKING = 0.04; // what tells less strikes nobody
 
 // The layers that are here and worth a look, lowest first.
 export const telling = (pack) =>
@@ -227,8 +227,8 @@ function usualOf({ pack, usual }, layer, head) {
   return mean;
 }
 
-// Writes what of each weight of the row, (patches, …), is telling. Gives how much of that lies together, where it is
-// brightest; little if what is brightest in the row is something else.
+// Writes what of each weight of the row, (patches, …), is telling. Gives how much that is, and how much of it lies
+// together where it is brightest; little if what is brightest in the row is something else.
 function litInto(out, { rows, columns, patches }, usual, { patch, likeness, worth }, row) {
   let [total, all, most, peak, island] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {
@@ -244,7 +244,7 @@ function litInto(out, { rows, columns, patches }, usual, { patch, likeness, wort
   const same = component((j) => likeness[j] >= ALIKE && row[j] >= all / patches, patch, rows, columns);
   const isFar =
     likeness[most] >= SEEN && !same[most] && !same[peak] && apart(patch, most, columns) > reach(rows, columns);
-  return (isFar ? 1 : PLAIN) * island * Math.sqrt(island / total) * (row[peak] / row[most]);
+  return (isFar ? 1 : PLAIN) * Math.sqrt(island * total) * (row[peak] / row[most]);
 }
 
 // The three patches that show most, and neither ask nor look at the same place.
