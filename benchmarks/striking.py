@@ -231,7 +231,7 @@ def tally(file: Path | None) -> None:
             writer = csv.DictWriter(out, entries[0], lineterminator="\n")
             writer.writeheader()
             writer.writerows(entries)
-    for batch in "123":
+    for batch in "1234":
         for choice in ("old", "new"):
             looks = [entry[choice].split() for entry in entries if entry["batch"] == batch]
             for look in range(min(map(len, looks), default=0)):
