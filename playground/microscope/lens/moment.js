@@ -12,7 +12,7 @@ import { canAsk, layersAtHand } from "./shown.js";
 
 const QUIET = 120; // ms without a frame before the search begins, or goes on
 const STINT = 6; // ms of one part of the search
-const NOTHING = "Nothing far apart stands out here.";
+const UNSTRIKING = "Nothing far apart stands out here.";
 const POINTED = 4; // CSS pixels, as in ghost.js
 
 export function bindMoment(lens) {
@@ -109,7 +109,7 @@ function moveToBest(lens, scene) {
   if (!main.trace.private || moment.touched || moment.given || !plain) return;
   if (tells[0] < STRIKING && canAsk(lens, "features")) {
     lens.view = { ...view, what: "components", layer: upperLayer(main.pack) };
-    say(lens.refs.message, NOTHING);
+    say(lens.refs.message, UNSTRIKING);
   } else if (tells[0]) lens.view = { ...view, layer, head, query: patchText(patches[0], main.pack.columns) };
   else return;
   lens.hover = -1; // a cursor that rests there has not asked
@@ -132,7 +132,7 @@ export function surprise(lens) {
   const rows = scene ? surprisesOf(scene) : [];
   if (!rows.length) {
     moment.wished = !scene;
-    if (scene) return say(refs.message, NOTHING);
+    if (scene) return say(refs.message, UNSTRIKING);
     if (canAsk(lens, "layers")) lens.film.wanted = true;
     else if (!layersAtHand(lens).some((layer) => telling(main.pack).includes(layer))) return;
     return lens.schedule();
