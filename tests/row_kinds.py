@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from playground.analysis.moments import directions, late_keys, spread
+from playground.analysis.moments import ALIKE, component, directions, late_keys, reach, spread
 from playground.tracing import Trace, softmax_rows
 
 CROWD = 48  # patches, evenly spread, whose rows are the crowd's
-NEAR = 0.07  # of the longer side: how far the neighbourhood reaches
-ALIKE = 0.35  # the cosine from which a patch resembles another
 KINDS = ("thing", "far", "near", "place", "sink", "noise", "even")
 EARLY = 1 / 3  # of the layers
 THEIRS = 0.5  # of the largest patch's weight: so much the crowd gives it, too, where it is the crowd's
@@ -57,10 +55,6 @@ def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[st
     row = seen.row(layer, head, query).numpy()
     facts = facts_of(row, patch, crowd, toward @ toward[patch], front, seen.grid)
     return kind_of(facts, early=layer < EARLY * seen.layers), facts
-
-
-def reach(grid: tuple[int, int]) -> int:
-    return max(1, round(NEAR * max(grid)))
 
 
 def crowd_of(rows: np.ndarray, asking: np.ndarray, prefix: int, grid: tuple[int, int]) -> Crowd:
@@ -115,27 +109,6 @@ def facts_of(
         area=float(alike.sum()) / max(1, int((~near).sum())),
         fits=frozenset(name for name, is_so in borne_out.items() if is_so),
     )
-
-
-def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarray:
-    """(patches,): the chosen patches that hang together with this one, side by side; itself too."""
-    high, wide = grid
-    found = np.zeros(high * wide, bool)
-    found[patch] = True
-    left = [patch]
-    while left:
-        here = left.pop()
-        row, column = divmod(here, wide)
-        for there, is_inside in (
-            (here - wide, row > 0),
-            (here + wide, row < high - 1),
-            (here - 1, column > 0),
-            (here + 1, column < wide - 1),
-        ):
-            if is_inside and chosen[there] and not found[there]:
-                found[there] = True
-                left.append(there)
-    return found
 
 
 def kind_of(facts: Facts, early: bool) -> str | None:

@@ -3,7 +3,7 @@
 import base64
 import io
 
-import torch
+import numpy as np
 from PIL import Image
 
 import playground
@@ -11,13 +11,28 @@ from browser.truth import assert_close, model
 
 
 def picture(width: int, height: int, orientation: int = 1) -> bytes:
-    """A disc on a gradient, as a JPEG."""
-    y, x = torch.meshgrid(torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij")
-    disc = ((x - 0.3) ** 2 + (y + 0.2) ** 2 < 0.15).float()
-    pixels = (torch.stack([disc, (x + 1) / 2, (y + 1) / 2], dim=-1) * 255).byte().numpy()
+    """Two white discs with dark middles on a gradient, as a JPEG: as the best moment, one looks at the other."""
+    wide, high = max(1, width / height), max(1, height / width)
+    y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
+    right, down = (0.55, 0) if width >= height else (0, 0.55)
+    away = ((abs(x) - right) * wide) ** 2 + ((abs(y) - down) * high) ** 2
+    pixels = np.stack([np.zeros_like(x), (x + 1) / 2, (y + 1) / 2], axis=-1)
+    pixels[away < 0.1] = 1
+    pixels[away < 0.025] = 0.1
+    return as_jpeg(pixels, orientation)
+
+
+def without_a_pair(width: int, height: int) -> bytes:
+    """One disc on a gradient: nothing far apart is alike in it."""
+    y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
+    disc = (x - 0.3) ** 2 + (y + 0.2) ** 2 < 0.15
+    return as_jpeg(np.stack([disc, (x + 1) / 2, (y + 1) / 2], axis=-1))
+
+
+def as_jpeg(pixels: np.ndarray, orientation: int = 1) -> bytes:
     exif, out = Image.Exif(), io.BytesIO()
     exif[0x0112] = orientation
-    Image.fromarray(pixels).save(out, "JPEG", quality=92, exif=exif)
+    Image.fromarray((pixels * 255).astype(np.uint8)).save(out, "JPEG", quality=92, exif=exif)
     return out.getvalue()
 
 

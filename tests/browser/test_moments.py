@@ -7,11 +7,11 @@ import pytest
 from twins import in_common
 from waiting import until
 
-from browser.own_picture import hand_over, picture
+from browser.own_picture import hand_over, picture, without_a_pair
 from browser.truth import model, seen
 from playground import open_image, trace
 from playground.analysis.colour_nearness import mean_colours, row_of
-from playground.analysis.moments import best_moments
+from playground.analysis.moments import STRIKING, best_moments
 from playground.samples import named
 
 ASKING = (10, 9)
@@ -25,6 +25,7 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
     truth = trace(model(), open_image(data))
     columns = truth.grid[1]
     best = best_moments(truth)[:3]  # numbers travel in sixteen bits: the best two may change places
+    assert best[0].tells[0] > STRIKING, best[0]
     places = {(m.layer, m.head, f"{m.patches[0] // columns},{m.patches[0] % columns}") for m in best}
     wanted = " || ".join(
         f"(r.layer === {layer} && r.head === {head} && r.query === '{query}')" for layer, head, query in places
@@ -32,7 +33,18 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
     visitor.until(f"r => {wanted}")
     assert "layer=" not in visitor.page.url
     assert "query=" not in visitor.page.url
-    visitor.page.locator(".kindline", has_text="row").wait_for()
+    visitor.page.locator(".kindline", has_text="far part that is like this one").wait_for()
+
+
+def test_where_nothing_strikes_an_own_photograph_opens_in_its_parts_and_says_so(visit):
+    visitor, data = visit(), without_a_pair(320, 240)
+    assert best_moments(trace(model(), open_image(data)))[0].tells[0] < STRIKING / 2
+    hand_over(visitor, "drop", data)
+    visitor.until("r => r.what === 'components'")
+    visitor.page.get_by_text("Nothing far apart stands out here.").wait_for()
+    visitor.part("picture").focus()
+    visitor.page.keyboard.press("b")  # somebody wants a row all the same
+    visitor.until("r => r.locked && r.what === 'weight'")
 
 
 def of_the_network(visitor) -> dict[str, str]:

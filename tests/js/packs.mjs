@@ -24,7 +24,7 @@ export function container(header, sections) {
 
 const numberAt = (of, layer, head, i) => Math.sin(1 + of + 7 * layer + 3 * head + 0.37 * i) * 2;
 
-// `some`: the heads that are in it; left out: all. `eighths`: in eight bits, as a prepared photograph is.
+// `numbers(of 0 q, 1 k, 2 v, layer, head, i)`: others than waves. `some`: the heads that are in it; left out: all. `eighths`: in eight bits, as a prepared photograph is.
 export function packOf({
   held = [0],
   some = null,
@@ -35,11 +35,12 @@ export function packOf({
   dim = 4,
   norms = true,
   eighths = false,
+  numbers = numberAt,
   ...header
 } = {}) {
   const tokens = prefix.length + grid[0] * grid[1];
   const there = some ?? Array.from({ length: heads }, (_, head) => head);
-  const all = (of, size, value = numberAt) =>
+  const all = (of, size, value = numbers) =>
     held.flatMap((layer) => there.flatMap((head) => Array.from({ length: size }, (_, i) => value(of, layer, head, i))));
   const shape = [held.length, there.length, tokens, dim];
   const said = {

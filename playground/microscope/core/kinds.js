@@ -6,7 +6,7 @@ import { makeFeatures } from "./features.js";
 
 const CROWD = 48; // patches, evenly spread, whose rows are the crowd's
 const NEAR = 0.07; // of the longer side: how far the neighbourhood reaches
-const ALIKE = 0.35; // the cosine from which a patch resembles another
+export const ALIKE = 0.35; // the cosine from which a patch resembles another
 const EARLY = 1 / 3; // of the layers
 const THEIRS = 0.5; // of the largest patch's weight: so much the crowd gives it, too, where it is the crowd's
 const FLAT = 4; // times the mean: the largest patch of a row that is even
@@ -22,7 +22,7 @@ export function spreadPatches(rows, columns, most) {
 }
 
 // Half of an integer goes to the even one, as in Python.
-function reach(rows, columns) {
+export function reach(rows, columns) {
   const exact = NEAR * Math.max(rows, columns);
   const whole = Math.floor(exact);
   return Math.max(1, exact - whole === 0.5 ? whole + (whole % 2) : Math.round(exact));

@@ -3,15 +3,22 @@
 // in here.
 
 import { holdsAll, rowInto, rowsInto } from "./core.js";
-import { alikeness, directionsOf, likenessOf, spreadPatches } from "./kinds.js";
+import { ALIKE, alikeness, component, directionsOf, likenessOf, reach, spreadPatches } from "./kinds.js";
 
-const FAR = 0.15; // of the longer side: what is farther away is far
-const FEW = 0.03; // of the patches
+const BESIDE = 0.03; // of the longer side: what is nearer tells nothing
+const FAR = 0.25; // of the longer side: from here on a place is wholly far
+const SUBJECT = 400; // patches among which twins are looked for: those that belong most to what the picture shows
 const ASKING = 24; // patches with a far twin
-const WHO_ASKS = 12; // patches, evenly spread, whose rows say what everybody listens to
+const REGION = 0.4; // the cosine from which a patch belongs to the region of the one that asks
+const WALL = 0.3; // of the picture: a region of this size tells half
+const SEEN = 0.45; // the cosine that the brightest patch of a telling row has at least
+const PLAIN = 0.1; // of what it would tell: a row whose brightest patch is no far part like the one that asks
+const ISLAND = 2; // patches around the one that tells most
+const WHO_ASKS = 8; // patches, evenly spread, whose rows say what everybody listens to
 const FRAME = 0.08; // of each side: what lies in this frame counts half
 const APART = 0.1; // of the longer side: two of the three patches are farther from each other
 const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
+export const STRIKING = 0.04; // what tells less strikes nobody
 
 // The layers that are here and worth a look, lowest first.
 export const telling = (pack) =>
@@ -19,71 +26,64 @@ export const telling = (pack) =>
     (layer) => layer >= Math.floor(pack.layers / 2) && holdsAll(pack, layer),
   );
 
-// Works through all heads of `layers`, and gives way after each: a generator that returns a scene, see tellsOf, with
-// `moments`: {layer, head, patches: who asks, tells: how telling each row is, score}, the best first. `features`: of
-// all tokens, as makeFeatures gives them.
+// Works through all heads of `layers`, and gives way after each: a generator that returns a scene, see headsFor, with
+// `moments`: {layer, head, patches: who asks, tells: how telling each row is}, the best first. `features`: of all
+// tokens, as makeFeatures gives them.
 export function* searchMoments(pack, features, layers = telling(pack)) {
   const toward = directionsOf(features);
   yield;
-  const scene = { pack, toward, far: FAR * Math.max(pack.rows, pack.columns), usual: new Map(), moments: [] };
-  scene.subject = subjectOf(pack, toward, yield* atClass(pack, layers));
+  const scene = { pack, toward, usual: new Map(), moments: [] };
+  scene.subject = subjectOf(pack, toward, yield* atClass(pack, layers)).map((rank) => rank ** 3);
   yield;
-  const asking = yield* twinsOf(scene);
-  const likeness = [];
-  for (const patch of asking) {
-    likeness.push(likenessOf(toward, patch));
+  const patches = yield* twinsOf(scene);
+  const asking = [];
+  for (const patch of patches) {
+    asking.push(askerOf(scene, patch));
     yield;
   }
   const lit = asking.map(() => new Float32Array(pack.patches));
   const rows = new Float32Array(asking.length * pack.tokens);
-  const tokens = asking.map((patch) => pack.prefixCount + patch);
+  const tokens = patches.map((patch) => pack.prefixCount + patch);
   for (const layer of layers) {
     for (let head = 0; head < pack.heads; head++) {
-      usualOf(scene, layer, head);
       rowsInto(rows, pack, layer, head, tokens, pack.scale);
-      const tells = asking.map((patch, i) =>
-        litInto(lit[i], scene, layer, head, patch, likeness[i], rows, i * pack.tokens),
+      const usual = usualOf(scene, layer, head);
+      const tells = asking.map((asker, i) =>
+        litInto(lit[i], pack, usual, asker, rows.subarray(i * pack.tokens + pack.prefixCount)),
       );
-      scene.moments.push(momentOf(scene, layer, head, asking, lit, tells));
+      scene.moments.push(momentOf(pack, layer, head, patches, lit, tells));
       yield;
     }
   }
-  scene.moments.sort((a, b) => b.score - a.score);
+  scene.moments.sort((a, b) => b.tells[0] - a.tells[0]);
   return scene;
 }
 
-// How telling the row of this patch is, in this head.
-export function tellsOf(scene, layer, head, patch, likeness = likenessOf(scene.toward, patch)) {
+// {layer, head, tells: how telling the row of this patch is} of the heads that were searched, the best first.
+export function headsFor(scene, patch) {
   const { pack } = scene;
+  const asker = askerOf(scene, patch);
   const row = new Float32Array(pack.tokens);
-  rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
-  return litInto(new Float32Array(pack.patches), scene, layer, head, patch, likeness, row, 0);
-}
-
-// {layer, head, tells}, or null: the head in which this patch shows most, of those that were searched.
-export function bestHeadFor(scene, patch) {
-  const likeness = likenessOf(scene.toward, patch);
-  let best = null;
-  for (const { layer, head } of scene.moments) {
-    const tells = tellsOf(scene, layer, head, patch, likeness);
-    if (!best || tells > best.tells) best = { layer, head, tells };
-  }
-  return best;
+  const lit = new Float32Array(pack.patches);
+  const heads = scene.moments.map(({ layer, head }) => {
+    rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
+    const tells = litInto(lit, pack, usualOf(scene, layer, head), asker, row.subarray(pack.prefixCount));
+    return { layer, head, tells };
+  });
+  return heads.sort((a, b) => b.tells - a.tells);
 }
 
 // The most telling rows as {layer, head, patch}: two of a head at most, and all of different places.
 export function surprisesOf({ moments, pack }, most = 8) {
-  const rows = moments.flatMap(({ layer, head, patches, tells }) =>
-    patches.map((patch, i) => ({ layer, head, patch, tells: tells[i] })),
+  const rows = moments.flatMap((moment) =>
+    moment.patches.map((patch, i) => ({ ...moment, moment, patch, tells: moment.tells[i] })),
   );
-  rows.sort((a, b) => b.tells - a.tells);
-  const taken = [];
   const room = APART * Math.max(pack.rows, pack.columns);
-  for (const row of rows) {
+  const taken = [];
+  for (const row of rows.sort((a, b) => b.tells - a.tells)) {
     if (taken.length === most || !(row.tells > 0)) break;
     const near = taken.some(({ patch }) => apart(patch, row.patch, pack.columns) <= room);
-    const same = taken.filter(({ layer, head }) => layer === row.layer && head === row.head);
-    if (!near && same.length < 2) taken.push(row);
+    if (!near && taken.filter(({ moment }) => moment === row.moment).length < 2) taken.push(row);
   }
   return taken;
 }
@@ -94,6 +94,9 @@ const apart = (one, other, columns) =>
     Math.abs(Math.floor(one / columns) - Math.floor(other / columns)),
     Math.abs((one % columns) - (other % columns)),
   );
+
+const farness = (one, other, { rows, columns }) =>
+  Math.min(1, Math.max(0, (apart(one, other, columns) / Math.max(rows, columns) - BESIDE) / (FAR - BESIDE)));
 
 // -------------------------------------------------------------------------------------------- subject and background
 
@@ -119,15 +122,12 @@ function* atClass(pack, layers) {
 // (patches,) 0 background … 1 what the picture shows.
 function subjectOf({ rows, columns, patches }, { values, width }, looked) {
   const edge = new Float64Array(width);
-  const toEdge = (j) => {
+  const inward = Float64Array.from({ length: patches }, (_, j) => {
     const r = Math.floor(j / columns),
       c = j % columns;
-    return { r: Math.min(r, rows - 1 - r), c: Math.min(c, columns - 1 - c) };
-  };
-  for (let j = 0; j < patches; j++) {
-    const { r, c } = toEdge(j);
-    if (r === 0 || c === 0) for (let x = 0; x < width; x++) edge[x] += values[j * width + x];
-  }
+    return Math.min(Math.min(r, rows - 1 - r) / rows, Math.min(c, columns - 1 - c) / columns);
+  });
+  for (let j = 0; j < patches; j++) if (!inward[j]) for (let x = 0; x < width; x++) edge[x] += values[j * width + x];
   const unlike = new Float64Array(patches);
   for (let j = 0; j < patches; j++) for (let x = 0; x < width; x++) unlike[j] -= values[j * width + x] * edge[x];
   let found = ranks(smooth(unlike, rows, columns));
@@ -135,10 +135,7 @@ function subjectOf({ rows, columns, patches }, { values, width }, looked) {
     const seen = ranks(smooth(looked, rows, columns));
     found = ranks(found.map((rank, j) => rank + seen[j]));
   }
-  return found.map((rank, j) => {
-    const { r, c } = toEdge(j);
-    return rank * (Math.min(r / rows, c / columns) < FRAME ? 0.5 : 1);
-  });
+  return found.map((rank, j) => rank * (inward[j] < FRAME ? 0.5 : 1));
 }
 
 // The sum of each patch's 3 × 3 surroundings; the border counts itself again.
@@ -153,11 +150,13 @@ function smooth(values, rows, columns) {
   });
 }
 
-// 0 for the smallest … 1 for the largest; of equal ones the first is smaller.
+// The places of rising values; of equal ones the first comes first.
+const rising = (values) => Array.from(values, (_, j) => j).sort((a, b) => values[a] - values[b] || a - b);
+
+// 0 for the smallest … 1 for the largest.
 function ranks(values) {
-  const order = Array.from(values, (_, j) => j).sort((a, b) => values[a] - values[b] || a - b);
   const out = new Float64Array(values.length);
-  order.forEach((j, place) => {
+  rising(values).forEach((j, place) => {
     out[j] = place / Math.max(1, values.length - 1);
   });
   return out;
@@ -165,45 +164,45 @@ function ranks(values) {
 
 // ------------------------------------------------------------------------------------------------------- who is asked
 
-// Patches that something far away resembles, and not much of the picture.
-function* twinsOf({ pack, toward, far, subject }) {
-  const { rows, columns, patches } = pack;
-  const some = spreadPatches(rows, columns, Math.floor(patches / 4));
-  const best = some.map(() => [-1, -1, -1]); // of the far ones, rising
-  const squares = new Float64Array(some.length);
+// Patches of the subject that another far away in it resembles.
+function* twinsOf({ pack, toward, subject }) {
+  const some = rising(subject.map((is) => -is)).slice(0, SUBJECT);
+  const left = new Float64Array(some.length);
   for (let i = 0; i < some.length; i++) {
-    for (let j = i; j < some.length; j++) {
-      const alike = alikeness(toward, some[i], some[j]);
-      const square = Math.max(alike, 0) ** 2;
-      squares[i] += square;
-      if (j === i) continue;
-      squares[j] += square;
-      if (apart(some[i], some[j], columns) <= far) continue;
-      for (const three of [best[i], best[j]]) if (alike > three[0]) riseInto(three, alike);
+    for (let j = 0; j < i; j++) {
+      const [a, b] = [some[i], some[j]];
+      const most = farness(a, b, pack) * subject[a] * subject[b]; // were they alike
+      if (most <= left[i] && most <= left[j]) continue;
+      const twins = Math.max(0, alikeness(toward, a, b)) ** 3 * most;
+      left[i] = Math.max(left[i], twins);
+      left[j] = Math.max(left[j], twins);
     }
     if (i % 16 === 15) yield;
   }
-  const left = some.map(
-    (patch, i) =>
-      ((best[i][0] + best[i][1] + best[i][2]) / 3 - Math.sqrt(squares[i] / some.length) + 0.5) * subject[patch],
-  );
   const found = [];
   while (found.length < Math.min(ASKING, some.length)) {
-    const here = some[largest(left)];
-    found.push(here);
-    for (let j = 0; j < some.length; j++) if (apart(here, some[j], columns) <= 2) left[j] -= 0.5;
+    const best = largest(left);
+    found.push(some[best]);
+    for (let j = 0; j < some.length; j++) if (apart(some[best], some[j], pack.columns) <= 1) left[j] *= 0.8;
+    left[best] = -1;
   }
   return found;
 }
 
-// A larger value joins a rising list, whose smallest goes.
-function riseInto(list, value) {
-  let place = 0;
-  while (place + 1 < list.length && list[place + 1] < value) {
-    list[place] = list[place + 1];
-    place++;
-  }
-  list[place] = value;
+// {patch, likeness, worth: (patches,) what a weight there tells}
+function askerOf({ pack, toward, subject }, patch) {
+  const { rows, columns } = pack;
+  const likeness = likenessOf(toward, patch);
+  let [count, reaches] = [0, 1];
+  component((j) => likeness[j] >= REGION, patch, rows, columns).forEach((is, j) => {
+    count += is;
+    if (is) reaches = Math.max(reaches, apart(patch, j, columns));
+  });
+  const area = likeness.filter((alike) => alike >= REGION).length / pack.patches;
+  const full = Math.min(1, count / reaches ** 2); // an outline fills little of its surroundings
+  const by = (subject[patch] * Math.sqrt(full)) / (1 + (area / WALL) ** 2);
+  const worth = likeness.map((alike, j) => by * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
+  return { patch, likeness, worth };
 }
 
 function largest(values) {
@@ -228,53 +227,38 @@ function usualOf({ pack, usual }, layer, head) {
   return mean;
 }
 
-let telltale = new Float32Array(0); // the values of one row, to be sorted
-
-// Writes what of each weight of the row at rows[from …] is telling. Gives how much of that lies on the few patches that
-// have most.
-function litInto(out, scene, layer, head, patch, likeness, rows, from) {
-  const { pack, far, subject } = scene;
-  const { prefixCount, columns, patches } = pack;
-  if (telltale.length < patches) telltale = new Float32Array(patches);
-  const usual = usualOf(scene, layer, head);
-  let count = 0;
+// Writes what of each weight of the row, (patches, …), is telling. Gives how much that is, and how much of it lies
+// together where it is brightest; little if what is brightest in the row is something else.
+function litInto(out, { rows, columns, patches }, usual, { patch, likeness, worth }, row) {
+  let [total, all, most, peak, island] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {
-    const beyond = rows[from + prefixCount + j] - 2 * usual[j];
-    const tells = beyond > 0 && likeness[j] > 0 && apart(patch, j, columns) > far;
-    out[j] = tells ? beyond * likeness[j] * subject[j] * subject[patch] : 0;
-    if (tells) telltale[count++] = out[j];
+    const beyond = row[j] - 3 * usual[j];
+    out[j] = beyond > 0 ? beyond * worth[j] : 0;
+    total += out[j];
+    all += row[j];
+    if (row[j] > row[most]) most = j;
+    if (out[j] > out[peak]) peak = j;
   }
-  const sorted = telltale.subarray(0, count).sort();
-  let total = 0;
-  for (let n = 1; n <= Math.min(count, Math.max(3, Math.floor(FEW * patches))); n++) total += sorted[count - n];
-  return total;
+  if (!(total > 0)) return 0;
+  for (let j = 0; j < patches; j++) if (out[j] && apart(peak, j, columns) <= ISLAND) island += out[j];
+  const same = component((j) => likeness[j] >= ALIKE && row[j] >= all / patches, patch, rows, columns);
+  const isFar =
+    likeness[most] >= SEEN && !same[most] && !same[peak] && apart(patch, most, columns) > reach(rows, columns);
+  return (isFar ? 1 : PLAIN) * Math.sqrt(island * total) * (row[peak] / row[most]);
 }
 
-// The three patches that show most, and not the same.
-function momentOf({ pack }, layer, head, asking, lit, tells) {
+// The three patches that show most, and neither ask nor look at the same place.
+function momentOf({ rows, columns }, layer, head, asking, lit, tells) {
+  const peaks = lit.map(largest);
   const left = Float64Array.from(tells);
-  const sums = lit.map((row) => row.reduce((sum, value) => sum + value, 0));
-  const room = APART * Math.max(pack.rows, pack.columns);
+  const room = APART * Math.max(rows, columns);
   const chosen = [];
-  let score = 0;
-  for (const weight of [1, 0.5, 0.5]) {
+  while (chosen.length < 3) {
     const best = largest(left);
-    score += weight * Math.max(0, left[best]);
     chosen.push(best);
-    for (let i = 0; i < asking.length; i++) {
-      left[i] *= 1 - common(lit[best], sums[best], lit[i], sums[i]);
-      if (apart(asking[best], asking[i], pack.columns) <= room) left[i] *= 0.3;
-    }
-    // Of a small picture a patch may stand among them twice.
-    for (let i = 0; i < asking.length; i++) if (chosen.some((c) => asking[c] === asking[i])) left[i] = -1;
+    for (const places of [asking, peaks])
+      for (let i = 0; i < left.length; i++) if (apart(places[best], places[i], columns) <= room) left[i] *= 0.3;
+    for (const c of chosen) left[c] = -1;
   }
-  return { layer, head, patches: chosen.map((i) => asking[i]), tells: chosen.map((i) => tells[i]), score };
-}
-
-// What two rows have in common, 0 to 1.
-function common(one, sum, other, otherSum) {
-  if (!(sum > 0 && otherSum > 0)) return 0;
-  let shared = 0;
-  for (let j = 0; j < one.length; j++) if (one[j] && other[j]) shared += Math.min(one[j] / sum, other[j] / otherSum);
-  return shared;
+  return { layer, head, patches: chosen.map((i) => asking[i]), tells: chosen.map((i) => tells[i]) };
 }

@@ -4,7 +4,7 @@
 import { holdsHead } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { crowdOf, isEarlyLayer, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
-import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
+import { headsFor, STRIKING, telling } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
 import { wayOf } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
@@ -15,7 +15,6 @@ import { isMap, isMean } from "./shown.js";
 
 const BETWEEN = 60; // ms between two
 const MORE = 1.5; // times as telling: worth going there
-const TELLS = 0.03; // of a row: what is less tells nobody anything
 const CROWDS = 24; // heads whose crowds are kept
 
 const KIND_LINE = `
@@ -89,11 +88,10 @@ function findBetter({ view }, data, frame) {
     { shown } = frame;
   const scene = sceneOf(data);
   if (!scene || shown.altered || shown.pack !== main.pack) return;
-  const found = bestHeadFor(scene, shown.mark);
-  const searched = scene.moments.some(({ layer, head }) => layer === view.layer && head === view.head);
-  const here = searched ? tellsOf(scene, view.layer, view.head, shown.mark) : 0;
-  if (!found || found.tells < Math.max(TELLS, MORE * here)) return;
-  if (found.layer === view.layer && found.head === view.head) return;
+  const heads = headsFor(scene, shown.mark);
+  const [found] = heads;
+  const here = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
+  if (found === here || found.tells < Math.max(STRIKING, MORE * (here?.tells ?? 0))) return;
   frame.better = { layer: found.layer, head: found.head, query: patchText(shown.mark, main.pack.columns) };
 }
 

@@ -69,7 +69,7 @@
 //                  dirty otherPhoto painted patchPhoto photo pointed requested sampled samples thumbPhoto wallHeat
 //   lockline.js   choice: aim hover
 //   matches.js    choice: patchWanted; data: patched; frame: match
-//   moment.js     choice: everHovered filmWanted hover opening view; data: searches
+//   moment.js     choice: everHovered filmWanted hover opening view; data: search
 //   paint.js      frame: bar barKey columnsDone kernel kernelSorted picture print shown sorted tag
 //   saving.js     choice: presenting
 //   scenes.js     choice: scene; data: scenes
@@ -240,7 +240,7 @@ async function showTraces(lens, { main, other = null, view = null, place, ui }) 
   const now = viewToShow();
   const nextFrame = !now && !other && isNextFrame(data.main, found[0]);
   take(lens, found[0], found[1], nextFrame);
-  noteOpening(choice, data, now);
+  noteOpening(choice, data, page, now);
   if (nextFrame) {
     page.schedule();
     return true;

@@ -4,14 +4,15 @@
 import { holdsAll } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
-import { searchMoments, surprisesOf, telling } from "../core/moments.js";
+import { STRIKING, searchMoments, surprisesOf, telling } from "../core/moments.js";
 import { upperLayer } from "../core/view.js";
-import { wayOf } from "../core/ways.js";
+import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
 import { canAsk, layersAtHand } from "./shown.js";
 
 const QUIET = 120; // ms without a frame before the search begins, or goes on
 const STINT = 6; // ms of one part of the search
+const UNSTRIKING = "Nothing far apart stands out here.";
 const POINTED = 4; // CSS pixels, as in ghost.js
 
 export function bindMoment(choice, page) {
@@ -32,12 +33,13 @@ export function bindMoment(choice, page) {
 }
 
 // `view`: what came with the picture that is on view now.
-export function noteOpening({ opening }, { main }, view) {
+export function noteOpening({ opening }, { main }, { refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
-  const named = ["layer", "head", "query"].some((key) => view?.[key] !== undefined && view[key] !== null);
-  if (picture !== opening.picture)
+  const named = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
+  if (picture !== opening.picture) {
     Object.assign(opening, { picture, given: named, touched: false, at: -1, wished: false });
-  else if (named) opening.given = true;
+    say(refs.message, ""); // of the former picture
+  } else if (named) opening.given = true;
 }
 
 // After each frame: what is there to look for is looked for when there has been none for a while.
@@ -47,18 +49,16 @@ export function lookForMoment(choice, data, page) {
 }
 
 // The search of the entry on view, if there is something left of it to do.
-function nextOf({ opening }, { main, searches }) {
+function nextOf(choice, data) {
+  const { main } = data;
   if (!main || main.trace.words?.first) return null; // a coarse look; the finer one comes
   const { pack, id } = main;
   const layers = telling(pack);
   const whole = layers.length === pack.layers - Math.floor(pack.layers / 2);
-  if (!whole && !(opening.wished && layers.length)) return null;
-  let search = searches.get(id);
-  if (search?.pack !== pack || search.layers < layers.length) {
-    search = { pack, steps: null, scene: null, layers: layers.length, moved: false };
-    searches.clear(); // of one picture at a time: a scene holds a row of each head
-    searches.set(id, search);
-  }
+  if (!whole && !(choice.opening.wished && layers.length)) return null;
+  let { search } = data;
+  if (search?.id !== id || search.pack !== pack || search.layers < layers.length)
+    search = data.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };
   return search.scene && search.moved ? null : search;
 }
 
@@ -88,15 +88,20 @@ export function comparedBy(pack) {
   return keysOf(pack, holdsAll(pack, late) ? late : telling(pack).at(-1));
 }
 
-export const sceneOf = ({ searches, main }) => searches.get(main.id)?.scene ?? null;
+export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
 
-// A person's own photograph moves once, and nobody's choice is overruled.
-function moveToBest(choice, { main }, page, scene) {
+// A person's own photograph moves once, and nobody's choice is overruled. Where nothing strikes, it shows its parts.
+function moveToBest(choice, data, page, scene) {
+  const { main } = data;
   const { opening, view } = choice;
-  const best = scene.moments[0];
+  const [{ layer, head, patches, tells }] = scene.moments;
   const plain = view.direction === "row" && wayOf(view).rows && !view.locked;
-  if (!main.trace.private || opening.touched || opening.given || !plain || !(best?.score > 0)) return;
-  choice.view = { ...view, layer: best.layer, head: best.head, query: patchText(best.patches[0], main.pack.columns) };
+  if (!main.trace.private || opening.touched || opening.given || !plain) return;
+  if (tells[0] < STRIKING && canAsk(data, "features")) {
+    choice.view = { ...view, what: "components", layer: upperLayer(main.pack) };
+    say(page.refs.message, UNSTRIKING);
+  } else if (tells[0]) choice.view = { ...view, layer, head, query: patchText(patches[0], main.pack.columns) };
+  else return;
   choice.hover = -1; // a cursor that rests there has not asked
   page.opens({ greets: !opening.greeted });
   opening.greeted = true;
@@ -105,8 +110,8 @@ function moveToBest(choice, { main }, page, scene) {
 // The patches of the head on view that show most, the best one last: what the soft cursor goes to. null: not known.
 export function tellingPatches({ view }, data) {
   const found = sceneOf(data)?.moments.find(({ layer, head }) => layer === view.layer && head === view.head);
-  if (!found || !(found.tells[0] > 0)) return null;
-  return found.patches.filter((_, i) => found.tells[i] > 0).reverse();
+  const told = found?.patches.filter((_, i) => found.tells[i] > 0).reverse();
+  return told?.length ? told : null;
 }
 
 // Another of the most telling rows, of any head; round and round.
@@ -118,7 +123,7 @@ export function surprise(choice, data, page) {
   const rows = scene ? surprisesOf(scene) : [];
   if (!rows.length) {
     opening.wished = !scene;
-    if (scene) return say(refs.message, "No row of this picture stands out.");
+    if (scene) return say(refs.message, UNSTRIKING);
     if (canAsk(data, "layers")) choice.filmWanted = true;
     else if (!layersAtHand(data).some((layer) => telling(main.pack).includes(layer))) return;
     return page.schedule();
@@ -127,7 +132,8 @@ export function surprise(choice, data, page) {
   opening.at = (opening.at + 1) % rows.length;
   const { layer, head, patch } = rows[opening.at];
   choice.hover = -1;
-  page.choose({ layer, head, query: patchText(patch, main.pack.columns), locked: true });
+  const what = wayOf(choice.view).rows ? choice.view.what : FIRST_WAY; // parts in colour show no row
+  page.choose({ what, layer, head, query: patchText(patch, main.pack.columns), locked: true });
 }
 
 export const towardOf = (pack) => directionsOf(comparedBy(pack));

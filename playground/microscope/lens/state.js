@@ -61,7 +61,7 @@ const noData = (host) =>
     foretold: new Map(), //                 id and what was asked → the rank correlation, see explained.js
     moved: { key: "", text: "" }, //        how far a cut moves a patch's feature, see scissors.js
     patched: { key: "", text: "" }, //      what a patch of the other picture changes, see matches.js
-    searches: new Map(), //                 id → {pack, steps: the search, scene: found, layers: of what, moved}
+    search: null, //                        for the best moment: {id, pack, steps, scene: found, layers: of what, moved}
     scenes: Object.seal({
       list: [], //                          saved views
       kept: null, //                        the same as a text, as the host keeps it

@@ -43,8 +43,18 @@ test("what to do stands there until somebody has done it", async () => {
   assert.match(low.words("lock"), /^Put the cursor on a patch/, "where there is no room for the line");
 });
 
+// Two equal parts of a plain picture, at 1,1 and 4,5: in head 1 of layer 2 the one asks for the other.
+function twoParts(of, layer, head, i) {
+  const [token, place] = [Math.floor(i / 4) - 1, i % 4];
+  const plain = 0.2 * Math.sin(1 + of + 0.37 * i);
+  if (of > 1 || (token !== 8 && token !== 33)) return plain;
+  if (of === 1) return place ? plain : 6 + (token === 33 ? 1 : 0);
+  return layer === 2 && head === 1 && !place ? 6 : plain;
+}
+
 test("the head in which this patch shows more is named, and the button leads there", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 0, head: 0, query: "3,3", locked: true } });
+  const pack = { ...GRID, numbers: twoParts };
+  const there = await mounted({ pack, view: { layer: 0, head: 0, query: "3,3", locked: true } });
   for (let turn = 0; turn < 60; turn++) await pass(150); // the search goes on between frames
   draw();
   const go = there.find("[data-go]");
@@ -68,6 +78,6 @@ test("the head in which this patch shows more is named, and the button leads the
 });
 
 test("what was not searched shows no better head", () => {
-  const data = { main: { id: "cat" }, searches: new Map() };
+  const data = { main: { id: "cat" }, search: null };
   assert.equal(sceneOf(data), null);
 });

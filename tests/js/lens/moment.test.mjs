@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { unpack } from "../../../playground/microscope/core/core.js";
-import { searchMoments } from "../../../playground/microscope/core/moments.js";
+import { STRIKING, searchMoments } from "../../../playground/microscope/core/moments.js";
 import {
   bindMoment,
   comparedBy,
@@ -33,7 +33,7 @@ function opened({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
   lens.page.opens = (how) => moves.push(how);
   lens.page.schedule = () => lookForMoment(lens.choice, lens.data, lens.page);
   bindMoment(lens.choice, lens.page);
-  noteOpening(lens.choice, lens.data, view);
+  noteOpening(lens.choice, lens.data, lens.page, view);
   lookForMoment(lens.choice, lens.data, lens.page);
   return { lens, choices, moves };
 }
@@ -55,7 +55,7 @@ function best(how = WHOLE) {
 const moved = (name, values) => Object.assign(new Event(name), values);
 
 test("an own photograph moves to its best moment once, and it is nobody's choice", async () => {
-  const { lens, choices, moves } = opened();
+  const { lens, choices, moves } = opened({ offers: ["layers"] });
   await searched(lens);
   const { layer, head, patches } = best();
   const query = `${Math.floor(patches[0] / 7)},${patches[0] % 7}`;
@@ -65,6 +65,20 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
   lookForMoment(lens.choice, lens.data, lens.page);
   await pass(2000);
   assert.equal(lens.choice.view.head, 0, "it does not move again");
+});
+
+test("where nothing strikes, it says so and opens the parts in colour; a surprise shows a row again", async () => {
+  assert.ok(best().tells[0] < STRIKING, "of these waves no row strikes");
+  const { lens, choices, moves } = opened();
+  await searched(lens);
+  assert.deepEqual([lens.choice.view.what, lens.choice.view.layer, lens.choice.view.query], ["components", 2, "3,3"]);
+  assert.deepEqual([moves, choices], [[{ greets: true }], []]);
+  assert.equal(lens.page.refs.message.textContent, "Nothing far apart stands out here.");
+  surprise(lens.choice, lens.data, lens.page);
+  assert.equal(lens.choice.view.what, "weight");
+  lens.data.main = { ...lens.data.main, id: "next", picture: { id: "another" } };
+  noteOpening(lens.choice, lens.data, lens.page, null);
+  assert.equal(lens.page.refs.message.textContent, "", "nothing of the former picture is claimed");
 });
 
 test("nobody's choice is overruled: a head, a cursor, a click, an address, a lock", async () => {
@@ -110,11 +124,11 @@ test("a sample stays in the view that was chosen for it; what tells is known the
 test("another photograph moves again, the same one on a finer grid does not if it was touched", async () => {
   const { lens, moves } = opened();
   lens.page.choose({ head: 1 });
-  noteOpening(lens.choice, lens.data, null);
+  noteOpening(lens.choice, lens.data, lens.page, null);
   await searched(lens);
   assert.equal(moves.length, 0);
   lens.data.main = { ...lens.data.main, id: "next", picture: { id: "another" } };
-  noteOpening(lens.choice, lens.data, null);
+  noteOpening(lens.choice, lens.data, lens.page, null);
   lookForMoment(lens.choice, lens.data, lens.page);
   await searched(lens);
   assert.deepEqual(moves, [{ greets: true }]);
