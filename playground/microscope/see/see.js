@@ -6,7 +6,7 @@ import { patchText } from "../core/grid.js";
 import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { sentenceOf } from "../core/sentence.js";
-import { FIRST_WAY } from "../core/ways.js";
+import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { fitCanvas, say, sayMath, show } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
@@ -253,6 +253,7 @@ export function createSee(lens, { face, language, turned }) {
     show(outside, ready && mark >= 0);
     let sentence = { before: words(page.touch ? "touch" : "point"), place: "", after: "" };
     if (!ready) sentence.before = words("comes");
+    else if (wayOf(view).coloured && refs.message.textContent) sentence.before = words("unstriking");
     else if (!see.untouched && (!isPlainRow() || mark < 0)) {
       const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // as Lab says it
       sentence = { before: before + share + between, place, after };
@@ -419,7 +420,8 @@ export function createSee(lens, { face, language, turned }) {
     const { layer, head, patch } = list[i];
     hold(true);
     choice.hover = -1;
-    page.choose({ layer, head, query: patchText(patch, scene.pack.columns), locked: false });
+    const query = patchText(patch, scene.pack.columns);
+    page.choose({ what: FIRST_WAY, direction: "row", layer, head, query, locked: false });
   }
 
   // Of a small picture whose middle is cut out; the row's patch and its brightest one are within it.

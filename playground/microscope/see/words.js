@@ -23,6 +23,7 @@ export const SEE_WORDS = {
     offNamed: "Without ÷ √d_k this patch looks at {here} ({share}).",
     offPlaceless:
       "Without ÷ √d_k this patch gives {most} to {token}, which has no place. In the picture it looks {here}.",
+    unstriking: "Nothing far apart stands out here. Patches of one colour are alike.",
     here: "here",
     // ---- under it
     from: "layer {layer}, head {head} · one of {count} · brightest from {brightest} · {model}",
@@ -80,6 +81,7 @@ export const SEE_WORDS = {
     offItself: "Ohne ÷ √d_k schaut dieses Feld auf sich selbst ({share}).",
     offNamed: "Ohne ÷ √d_k schaut dieses Feld auf {here} ({share}).",
     offPlaceless: "Ohne ÷ √d_k gibt dieses Feld {most} an {token}, das keinen Ort hat. Im Bild schaut es {here}.",
+    unstriking: "Nichts weit Entferntes sticht hier heraus. Felder einer Farbe sind sich ähnlich.",
     here: "hierhin",
     from: "Schicht {layer}, Kopf {head} · einer von {count} · am hellsten ab {brightest} · {model}",
     fromNothing: "Schicht {layer}, Kopf {head} · einer von {count} · {model}",
