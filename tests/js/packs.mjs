@@ -24,7 +24,8 @@ export function container(header, sections) {
 
 const numberAt = (of, layer, head, i) => Math.sin(1 + of + 7 * layer + 3 * head + 0.37 * i) * 2;
 
-// `numbers(of 0 q, 1 k, 2 v, layer, head, i)`: others than waves. `some`: the heads that are in it; left out: all. `eighths`: in eight bits, as a prepared photograph is.
+// `numbers(of, layer, head, i)`: other ones than waves; of 0 q, 1 k, 2 v.
+// `some`: the heads that are in it; left out: all. `eighths`: in eight bits, as a prepared photograph is.
 export function packOf({
   held = [0],
   some = null,
