@@ -7,11 +7,11 @@ The search asks some patches of the subject that have a far twin there, in every
 heads below look at textures. Under STRIKING nothing in the picture strikes anybody.
 
 What colour and nearness alone would light (analysis/colour_nearness.py) is not taken off a second time: it gives
-almost nothing to what is far. On 34 photographs it changed which row was best in a third, and none for the better.
+little to what is far. Of 34 photographs it changed some choices, as many for the worse as for the better.
 
 The browser finds the moment of a person's own photograph with the same lines, in microscope/core/moments.js;
-tests/analysis/test_moments.py compares the two. `benchmarks/moments.py` draws what is found on a sheet, and says how
-often it struck who looked at it.
+tests/analysis/test_moments.py compares the two. `benchmarks/moments.py` draws what is found on a sheet;
+`benchmarks/striking.py` says how often it struck who looked at it.
 """
 
 from __future__ import annotations
