@@ -452,7 +452,7 @@ export function createSee(lens, { face, language, turned }) {
   if (see.on) stand();
   return Object.assign(see, {
     // How far the page above the lens has moved it since it was laid out.
-    overflow: () => Math.round(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
+    overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
     layOut,
     paint,
     turn,
