@@ -49,6 +49,7 @@ SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that
     "site": ["--times", "1"],
     "small_answers": ["--times", "5"],
     "site_visits": ["--times", "1", "--photographs", "2"],
+    "striking": ["tally"],
     "trials": ["--help"],
     "upload": ["--times", "1"],
     "visit": ["--few"],
