@@ -59,12 +59,13 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageOps
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks"), str(ROOT / "tests")]
 
+import row_kinds  # noqa: E402
 from moments import BLUE, size  # noqa: E402
 
 import playground  # noqa: E402
-from playground.analysis import moments, row_kinds  # noqa: E402
+from playground.analysis import moments  # noqa: E402
 from playground.figures.drawing import light, prints  # noqa: E402
 
 TABLE = ROOT / "benchmarks" / "striking.csv"
@@ -189,6 +190,7 @@ def former_moments(commit: str) -> ModuleType:
     text = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     module = ModuleType("former_moments")
     sys.modules[module.__name__] = module  # dataclasses look there
+    sys.modules["playground.analysis.row_kinds"] = row_kinds  # where the former one looks
     exec(text, module.__dict__)
     return module
 
