@@ -319,6 +319,7 @@ export function createToolbar(root, host) {
     say(other, see ? words("lab") : words("see"));
     writeAttribute(other, "title", words(see ? "labSays" : "seeSays"));
     show(other, given.page === MICROSCOPE_PAGE);
+    other.tabIndex = see ? 0 : -1; // in Lab the Tab key comes to the picture sooner, where key l does the same
     // The microscope has a title of its own: its sentence.
     writeAttribute(name, "role", given.page === MICROSCOPE_PAGE ? "" : "heading");
     say(pages.label, see ? "Attention Playground" : (here?.short ?? "Pages"));
