@@ -1,0 +1,90 @@
+"""What a reader sees of each lesson's step, as text: what is kept of it in kept.json must still be there.
+
+`python tests/ui/lessons/kept.py` writes the file again, after a change of words that is meant."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parent.parent.parent.parent
+FILE = Path(__file__).with_suffix(".json")
+NUMBER = re.compile(r"\d[\d,.]*(?:e[−-]?\d+)?")
+LESSONS = (
+    "by_hand", "patches", "shapes", "block", "scale", "heads", "weight", "cost", "two_ways", "training", "code",
+)  # fmt: skip
+
+
+def opened(page: str, **words: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
+    for name, value in ({"sample": "meadow", "model": "bundled"} | words).items():
+        app.query_params[name] = value
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def texts_of_steps(page: str) -> dict[str, list[str]]:
+    """{step: what it says, in order}"""
+    app = opened(page)
+    titles = app.session_state["titles"] or {"": ""}
+    found = {}
+    for step in titles:
+        if step and step != app.session_state["step"]:
+            app.session_state["step"] = step
+            app.run()
+            assert not app.exception, (page, step, app.exception)
+        found[step] = list(dict.fromkeys(visible(app)))
+    return found
+
+
+def visible(app: AppTest) -> Iterator[str]:
+    for element in app.main:
+        proto = getattr(element, "proto", None)
+        if element.type == "bidi_component":
+            if "settings" in (element.key or "") or element.key in ("overview", "toolbar"):
+                continue
+            yield from strings(json.loads(proto.json or "null"))
+        elif element.type == "plotly_chart":
+            figure = json.loads(proto.spec)
+            yield from strings([figure["layout"].get(name) for name in ("title", "xaxis", "yaxis", "annotations")])
+            yield from (trace["name"] for trace in figure["data"] if trace.get("name"))
+        elif element.type in ("markdown", "caption", "header", "subheader", "info", "warning", "code", "table"):
+            yield plain(str(element.value))
+        elif label := getattr(element, "label", "") or getattr(proto, "label", ""):
+            yield plain(label)
+
+
+def strings(thing: object) -> Iterator[str]:
+    """What is a sentence or a title: it has a space, and is no data."""
+    if isinstance(thing, str):
+        if " " in thing and not thing.startswith(("data:", "M ")) and not re.fullmatch(r"[\d ,.|-]+", thing):
+            yield plain(thing)
+    elif isinstance(thing, Mapping):
+        for name, one in thing.items():
+            if name not in ("template", "template_layout", "hovertemplate", "context", "kind"):
+                yield from strings(one)
+    elif isinstance(thing, list):
+        for one in thing:
+            yield from strings(one)
+
+
+def plain(text: str) -> str:
+    """Without marks of Markdown and of formulas, and with # for every number: those are tested where they are
+    measured."""
+    text = re.sub(r"\$([^$]*)\$", r"\1", text).replace("\\sqrt{", "√").replace("\\text{", "")
+    text = re.sub(r"</?(?:sub|sup|b|i|br)>|[*`{}\\^_]", "", text)
+    return re.sub(r"\s+", " ", NUMBER.sub("#", text)).strip()
+
+
+def read() -> dict[str, dict[str, list[str]]]:
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:] or LESSONS
+    kept = (read() if FILE.exists() else {}) | {page: texts_of_steps(page) for page in wanted}
+    FILE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

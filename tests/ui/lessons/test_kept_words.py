@@ -1,0 +1,16 @@
+"""Nothing that a lesson says is lost: each step still has every text that kept.json holds of it."""
+
+import pytest
+
+from ui.lessons.kept import LESSONS, read, texts_of_steps
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+
+
+@pytest.mark.parametrize("page", LESSONS)
+def test_each_step_says_what_it_said(page):
+    kept, now = read()[page], texts_of_steps(page)
+    assert [*now] == [*kept]
+    for step, texts in kept.items():
+        whole = "\n".join(now[step])
+        assert [text for text in texts if text not in whole] == [], f"{page}, {step}"
