@@ -21,8 +21,8 @@ from playground.assets import BUNDLED, PROGRAM
 from playground.figures import html
 from playground.samples import SAMPLES
 from playground.serving import settings
+from playground.serving.here import Here
 from playground.serving.routes import ROUTES
-from playground.ui.here import Here
 from playground.ui.lessons import teach_slides
 
 ROOT = Path(__file__).parent.parent

@@ -210,6 +210,13 @@ def thumbnail(image: Image.Image) -> str:
     return data_url(as_jpeg(image, quality=80))
 
 
+def small_url(jpeg: bytes, side: int = 960) -> str:
+    """The picture as a data URL, small enough for a message."""
+    image = Image.open(io.BytesIO(jpeg)).convert("RGB")
+    image.thumbnail((side, side))
+    return data_url(as_jpeg(image, quality=82))
+
+
 def data_url(data: bytes, kind: str = "jpeg") -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 

@@ -9,11 +9,12 @@ from itertools import pairwise
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.lessons.settings import Setting
 from playground.lessons.texts import Step
 from playground.lessons.words import EXERCISES, QUESTIONS
+from playground.serving.here import Here
 from playground.ui.components import component, words
-from playground.ui.here import Here
-from playground.ui.navigation import Setting, arrive, tell_settings
+from playground.ui.navigation import arrive, tell_settings
 from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
 
 _MODEBAR = {

@@ -6,62 +6,20 @@ The browser alone writes the address. A lesson has settings that its widgets kee
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 import streamlit as st
 
 from playground.errors import PlaygroundError
+from playground.lessons.settings import Setting
 from playground.serving import admission, chosen, people, settings
 from playground.serving.answering import Refused
+from playground.serving.here import Here
 from playground.ui import messages, streamlit_private
 from playground.ui.components import app_component
-from playground.ui.here import Here
 from playground.ui.pages import PAGES
 from playground.ui.toolbar import heard
 from playground.ui.tour_steps import STEPS
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A choice of a page that stands in its address: one of `options`, in session state under the address's name."""
-
-    default: object
-    options: tuple
-
-    @staticmethod
-    def of(default: object, options: Iterable) -> Setting:
-        return Setting(default, tuple(options))
-
-    def read(self, text: str | None) -> object:
-        """Addresses are hostile: what is not one of the options is the default."""
-        return {str(option): option for option in self.options}.get(text, self.default)
-
-    def found(self, name: str, given: Mapping[str, str]) -> object:
-        """What an address says of it."""
-        return self.read(given.get(name))
-
-
-@dataclass(frozen=True)
-class Steps(Setting):
-    """Which step of a page is on the screen. An address that names none opens the step to which most of its other words
-    belong, as addresses did before the page had steps. It stands last among the settings of its page."""
-
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @staticmethod
-    def by(titles: Iterable[str], **words: tuple[str, ...]) -> Steps:
-        """`words` are the names of the settings that a step shows."""
-        first, *_ = titles = tuple(titles)
-        return Steps(first, titles, words)
-
-    def found(self, name: str, given: Mapping[str, str]) -> object:
-        if name in given:
-            return self.read(given[name])
-        said = {step: sum(word in given for word in words) for step, words in self.words.items()}
-        best = max(said, key=said.__getitem__, default=None)
-        return best if best and said[best] else self.default
-
 
 CLASS = Setting.of("no", ("no", "yes"))  # of every page: a class link hides what a class does not need
 MICROSCOPE = "microscope"

@@ -9,8 +9,8 @@ from serving.visits import photograph
 from playground.errors import PlaygroundError
 from playground.serving import people, pictures, traces
 from playground.serving.answering import Refused
+from playground.serving.here import Here
 from playground.serving.traces import Wish
-from playground.ui.here import Here
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 KEY, OTHER = "anna" * 6, "bert" * 6

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from playground.lessons.settings import Setting, Steps
 from playground.lessons.words import QUESTIONS
 from playground.ui.lessons import block, by_hand, code, cost, heads, patches, scale, training, two_ways, weight
-from playground.ui.navigation import Setting, Steps
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent

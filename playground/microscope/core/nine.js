@@ -2,13 +2,13 @@
 import { softmaxInPlace } from "./core.js";
 
 export const TOKENS = 9;
-export const MOST = 4; // an arrow's numbers go from −4 to 4
+export const MOST_LONG = 4; // an arrow's numbers go from −4 to 4
 const SCALE = 1 / Math.sqrt(2); // 1/√d_k: two numbers in a query
 
 // "20_0_15_13_…": tenths, x before y, all queries and then all keys.
 export const readArrows = (text) => Float64Array.from(text.split("_"), (number) => Number(number) / 10);
 export const writeArrows = (arrows) => Array.from(arrows, (number) => String(Math.round(number * 10))).join("_");
-export const inReach = (number) => Math.min(MOST, Math.max(-MOST, Math.round(number * 10) / 10));
+export const inReach = (number) => Math.min(MOST_LONG, Math.max(-MOST_LONG, Math.round(number * 10) / 10));
 
 // 81 scores, scaled: query i with key j.
 export function scoresOf(arrows) {

@@ -4,7 +4,7 @@
 // data: {arrows: "20_0_…", start: the arrows of "Start again", still: they can't be moved yet}. Out goes the state
 // "arrows".
 import { ROLES } from "../core/colours.js";
-import { inReach, MOST, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
+import { inReach, MOST_LONG, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
@@ -21,7 +21,7 @@ export function tipOf(it, token, which) {
   const cell = cellOf(it),
     [x, y] = middleOf(token, cell),
     at = indexOf(token, which);
-  const step = (0.44 * cell) / MOST;
+  const step = (0.44 * cell) / MOST_LONG;
   return [x + it.arrows[at] * step, y - it.arrows[at + 1] * step];
 }
 
@@ -242,7 +242,7 @@ function matchOne(it) {
   const at = indexOf(it.token, "q");
   if (!it.arrows[at] && !it.arrows[at + 1]) it.arrows[at] = 2; // a query of no length asks for nothing
   const [x, y] = it.arrows.subarray(at, at + 2);
-  const longest = MOST / Math.max(Math.abs(x), Math.abs(y));
+  const longest = MOST_LONG / Math.max(Math.abs(x), Math.abs(y));
   setArrow(it, least, "k", x * longest, y * longest);
   it.hover = { row: it.token, column: least };
 }
@@ -284,7 +284,7 @@ function bindGrid(it) {
     if (it.held) {
       const cell = cellOf(it),
         [mx, my] = middleOf(it.held.token, cell),
-        step = (0.44 * cell) / MOST;
+        step = (0.44 * cell) / MOST_LONG;
       setArrow(it, it.held.token, it.held.which, (x - mx) / step, (my - y) / step);
       return;
     }
@@ -337,7 +337,7 @@ function bindMatrix(it) {
 
 function bindTyping(it) {
   for (const input of it.stage.root.querySelectorAll("[data-number]")) {
-    Object.assign(input, { min: -MOST, max: MOST, step: 0.1 });
+    Object.assign(input, { min: -MOST_LONG, max: MOST_LONG, step: 0.1 });
     input.addEventListener("input", () => {
       const number = Number(input.value),
         place = Number(input.dataset.number);

@@ -1,17 +1,34 @@
 // An exercise: a question, a hint, then the answer. Where the page can tell that it is done, it says so, and this
 // browser keeps that.
 //
-// data: {id, question, hint, answer, done: true | false | null: nothing to check, why: what is tempting in the page's
-// state, and wrong}. In the texts, **, * and ` are as in Markdown.
+// data: an Exercise of playground/lessons/parts.py, whose conditions checks.js reads, and the lesson's settings; or, of a
+// lesson that is checked by the server, {id, question, hint, answer, done: true | false | null: nothing to check, why:
+// what is tempting in the page's state, and wrong}. In the texts, **, * and ` are as in Markdown.
 
 import { DONE, keep, readKept } from "../core/guesses.js";
+import { onReport, reportsHere } from "../core/reports.js";
 import { markedWords } from "../drawing/listing.js";
+import { stateOfExercise } from "./checks.js";
 
 const EXERCISE = `<details><summary><i></i><span></span></summary>
   <p class="hint"></p><p class="why"></p>
   <p class="ask"><button>Show the answer</button></p><p class="answer"></p></details>`;
 
-export default function ({ data, parentElement }) {
+export default function ({ data: told, parentElement }) {
+  const left = new AbortController();
+  const show = () =>
+    showExercise(told.tempting ? { ...told, question: told.asks, ...stateNow(told) } : told, parentElement);
+  if (told.done?.drawing) onReport(show, left.signal);
+  show();
+  return () => {
+    left.abort();
+    delete parentElement.__exercise;
+  };
+}
+
+const stateNow = (told) => stateOfExercise(told, told.settings, reportsHere());
+
+function showExercise(data, parentElement) {
   const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
   const find = (part) => root.querySelector(part);
   const kept = (parentElement.__exercise ??= { shown: false, done: data.done });
@@ -46,5 +63,4 @@ export default function ({ data, parentElement }) {
     find(".answer").hidden = !answered;
   };
   kept.draw();
-  return () => delete parentElement.__exercise;
 }

@@ -1,13 +1,14 @@
 // One softmax row as bars, with two dials: d_k, and the scale as a power of it, 1/d_k^p.
 //
-// data: {widths, powers, scores: one list of q·k for each width, row: which random row this is, dk, power, view_id}
-// "dk" and "power" are applied when "view_id" changes, so that a rerun of the page never takes a choice back.
-// Out goes the state "dials", "dk power row" as text, when a dial has rested for a moment.
+// data: {widths, powers, rows: how many random rows there are, scores: of this row, a list of q·k for each width, and the
+// settings row, dk, power, view_id}. "dk" and "power" are applied when "view_id" changes, so that a rerun of the page
+// never takes a choice back. Out go the settings, when a dial has rested for a moment; it reports the largest weight.
 
 import { colourIndex, sharedCeiling } from "../core/colours.js";
 import { MAGMA } from "../core/magma.js";
 import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
+import { reportNumbers } from "../core/reports.js";
 import { collectRefs, say } from "../drawing/dom.js";
 
 const REST = 250; // milliseconds after the last move of a dial
@@ -37,7 +38,7 @@ const BARS_MARKUP = `
 export default function ({ data, parentElement, setStateValue }) {
   let kept = parentElement.__bars;
   if (!kept) kept = parentElement.__bars = build(parentElement.querySelector("[data-softmax]") ?? parentElement, data);
-  kept.send = (dials) => setStateValue("dials", dials);
+  kept.send = (settings) => setStateValue("settings", settings);
   kept.data = data;
   if (kept.viewId !== data.view_id) {
     kept.viewId = data.view_id;
@@ -101,7 +102,7 @@ function build(root, data) {
 function tell(kept, row, after = REST) {
   clearTimeout(kept.timer);
   const { dk, power } = dialled(kept);
-  kept.timer = setTimeout(() => kept.send(`${dk} ${power} ${row}`), after);
+  kept.timer = setTimeout(() => kept.send({ dk, power, row: row % kept.data.rows }), after);
 }
 
 const dialled = ({ refs, data }) => ({
@@ -118,6 +119,7 @@ function draw(kept) {
   const scores = data.scores[data.widths.indexOf(dk)];
   const row = softmaxRow(scores, scale);
   kept.shown = { dk, power, row: data.row, ...row };
+  reportNumbers("softmaxbars", { peak: row.peak });
   const domain = { low: 0, high: sharedCeiling(scores.length), log: false };
   const ceiling = row.peak <= 0.25 ? 0.25 : row.peak <= 0.5 ? 0.5 : 1; // as in the microscope's sorted weights
   say(refs.top, percent(ceiling));

@@ -105,8 +105,9 @@ function draw(page) {
       pageSays().pages.find(({ name }) => name === page),
       {
         go: leadTo,
-        ...{ file: site.lessons[page], step: readAddress().rest.step, read: readFile, fileAt: siteFile },
-        chose: (step) => history.replaceState(null, "", `#${new URLSearchParams({ ...wordsHere(), step })}`),
+        ...{ file: site.lessons[page], words: wordsHere(), read: readFile, fileAt: siteFile },
+        chose: (words) =>
+          history.replaceState(null, "", `#${new URLSearchParams({ page, ...choice.words(), ...words })}`),
       },
     );
   mountToolbar({

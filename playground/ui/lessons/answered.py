@@ -12,10 +12,10 @@ from playground.lessons.texts import Step
 from playground.lessons.words.block import ANSWERED
 from playground.models.names import plain_name
 from playground.serving import models, people, queue
+from playground.serving.here import Here
 from playground.serving.pictures import as_jpeg
 from playground.ui import lesson
 from playground.ui.components import picture
-from playground.ui.here import Here
 from playground.ui.lessons.drawings import small
 
 if TYPE_CHECKING:  # imports torch

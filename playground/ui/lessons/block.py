@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from playground.lessons.settings import Setting, Written
 from playground.lessons.words.block import TEXT
-from playground.ui.lessons.drawings import Written
-from playground.ui.navigation import Setting
 
 state = st.session_state
 

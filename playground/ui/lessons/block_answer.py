@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.lessons.words import block as said
+from playground.serving.here import Here
 from playground.ui import guess, lesson
-from playground.ui.here import Here
 from playground.ui.lessons import answered
 from playground.ui.lessons.answered import Answered
 from playground.ui.lessons.block import TEXT

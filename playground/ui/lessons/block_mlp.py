@@ -9,8 +9,8 @@ import streamlit as st
 from playground.lessons.colours import MLP
 from playground.lessons.words import block as said
 from playground.serving import queue
+from playground.serving.here import Here
 from playground.ui import guess, lesson
-from playground.ui.here import Here
 from playground.ui.lessons.block import TEXT, chosen_layer
 
 

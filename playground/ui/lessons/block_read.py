@@ -7,9 +7,9 @@ import streamlit as st
 from playground.lessons.words import block as said
 from playground.models.names import plain_name
 from playground.serving import queue
+from playground.serving.here import Here
 from playground.ui import guess, lesson
 from playground.ui.components import picture
-from playground.ui.here import Here
 from playground.ui.lessons import answered
 from playground.ui.lessons.block import TEXT
 from playground.ui.lessons.drawings import lit, small

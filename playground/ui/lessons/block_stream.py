@@ -9,8 +9,8 @@ from playground.lessons.colours import QUERY, TOKEN, WEIGHTS
 from playground.lessons.words import block as said
 from playground.samples import start_patch
 from playground.serving import queue
+from playground.serving.here import Here
 from playground.ui import guess, lesson
-from playground.ui.here import Here
 from playground.ui.lessons.block import TEXT, chosen_layer
 
 state = st.session_state

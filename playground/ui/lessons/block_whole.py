@@ -6,8 +6,8 @@ import streamlit as st
 
 from playground.lessons.words import block as said
 from playground.models.names import plain_name
+from playground.serving.here import Here
 from playground.ui import guess, lesson
-from playground.ui.here import Here
 from playground.ui.lessons.block import TEXT
 
 state = st.session_state

@@ -7,12 +7,12 @@ import streamlit as st
 
 from playground.lessons import by_hand, teaching
 from playground.lessons.colours import VALUE
+from playground.lessons.settings import Setting, Steps, Written
 from playground.lessons.words import by_hand as said
+from playground.serving.here import Here
 from playground.serving.pictures import as_jpeg
 from playground.ui import lesson
-from playground.ui.here import Here
-from playground.ui.lessons.drawings import Written, drawing, with_header
-from playground.ui.navigation import Setting, Steps
+from playground.ui.lessons.drawings import drawing, with_header
 
 state = st.session_state
 

@@ -11,14 +11,14 @@ import streamlit as st
 
 from playground.lessons.colours import KEY, QUERY
 from playground.lessons.questions import Beside, Photo
+from playground.lessons.settings import Setting, Steps
 from playground.lessons.words import code as said
 from playground.serving import queue
+from playground.serving.here import Here
 from playground.ui import guess, lesson
 from playground.ui.components import component
-from playground.ui.here import Here
 from playground.ui.lessons import beside
 from playground.ui.lessons.drawings import body_of, photo, small
-from playground.ui.navigation import Setting, Steps
 
 state = st.session_state
 

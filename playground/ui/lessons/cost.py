@@ -11,10 +11,10 @@ from playground.analysis import cost
 from playground.analysis.cost import PRESETS, SIZES, Case
 from playground.errors import PlaygroundError
 from playground.lessons.colours import CONVOLUTION, WEIGHTS
+from playground.lessons.settings import Setting, Steps
 from playground.lessons.words import cost as said
 from playground.lessons.words.cost import TEXT
 from playground.ui import guess, lesson
-from playground.ui.navigation import Setting, Steps
 
 STEPS = TEXT.titles
 SMALL, MIDDLE, LARGE = (PRESETS[name] for name in ("224 px, patch 16", "384 px, patch 16", "1,024 px, patch 16"))

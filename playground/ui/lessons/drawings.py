@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
-import re
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
@@ -16,22 +14,11 @@ from plotly.colors import sample_colorscale, unlabel_rgb
 from playground.lessons.colours import KEY
 from playground.pack import pack, unpack
 from playground.serving import pictures
+from playground.serving.here import Here
 from playground.ui.components import component
-from playground.ui.here import Here
-from playground.ui.navigation import Setting, tell_settings
+from playground.ui.navigation import tell_settings
 
 state = st.session_state
-
-
-@dataclass(frozen=True)
-class Written(Setting):
-    """A choice with too many options to list: whatever matches a pattern."""
-
-    options: tuple = ()
-    pattern: str = ""
-
-    def read(self, text: str | None) -> object:
-        return text if text and re.fullmatch(self.pattern, text, re.ASCII) else self.default
 
 
 PHOTO = 960  # pixels of a picture on which a guess is made
@@ -40,10 +27,7 @@ MAP = 360  # of one among several
 
 @st.cache_data(max_entries=64, ttl=3600, show_spinner=False)
 def photo(jpeg: bytes, side: int = PHOTO) -> str:
-    """The picture as a data URL, small enough for a message."""
-    image = Image.open(io.BytesIO(jpeg)).convert("RGB")
-    image.thumbnail((side, side))
-    return pictures.data_url(pictures.as_jpeg(image, quality=82))
+    return pictures.small_url(jpeg, side)
 
 
 def small(here: Here) -> Image.Image:

@@ -8,10 +8,10 @@ import re
 import streamlit as st
 from PIL import Image
 
+from playground.lessons.settings import Setting, Steps
 from playground.lessons.words import heads as said
 from playground.samples import SAMPLES
 from playground.serving import pictures
-from playground.ui.navigation import Setting, Steps
 
 ENTROPY, DISTANCE, SELF, CLASS, REGISTERS = "entropy", "distance", "self", "class", "registers"
 MEASURES = {

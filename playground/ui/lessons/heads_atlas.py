@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
+from playground.serving.here import Here
 from playground.ui.components import component, spot
-from playground.ui.here import Here
 from playground.ui.lessons.heads import CLASS, DISTANCE, ENTROPY, MEASURES, REGISTERS, SELF
 from playground.ui.lessons.heads_numbers import measures_of
 

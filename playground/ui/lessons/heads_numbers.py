@@ -11,9 +11,9 @@ import streamlit as st
 
 from playground.samples import SAMPLES
 from playground.serving import people, pictures, queue, traces
+from playground.serving.here import Here
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
-from playground.ui.here import Here
 from playground.ui.lessons.heads import CLASS, ENTROPY, MEASURES, OVER, PICTURE, REGISTERS, TEXT
 from playground.ui.messages import plain
 

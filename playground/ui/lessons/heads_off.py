@@ -9,9 +9,9 @@ import streamlit as st
 
 from playground.lessons.words import heads as said
 from playground.serving import queue
+from playground.serving.here import Here
 from playground.ui import guess, lesson
 from playground.ui.components import component, spot
-from playground.ui.here import Here
 from playground.ui.lessons.heads import MOST_OFF, TEXT, Spot, thumbnail
 
 

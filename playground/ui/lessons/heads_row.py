@@ -5,8 +5,8 @@ from __future__ import annotations
 from playground.lessons.questions import Photo
 from playground.lessons.words import heads as said
 from playground.samples import start_patch
+from playground.serving.here import Here
 from playground.ui import guess
-from playground.ui.here import Here
 from playground.ui.lessons import beside
 from playground.ui.lessons.drawings import photo
 

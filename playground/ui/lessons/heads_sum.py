@@ -7,8 +7,8 @@ import streamlit as st
 from playground.errors import PlaygroundError
 from playground.lessons.words import heads as said
 from playground.serving import effort, queue
+from playground.serving.here import Here
 from playground.ui import guess
-from playground.ui.here import Here
 
 
 @st.fragment

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from playground.lessons.settings import Setting, Steps, Written
 from playground.lessons.words import patches as said
-from playground.ui.lessons.drawings import Written
-from playground.ui.navigation import Setting, Steps
 
 PATCHES = (8, 14, 16, 20, 32, 48)
 _PLACE = r"\d{1,2},\d{1,2}"

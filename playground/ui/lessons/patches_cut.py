@@ -11,9 +11,9 @@ from playground.models.names import plain_name
 from playground.pack import pack, unpack
 from playground.samples import start_patch
 from playground.serving import models, queue, traces
+from playground.serving.here import Here
 from playground.serving.pictures import as_jpeg
 from playground.ui import guess, lesson
-from playground.ui.here import Here
 from playground.ui.lessons import beside
 from playground.ui.lessons.drawings import body_of, drawing, photo, with_header
 from playground.ui.lessons.patches import PATCHES, SETTINGS

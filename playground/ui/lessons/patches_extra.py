@@ -8,8 +8,8 @@ from playground.lessons.questions import Photo
 from playground.lessons.words import patches as said
 from playground.models.names import plain_name
 from playground.serving import models, traces
+from playground.serving.here import Here
 from playground.ui import guess, lesson
-from playground.ui.here import Here
 from playground.ui.lessons import beside
 from playground.ui.lessons.drawings import photo
 

@@ -8,9 +8,9 @@ from playground.lessons.words.patches import TEXT
 from playground.pack import pack
 from playground.samples import start_patch
 from playground.serving import models, queue
+from playground.serving.here import Here
 from playground.serving.pictures import as_jpeg
 from playground.ui import lesson
-from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
 
 state = st.session_state

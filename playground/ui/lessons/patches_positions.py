@@ -7,8 +7,8 @@ import streamlit as st
 from playground.lessons.words.patches import TEXT
 from playground.pack import pack, unpack
 from playground.serving import models
+from playground.serving.here import Here
 from playground.ui import lesson
-from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
 from playground.ui.navigation import tell_settings
 

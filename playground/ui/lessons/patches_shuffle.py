@@ -10,9 +10,9 @@ from playground.lessons.questions import Pictures
 from playground.lessons.words import patches as said
 from playground.pack import pack, unpack
 from playground.serving import models, queue
+from playground.serving.here import Here
 from playground.serving.pictures import as_jpeg, data_url
 from playground.ui import guess, lesson
-from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, photo, with_header
 from playground.ui.lessons.patches import SETTINGS
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.errors import PlaygroundError
+from playground.lessons.settings import Setting
 from playground.lessons.words import shapes as said
 from playground.models.names import plain_name
 from playground.serving import models, people, queue
+from playground.serving.here import Here
 from playground.ui import lesson
 from playground.ui.components import component, picture
-from playground.ui.here import Here
 from playground.ui.lessons.drawings import begun, end_of, table_of, with_header
-from playground.ui.navigation import Setting, tell_settings
+from playground.ui.navigation import tell_settings
 
 state = st.session_state
 

@@ -8,11 +8,11 @@ import streamlit as st
 
 from playground.figures import teaching as printed
 from playground.lessons import teaching
+from playground.lessons.settings import Setting
 from playground.serving import admission, queue
-from playground.ui.here import Here
+from playground.serving.here import Here
 from playground.ui.lesson import mathematics
 from playground.ui.lessons import teach_slides
-from playground.ui.navigation import Setting
 
 state = st.session_state
 

@@ -8,16 +8,17 @@ from collections.abc import Callable
 import streamlit as st
 
 from playground.lessons import teaching
-from playground.lessons.words import by_hand, shapes
+from playground.lessons.lesson import Lesson
+from playground.lessons.parts import questions_of
+from playground.lessons.words import LESSONS, by_hand, shapes
 from playground.serving import figure_words, queue
+from playground.serving.here import Here
 from playground.ui import guess
-from playground.ui.here import Here
 from playground.ui.lessons import (
     block_stream,
     cost_growth,
     heads_row,
     patches_cut,
-    scale_row,
     two_ways,
     weight,
 )
@@ -33,12 +34,19 @@ def asked(page: str) -> Callable[[Here], object]:
         "patches": patches_cut.guess_patches,
         "shapes": lambda here: guess.ask(shapes.scores()),
         "block": block_stream.guess_push,
-        "scale": lambda here: scale_row.guess_spread(),
+        "scale": lambda here: _ask_first(LESSONS["scale"], here),
         "heads": lambda here: heads_row.paint_a_row(here, here.traced()),
         "weight": weight.guess_differs,
         "cost": lambda here: cost_growth.guess_share(),
         "two_ways": two_ways.guess_shift,
     }[page]
+
+
+def _ask_first(lesson: Lesson, here: Here) -> None:
+    """What the lesson's first step asks."""
+    step = next(iter(lesson.steps.values()))
+    for one in questions_of(step.parts(here, lesson.defaults())):
+        guess.ask(one.question, one.context)
 
 
 def of_the_quiz(number: int, question: teaching.Question) -> dict:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from playground.lessons.colours import KEY
 from playground.lessons.questions import Photo
+from playground.lessons.settings import Setting
 from playground.lessons.words import training as said
 from playground.serving import pictures
 from playground.serving.cache import MB
@@ -23,7 +24,6 @@ from playground.ui import guess, lesson
 from playground.ui.lessons import beside, reel
 from playground.ui.lessons.drawings import photo
 from playground.ui.lessons.reel import Film
-from playground.ui.navigation import Setting
 
 NAMES = {ALONE: "Nobody tells it where to look", TOLD: "One head is told"}
 LINES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", KEY)}

@@ -11,16 +11,16 @@ import numpy as np
 import streamlit as st
 
 from playground.assets import TIMELAPSE
+from playground.lessons.settings import Setting, Steps
 from playground.lessons.words import training as said
 from playground.pack import unpack
 from playground.samples import named
 from playground.serving import pictures
+from playground.serving.here import Here
 from playground.ui import guess, lesson
-from playground.ui.here import Here
 from playground.ui.lessons import train_now, two_runs
 from playground.ui.lessons.reel import Film, show
 from playground.ui.messages import plain
-from playground.ui.navigation import Setting, Steps
 
 STEPS = said.TEXT.titles
 STEP = said.TEXT.steps["timelapse"]

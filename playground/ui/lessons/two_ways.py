@@ -8,14 +8,14 @@ import streamlit as st
 
 from playground.lessons.colours import CONVOLUTION, WEIGHTS
 from playground.lessons.questions import Pictures
+from playground.lessons.settings import Setting, Steps
 from playground.lessons.words import two_ways as said
 from playground.models.names import plain_name
 from playground.serving import models, queue
+from playground.serving.here import Here
 from playground.serving.pictures import data_url
 from playground.ui import guess, lesson
-from playground.ui.here import Here
 from playground.ui.lessons.drawings import body_of, lit, outlined
-from playground.ui.navigation import Setting, Steps
 
 state = st.session_state
 

@@ -9,18 +9,19 @@ from plotly.subplots import make_subplots
 
 from playground.lessons.colours import QUERY, VALUE, WEIGHTS
 from playground.lessons.questions import Beside, Photo
+from playground.lessons.settings import Steps, Written
 from playground.lessons.words import weight as said
 from playground.lessons.words.weight import TEXT
 from playground.pack import pack
 from playground.samples import start_patch
 from playground.serving import traces
+from playground.serving.here import Here
 from playground.ui import guess, lesson
 from playground.ui.components import component
-from playground.ui.here import Here
 from playground.ui.lessons import beside, weight_norms
 from playground.ui.lessons.code import on_the_picture
-from playground.ui.lessons.drawings import Written, begun, photo, small
-from playground.ui.navigation import Steps, tell_settings
+from playground.ui.lessons.drawings import begun, photo, small
+from playground.ui.navigation import tell_settings
 
 state = st.session_state
 LOUD = 1.3  # × the median key's length

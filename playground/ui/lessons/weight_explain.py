@@ -11,10 +11,10 @@ from playground.errors import PlaygroundError
 from playground.lessons.words import weight as said
 from playground.samples import start_patch
 from playground.serving import effort, queue
+from playground.serving.here import Here
 from playground.serving.pictures import as_jpeg, data_url
 from playground.ui import guess, lesson
 from playground.ui.components import picture
-from playground.ui.here import Here
 from playground.ui.lessons import beside
 from playground.ui.lessons.drawings import lit, outlined, small
 

@@ -15,9 +15,9 @@ from playground.lessons.colours import VALUE
 from playground.lessons.words.weight import TEXT
 from playground.models.names import plain_name
 from playground.serving import effort, models, queue, traces
+from playground.serving.here import Here
 from playground.ui import lesson
 from playground.ui.components import picture
-from playground.ui.here import Here
 from playground.ui.lessons.drawings import lit, outlined
 
 PAIRS = tuple(  # without registers, and the same training with four of them; the largest first

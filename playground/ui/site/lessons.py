@@ -6,20 +6,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
-from playground.analysis import scale as softmax
+from plotly import package_data
+
 from playground.figures.bundle import bundle, stylesheet
 from playground.lessons import teaching
 from playground.lessons.questions import Question, plain
+from playground.lessons.scripts import SCRIPTS, Script
 from playground.lessons.texts import Step
-from playground.lessons.words import TEXTS
+from playground.lessons.words import LESSONS, TEXTS
 from playground.lessons.words import by_hand as by_hand_words
 from playground.lessons.words import patches as patches_words
-from playground.lessons.words import scale as scale_words
 from playground.pack import unpack
+from playground.serving import lesson_files
+from playground.serving.here import Here
 from playground.serving.site_files import Folder
 from playground.ui import guess
-from playground.ui.here import Here
 from playground.ui.lessons import (
     by_hand,
     patches,
@@ -27,25 +30,20 @@ from playground.ui.lessons import (
     patches_filters,
     patches_positions,
     patches_shuffle,
-    scale,
-    scale_row,
-    scale_rows,
 )
 from playground.ui.lessons.drawings import with_header
 
 PICTURE = {"sample": "meadow", "model": "bundled"}  # which the lessons look at
 SOME_PATCHES = (8, 16, 32)  # of the app's choices: each is a file
-SOME_ROWS = 24  # of the random rows that the app has
 LAYER, ORDER = 1, 1  # in which the patches are mixed
 DRAWN = {
-    "by_hand": ("arrows", "masks", "friends", "received"),
-    "patches": ("patches", "filters", "positions", "shuffle"),
-}
-STYLES = (
-    {"checks": ()}
-    | {name: (f"lessons/{name}.css",) for name in ("guess", "exercise", "softmaxbars")}
-    | {name: ("drawing/drawing.css", f"lessons/{page}.css") for page, names in DRAWN.items() for name in names}
-)
+    name: Script("drawing", ("drawing/drawing.css", f"lessons/{page}.css"))
+    for page, names in {
+        "by_hand": ("arrows", "masks", "friends", "received"),
+        "patches": ("patches", "filters", "positions", "shuffle"),
+    }.items()
+    for name in names
+}  # fmt: skip
 DONE = {  # exercises: the settings in which each is done; microscope/lessons/checks.js knows the others
     "by_hand_hot": {"temperature": [str(one) for one in by_hand.TEMPERATURES if one >= by_hand.EVEN]},
     "by_hand_causal": {"mask": ["causal"]}, "patches_halve": {"patch": ["8"]},
@@ -56,15 +54,20 @@ DONE = {  # exercises: the settings in which each is done; microscope/lessons/ch
 def write(folder: Folder) -> dict[str, str]:
     """{page: a file of JSON}: what shell/sitelessons.js shows."""
     here = Here(PICTURE)
-    pages = {"by_hand": _by_hand, "patches": _patches, "scale": _scale}
+    pages = {"by_hand": _by_hand, "patches": _patches}
     scripts = {
         name: {
             "script": folder.put(f"lessons/{name}.js", bundle(f"lessons/{name}.js").encode()),
-            "styles": styles and folder.put(f"lessons/{name}.css", stylesheet(*styles).encode()),
+            "styles": folder.put(f"lessons/{name}.css", stylesheet(*script.styles).encode()),
+            "box": script.box,
         }
-        for name, styles in STYLES.items()
+        for name, script in (SCRIPTS | DRAWN).items()
     }
+    plotly = folder.put("lessons/plotly.js", (Path(package_data.__file__).parent / "plotly.min.js").read_bytes())
     written = {}
+    for name, lesson in LESSONS.items():
+        told = lesson_files.write(folder, lesson, here) | {"scripts": scripts, "plotly": plotly}
+        written[name] = folder.put(f"lessons/{name}.json", json.dumps(told, ensure_ascii=False).encode())
     for page, make in pages.items():
         settings, steps = make(folder, here)
         told = {
@@ -200,22 +203,4 @@ def _patches(folder: Folder, here: Here) -> tuple[dict, list[dict]]:
         {"name": "shuffle", "title": steps["shuffle"].title, "parts": [
             _asks(lambda: patches_shuffle.guess_shuffle(here)),
             *_after("patches_shuffle", *shuffled, *_exercises(steps["shuffle"]))]},
-    ]  # fmt: skip
-
-
-def _scale(folder: Folder, here: Here) -> tuple[dict, list[dict]]:
-    settings = _defaults(scale.SETTINGS, "dk", "power", "row")
-    measured = scale_row.measured()
-    steps = scale_words.TEXT.steps
-    rows = softmax.experiment()[:SOME_ROWS].round(3).tolist()
-    dials = _drawing(
-        "softmaxbars", ("dk", "power", "row"),
-        data={"widths": softmax.WIDTHS, "powers": scale.POWERS, "rows": rows, "less": measured["less"]},
-    )  # fmt: skip
-    asks = {"row": scale_row.guess_spread, "rows": scale_rows.guess_gradient}
-    return settings, [
-        {"name": name, "title": steps[name].title, "parts": [
-            _asks(ask), *_after(steps[name].question, _words(steps[name].prose, many=softmax.MANY), dials,
-                                *_exercises(steps[name], **measured))]}
-        for name, ask in asks.items()
     ]  # fmt: skip

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MOST, readArrows, scoresOf, weightsOf, writeArrows } from "../../../playground/microscope/core/nine.js";
+import { MOST_LONG, readArrows, scoresOf, weightsOf, writeArrows } from "../../../playground/microscope/core/nine.js";
 import { draw, drawn } from "./mounting.mjs";
 
 const lesson = async (name) => (await import(`../../../playground/microscope/lessons/${name}.js`)).default;
@@ -42,7 +42,7 @@ test("letters choose a token, Q and K its arrow, the arrow keys move the tip, an
   expected[5] = -3.5;
   assert.equal(there.read().arrows, writeArrows(expected));
   there.input(there.find('[data-number="1"]'), "99");
-  assert.equal(readArrows(there.read().arrows)[5], MOST);
+  assert.equal(readArrows(there.read().arrows)[5], MOST_LONG);
 });
 
 test("the buttons do what they say", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { writeArrows } from "../../../playground/microscope/core/nine.js";
-import isDone from "../../../playground/microscope/lessons/checks.js";
+import { isDone, stateOfExercise } from "../../../playground/microscope/lessons/checks.js";
 
 const arrows = (put) => {
   const all = new Float64Array(36);
@@ -27,36 +27,6 @@ test("an exercise is done in its state, and not beside it", () => {
     ["by_hand_one_way", arrows(), {}, false],
     ["by_hand_receive", arrows(atI), { values }, true],
     ["by_hand_receive", arrows(), { values }, false],
-    [
-      "scale_one_key",
-      { dk: "1024", power: 0, row: 0 },
-      {
-        widths: [64, 1024],
-        rows: [
-          [
-            [0, 1],
-            [0, 50],
-          ],
-        ],
-      },
-      true,
-    ],
-    [
-      "scale_one_key",
-      { dk: "64", power: 0.5, row: 0 },
-      {
-        widths: [64, 1024],
-        rows: [
-          [
-            [0, 1],
-            [0, 50],
-          ],
-        ],
-      },
-      false,
-    ],
-    ["scale_lower", { dk: "512", power: 0 }, { less: 512 }, true],
-    ["scale_lower", { dk: "512", power: 0.5 }, { less: 512 }, false],
   ])
     assert.equal(isDone(id, settings, numbers), done, `${id} ${JSON.stringify(settings)}`);
 });
@@ -64,4 +34,26 @@ test("an exercise is done in its state, and not beside it", () => {
 test("of others the page cannot tell", () => {
   assert.equal(isDone("patches_halve", {}, {}), null);
   assert.equal(isDone("toString", {}, {}), null);
+});
+
+const exercise = {
+  done: { power: ["0.0"], dk: ["64"] },
+  tempting: [[{ power: ["0.0"], dk: ["4"] }, "Too few."], [true, "Never this."]],
+};
+
+test("a condition over settings holds where each has one of its values", () => {
+  assert.deepEqual(stateOfExercise(exercise, { power: "0.0", dk: "64" }, {}), { done: true, why: "" });
+  assert.deepEqual(stateOfExercise(exercise, { power: "0.0", dk: "4" }, {}), { done: false, why: "Too few." });
+  assert.deepEqual(stateOfExercise(exercise, { power: "0.5", dk: "64" }, {}), { done: false, why: "Never this." });
+  assert.deepEqual(stateOfExercise({ done: null, tempting: [] }, {}, {}), { done: null, why: "" });
+});
+
+test("one key has more than 99 % where the drawing reports it", () => {
+  const oneKey = { done: { drawing: "softmaxbars", check: "one_key" }, tempting: [] };
+  for (const [reports, done] of [
+    [{}, false],
+    [{ softmaxbars: { peak: 0.99 } }, false],
+    [{ softmaxbars: { peak: 0.991 } }, true],
+  ])
+    assert.equal(stateOfExercise(oneKey, {}, reports).done, done);
 });

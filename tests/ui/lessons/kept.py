@@ -3,6 +3,7 @@
 `python tests/ui/lessons/kept.py` writes the file again, after a change of words that is meant."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -85,6 +86,8 @@ def read() -> dict[str, dict[str, list[str]]]:
 
 
 if __name__ == "__main__":
+    os.environ["HF_HUB_CACHE"] = str(ROOT / "empty")  # as where nothing was fetched
+    os.environ.pop("PLAYGROUND_BORROWED", None)
     wanted = sys.argv[1:] or LESSONS
     kept = (read() if FILE.exists() else {}) | {page: texts_of_steps(page) for page in wanted}
     FILE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,4 +1,5 @@
-"""What a person looks at, for the pages that the server draws: the picture, the model, and what is kept about them.
+"""What a person looks at, for the pages that the server draws: the picture, the model, and what is kept about them. It
+is the subject of a lesson (lessons/lesson.py).
 
 The browser owns the choice (microscope/shell/choice.js). The toolbar tells it, or it is read in an address.
 """
@@ -6,14 +7,19 @@ The browser owns the choice (microscope/shell/choice.js). The toolbar tells it, 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from playground.serving import chosen, people, traces
+from playground.models.names import plain_name
+from playground.serving import chosen, people, pictures, queue, traces
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from playground.tracing import Trace
 
 _view_ids = count(1)  # never the same twice on a server
@@ -39,6 +45,21 @@ class Here:
         return self._sample or chosen.own_picture(self.mine, self.person)
 
     @property
+    def about(self) -> str:
+        return f"{self.picture.id} {self.wish.model}"
+
+    @property
+    def model(self) -> str:
+        return plain_name(self.wish.model)
+
+    @property
+    def image(self) -> Image.Image:
+        return self.picture.image
+
+    def photo(self) -> str:
+        return self.kept("photo", lambda: pictures.small_url(self.picture.jpeg))
+
+    @property
     def own(self) -> Cache | None:
         """The traces of this person's pictures."""
         return self.person and self.person.traces
@@ -46,6 +67,13 @@ class Here:
     def traced(self) -> Trace:
         """The picture's pass through the model; it waits for its turn if it has to be made."""
         return traces.trace(self.picture, self.wish, self.own)
+
+    def trace(self, scale: float | None = None) -> Trace:
+        """The same, if given with another scale in every layer."""
+        return traces.trace(self.picture, self.wish if scale is None else replace(self.wish, scale=scale), self.own)
+
+    def turns(self) -> AbstractContextManager[Callable[[], None]]:
+        return queue.turns()
 
     @property
     def worked(self) -> Cache:

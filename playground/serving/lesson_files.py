@@ -1,0 +1,80 @@
+"""A lesson played ahead, as files that need no Python: what each of its steps yields about one picture, and which of it
+changes with which settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
+
+from playground.lessons.lesson import Lesson, Step, Subject
+from playground.lessons.parts import plain_parts
+from playground.serving.site_files import Folder
+
+
+def write(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
+    """What the browser reads first: its settings and steps, each with the file of its parts."""
+    return {
+        "settings": {
+            name: {"default": str(setting.default), "options": [[str(one), one] for one in setting.options]}
+            for name, setting in lesson.choices.items()
+        },
+        "steps": [
+            {"name": name, "title": step.title, "beyond": step.beyond, "file": _step(folder, lesson, name, subject)}
+            for name, step in lesson.steps.items()
+        ],
+    }
+
+
+def _step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> str:
+    def keep(data: bytes) -> str:
+        return folder.put(f"lessons/{lesson.name}-{name}.bin", data)
+
+    parts = played_ahead(lesson, lesson.steps[name], subject, keep)
+    return folder.put(f"lessons/{lesson.name}-{name}.json", json.dumps(parts, ensure_ascii=False).encode())
+
+
+def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[bytes], object]) -> list[dict]:
+    """The step's parts. One that changes with a group of settings is {kind: "each", by: their names, of: {their values:
+    the part}}."""
+
+    def play(**state: object) -> list[dict]:
+        return plain_parts(step.parts(subject, lesson.defaults(**state)), keep)
+
+    parts = play()
+    changing: dict[int, dict] = {}
+    for group in step.ahead:
+        options = _options(lesson, group)
+        states = (dict(zip(options, values, strict=True)) for values in product(*options.values()))
+        played = {_key(state.values()): play(**state) for state in states}
+        for n, part in enumerate(parts):
+            found = {key: others[n] for key, others in played.items()}
+            if all(one == part for one in found.values()):
+                continue
+            assert n not in changing, f"{lesson.name}: {part['kind']} changes with two groups of settings"
+            after = {"after": part["after"]} if "after" in part else {}
+            changing[n] = {"kind": "each", "by": list(options), "of": found} | after
+    return [changing.get(n, part) for n, part in enumerate(_only_ahead(lesson, step, parts))]
+
+
+def _options(lesson: Lesson, group: Mapping[str, Iterable | None]) -> dict[str, tuple]:
+    return {name: lesson.choices[name].options if values is None else tuple(values) for name, values in group.items()}
+
+
+def _key(values: Iterable[object]) -> str:
+    return " | ".join(map(str, values))
+
+
+def _only_ahead(lesson: Lesson, step: Step, parts: list[dict]) -> list[dict]:
+    """A choice offers what was played."""
+    played = {name: {str(v) for v in vs} for group in step.ahead for name, vs in _options(lesson, group).items()}
+    for part in _all(parts):
+        if part["kind"] in ("choice", "slider"):
+            part["options"] = [option for option in part["options"] if option[0] in played[part["setting"]]]
+    return parts
+
+
+def _all(parts: Iterable[dict]) -> Iterator[dict]:
+    for part in parts:
+        yield part
+        yield from _all(part.get("parts", ()))
