@@ -10,7 +10,7 @@ import { isDone } from "./checks.js";
 import { MOVES } from "./moves.js";
 
 // Gives {draw, end}. `changed` is called when a question was answered.
-export function playParts(box, parts, lesson, left) {
+export default function playParts(box, parts, lesson, left) {
   lesson.data = {}; // of the drawings, by their names
   const places = parts.map((part) => {
     const place = document.createElement("div");

@@ -2,11 +2,10 @@
 //
 // The file of a lesson (playground/ui/site/lessons.py): {settings: {name: {default, options}}, scripts, plotly,
 // steps: [{name, title, beyond, file: of its parts}]}; or, of one whose parts stand in it, {settings: {name: text},
-// scripts, steps: [{name, title, parts}]}. lessons/host.js plays the parts.
+// scripts, steps: [{name, title, parts}]}. lessons/host.js, which `host` names, plays the parts.
 
 import { sayMath } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { playParts } from "../lessons/host.js";
 import { pageSays } from "./early.js";
 
 let leaveLesson = () => {}; // ends what is mounted of the lesson that was shown
@@ -80,7 +79,10 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
     now = mine;
     for (const button of tabs.children)
       button.setAttribute("aria-current", button.dataset.step === step.name ? "step" : "false");
-    const parts = step.parts ?? (await readJson(step.file));
+    const [{ default: playParts }, parts] = await Promise.all([
+      import(fileAt(told.host)),
+      step.parts ?? readJson(step.file),
+    ]);
     if (now !== mine || left.aborted) return;
     const list = document.createElement("div");
     mine.parts = playParts(list, parts, lesson, stop.signal);
@@ -127,18 +129,19 @@ function changedOf(told, settings) {
   return Object.fromEntries(changed);
 }
 
-// Plotly comes when the first chart is shown. Its own styles would be written into the page, which the page's policy
-// forbids: ours stand in shell/site.css.
+// Plotly comes when the first chart is shown. It would write styles of its own into the page, which the page's policy
+// forbids, were there no elements with their ids: those that it needs stand in shell/site.css.
 let comingPlotly = null;
 
-function plotlyOf({ plotly }, fileAt) {
+function plotlyOf({ plotly: { file, styles } }, fileAt) {
   comingPlotly ??= new Promise((resolve, reject) => {
-    const ours = Object.assign(document.createElement("style"), { id: "plotly.js-style-global" });
-    ours.className = "no-inline-styles";
-    const script = Object.assign(document.createElement("script"), { src: fileAt(plotly) });
+    const instead = styles.map((id) =>
+      Object.assign(document.createElement("template"), { id, className: "no-inline-styles" }),
+    );
+    const script = Object.assign(document.createElement("script"), { src: fileAt(file) });
     script.addEventListener("load", () => resolve(globalThis.Plotly));
-    script.addEventListener("error", () => reject(new Error(plotly)));
-    document.head.append(ours, script);
+    script.addEventListener("error", () => reject(new Error(file)));
+    document.head.append(...instead, script);
   });
   return comingPlotly;
 }

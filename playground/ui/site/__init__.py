@@ -32,8 +32,8 @@ STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/site.css")
 OURS = re.compile(r".+-[0-9a-f]{12}\.\w+")  # names of files, with the digest that Folder.put gives them
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' "
-    "blob: data:; media-src blob:; style-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
-    "form-action 'none'"
+    "blob: data:; media-src blob:; style-src 'self'; style-src-attr 'unsafe-inline'; font-src 'self'; "  # of charts
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'"
 )
 APP_SAYS = {"command": "make run", "where": "in a copy of its repository"}
 DESCRIPTION = (

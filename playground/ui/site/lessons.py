@@ -5,10 +5,10 @@ Their words, guesses and exercises are those of the app; the picture that they l
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 
-from plotly import package_data
+from plotly.offline import get_plotlyjs
 
 from playground.figures.bundle import bundle, stylesheet
 from playground.lessons import teaching
@@ -63,17 +63,21 @@ def write(folder: Folder) -> dict[str, str]:
         }
         for name, script in (SCRIPTS | DRAWN).items()
     }
-    plotly = folder.put("lessons/plotly.js", (Path(package_data.__file__).parent / "plotly.min.js").read_bytes())
+    script = get_plotlyjs()
+    styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', script)]
+    plotly = {"file": folder.put("lessons/plotly.js", script.encode()), "styles": styles}
+    host = folder.put("lessons/host.js", bundle("lessons/host.js").encode())
+    shared = {"scripts": scripts, "plotly": plotly, "host": host}
     written = {}
     for name, lesson in LESSONS.items():
-        told = lesson_files.write(folder, lesson, here) | {"scripts": scripts, "plotly": plotly}
+        told = lesson_files.write(folder, lesson, here) | shared
         written[name] = folder.put(f"lessons/{name}.json", json.dumps(told, ensure_ascii=False).encode())
     for page, make in pages.items():
         settings, steps = make(folder, here)
         told = {
             "settings": {name: str(value) for name, value in settings.items()},
             "steps": _with_those_of_the_app(page, steps),
-            "scripts": scripts,
+            **shared,
         }
         written[page] = folder.put(f"lessons/{page}.json", json.dumps(told, ensure_ascii=False).encode())
     return written
