@@ -1,4 +1,3 @@
-from playground.lessons.scale import LESSON
 from playground.ui import host
 
-host.show(LESSON)
+host.show("scale")

@@ -103,7 +103,7 @@ def other_scale(model: str, d: int, instead: str) -> str:
 def verdict(labels: Sequence[str], on: Sequence[float], off: float, d: int, prose: str) -> Question:
     """The likeliest classes in per cent, and what is left of the first with the other scale."""
     return Question(
-        "scale_answer", f"*{labels[0]}* has {on[0]:.0f} % with its own scale. With the other one it has ▢.",
+        "scale_answer", f"*{labels[0]}* has {on[0]:.1f} % with its own scale. With the other one it has ▢.",
         Number(0, 100, " %"), off,
         "The softmax of each layer is sharper or more even than the next layers were trained for. How much of the "
         "answer is left depends on the picture; there is no rule.",
@@ -112,7 +112,7 @@ def verdict(labels: Sequence[str], on: Sequence[float], off: float, d: int, pros
                    "receives is another mixture."),),
         picture=Bars(
             tuple(labels), tuple(on), 100, across=True, unit=" %", at=0,
-            title=f"Likeliest classes with 1/√{d}; the first is asked for with the other scale",
+            title=f"Likeliest classes with 1/√{d}",
         ),
     )  # fmt: skip
 

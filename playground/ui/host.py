@@ -27,17 +27,19 @@ from playground.lessons.parts import (
     plain_parts,
 )
 from playground.lessons.scripts import SCRIPTS
+from playground.lessons.words import LESSONS
 from playground.pack import pack, unpack
 from playground.serving.here import Here
 from playground.ui import guess
 from playground.ui import lesson as page
-from playground.ui.components import component
+from playground.ui.components import component, words
 from playground.ui.navigation import tell_settings
 
 state = st.session_state
 
 
-def show(lesson: Lesson) -> None:
+def show(name: str) -> None:
+    lesson = LESSONS[name]
     here = page.begin(lesson.name, lesson.idea, lesson.settings)
     step = page.steps(lesson.titles)
     _play(lesson, step, here)
@@ -52,19 +54,27 @@ def _play(lesson: Lesson, step: str, here: Here) -> None:
     tell_settings("step")
 
 
+def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
+    """What a drawing tells of its settings. A browser may say anything."""
+    told = words(state[key].settings)
+    for name in drawing.settings:
+        if name in told:
+            state[name] = lesson.choices[name].take(told[name])
+
+
 class _Player:
     def __init__(self, lesson: Lesson, here: Here):
         self.lesson, self.here = lesson, here
         self.numbers = count()  # of parts, for keys
 
     def play(self, parts: Iterable[Part]) -> None:
-        coming, words = iter(parts), ""
+        coming, waits = iter(parts), ""
         while True:
-            with _waiting(words):
+            with _waiting(waits):
                 part = next(coming, None)
             if part is None:
                 return
-            words = part.words if isinstance(part, Wait) else ""
+            waits = part.words if isinstance(part, Wait) else ""
             self.part(part)
 
     def part(self, part: Part) -> None:
@@ -110,13 +120,9 @@ class _Player:
             data = dict(drawing.data) | begins
         key = f"drawing_{drawing.name}"
         mount = component(drawing.name, f"lessons/{drawing.name}.js", *script.styles, box=script.html)
-        mount(key=key, data=data, default={"settings": None}, on_settings_change=partial(self.hear, key, drawing))
-
-    def hear(self, key: str, drawing: Drawing) -> None:
-        told = state[key].settings
-        for name in drawing.settings:
-            if isinstance(told, dict) and name in told:
-                state[name] = self.lesson.choices[name].take(told[name])
+        mount(
+            key=key, data=data, default={"settings": None}, on_settings_change=partial(hear, key, self.lesson, drawing)
+        )
 
     def exercise(self, exercise: Exercise) -> None:
         (told,) = plain_parts([exercise], bytes.hex)

@@ -11,7 +11,7 @@ import pytest
 import playground
 from playground import samples
 from playground.analysis import contribution, heads, scale
-from playground.lessons.words import scale as scale_words
+from playground.lessons import scale_questions as scale_words
 from playground.lessons.words import weight as weight_words
 
 

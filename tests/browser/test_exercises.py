@@ -11,10 +11,10 @@ from browser.visitor import Visitor, coarse
 from playground.analysis import scale
 from playground.analysis.heads import look
 from playground.lessons import block, by_hand
+from playground.lessons.scale import curve
 from playground.lessons.words import EXERCISES
 from playground.training import timelapse
 from playground.training.timelapse import first_with_a_habit
-from playground.ui.lessons.scale_row import curve
 from playground.ui.lessons.training import SHARPER
 
 
@@ -108,7 +108,6 @@ def huge_score(page) -> None:
 
 def wide_start(page) -> None:
     page.get_by_text("0.1", exact=True).click()
-    page.get_by_role("button", name="Run").click()
 
 
 def fewest_tokens(page) -> None:

@@ -48,7 +48,7 @@ FIRST_WEIGHT = """() => {
 DRAWINGS = """() => [...document.querySelectorAll("#lesson .lesson-drawing")]
   .filter((one) => one.checkVisibility())
   .map(({ shadowRoot }) => Boolean(shadowRoot.querySelector("canvas, .bars, table")?.clientHeight))"""
-STEPS = {"by_hand": 4, "patches": 4, "scale": 2}
+STEPS = {"by_hand": 4, "patches": 4, "scale": 4}
 # How many versions of the page the browser keeps
 VERSIONS = """async () => {
   const list = await (await caches.open("attention-playground-files")).match(new URL("versions", location.href));

@@ -1,6 +1,7 @@
 """What is handed out: the plans fill their time, links open pages that exist, the numbers are softmax's, the files are
 those of the command."""
 
+import importlib
 import math
 import re
 from pathlib import Path
@@ -16,7 +17,14 @@ from playground.figures import teaching as printed
 from playground.figures.drawing.sheet import house_style
 from playground.figures.drawing.view import matching
 from playground.lessons import teaching
+from playground.lessons.words import LESSONS
 from playground.ui.lessons import teach
+
+
+def settings_of(page: str):
+    if page in LESSONS:
+        return LESSONS[page].settings
+    return importlib.import_module(f"playground.ui.lessons.{page}").SETTINGS
 
 
 @pytest.mark.parametrize("minutes", teaching.PLANS)
@@ -25,8 +33,6 @@ def test_a_plan_fills_its_time(minutes):
 
 
 def test_every_link_opens_a_page_in_a_state_that_it_accepts():
-    import importlib
-
     from playground.ui.pages import PAGES
 
     scenes = [scene for plan in teaching.PLANS.values() for scene in plan] + [note.show for note in teaching.NOTES]
@@ -36,7 +42,7 @@ def test_every_link_opens_a_page_in_a_state_that_it_accepts():
         if page == "microscope":
             assert matching(scene.words) == scene.words
         elif scene.words:
-            settings = importlib.import_module(f"playground.ui.lessons.{page}").SETTINGS
+            settings = settings_of(page)
             for name, text in parse_qsl(urlsplit(scene.link()).query):
                 assert str(settings[name].read(text)) == text, (page, name, text)
         lean = dict(parse_qsl(urlsplit(scene.link(lean=True)).query))
@@ -44,12 +50,10 @@ def test_every_link_opens_a_page_in_a_state_that_it_accepts():
 
 
 def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
-    import importlib
-
     for scene in (scene for plan in teaching.PLANS.values() for scene in plan):
         if scene.page in ("microscope", "teach"):
             continue
-        settings = importlib.import_module(f"playground.ui.lessons.{scene.page}").SETTINGS
+        settings = settings_of(scene.page)
         if isinstance(settings["step"].default, str):
             assert "step" in scene.words, scene.title
     assert teaching._SCALE.words["dk"] == "64"  # "Lock a guess for 64 numbers"

@@ -18,7 +18,8 @@ ASKED = re.compile(r"(?:Question|of_choice)\(\s*\"(\w+)\"")
 
 
 def test_every_question_is_asked_and_every_lesson_has_one():
-    sources = [file.read_text(encoding="utf-8") for file in (ROOT / "playground/lessons/words").glob("*.py")]
+    files = [*(ROOT / "playground/lessons/words").glob("*.py"), *(ROOT / "playground/lessons").glob("*_questions.py")]
+    sources = [file.read_text(encoding="utf-8") for file in files]
     assert {id for source in sources for id in ASKED.findall(source)} == {*QUESTIONS}
 
 

@@ -4,8 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from playground.lessons.parts import Drawing
+from playground.lessons.scale import LESSON
+from playground.ui import host
 from playground.ui.components import spot, words
-from playground.ui.lessons import heads_off, scale_row
+from playground.ui.lessons import heads_off
 
 NONSENSE = [
     None, 0, 1.5, float("inf"), float("nan"), "", "x", [], [1], {}, {"layer": float("inf"), "head": 0},
@@ -31,12 +34,9 @@ def test_a_switch_that_is_none_switches_nothing(said, monkeypatch):
     heads_off._toggle(SimpleNamespace(layers=6, heads=6))
 
 
-@pytest.mark.parametrize(
-    "said", [*NONSENSE, "64 x 1", "64 inf x", "64 nan " + "9" * 5000, "64 1 Infinity", "a b c d"], ids=repr
-)
-def test_dials_that_are_none_turn_nothing(said, monkeypatch):
-    state = SimpleNamespace(softmax=SimpleNamespace(dials=said), row=3)
-    monkeypatch.setattr(scale_row, "state", state)
-    scale_row._on_dials()
-    assert vars(state).keys() == {"softmax", "row"}
-    assert state.row == 3
+@pytest.mark.parametrize("told", [*NONSENSE, {"dk": "x", "power": {}}, {"dk": [64], "row": None}], ids=repr)
+def test_a_drawing_that_tells_nonsense_leaves_a_setting_as_one_of_its_options(told, monkeypatch):
+    state = {"key": SimpleNamespace(settings=told), "dk": 64, "power": 0.5, "row": 3}
+    monkeypatch.setattr(host, "state", state)
+    host.hear("key", LESSON, Drawing("softmaxbars", {}, ("dk", "power", "row")))
+    assert all(state[name] in LESSON.choices[name].options for name in ("dk", "power", "row"))

@@ -12,10 +12,10 @@ from waiting import until
 
 from playground.analysis.heads import look
 from playground.lessons import block, by_hand
-from playground.lessons.words import EXERCISES, QUESTIONS, TEXTS
+from playground.lessons.words import EXERCISES, LESSONS, QUESTIONS, TEXTS
 from playground.training import quick, timelapse
 from playground.training.timelapse import first_with_a_habit
-from playground.ui.lessons import scale_row, train_now
+from playground.ui.lessons import train_now
 from playground.ui.lessons.training import SHARPER
 from ui.test_exercises import exercises
 from ui.test_train_now import short  # noqa: F401, a fixture
@@ -88,10 +88,6 @@ def row(differs: bool) -> dict[str, str]:
     return {"step": "carries", "look": f"{layer}.{head}.{patch[0]}.{patch[1]}"}
 
 
-def dial(power: float, dk: int, step: str = "row") -> dict[str, str]:
-    return {"step": step, "dk": str(dk), "power": str(power)}
-
-
 def scores(A: float, B: float, C: float) -> dict[str, float]:
     return {"score_A": A, "score_B": B, "score_C": C}
 
@@ -122,7 +118,6 @@ def trained() -> dict[str, train_now.Trial]:
     return {"trial": trial}
 
 
-LESS = scale_row.measured()["less"]
 ONE_WAY = arrows(A=((4.0, 0.0), (-1.0, 0.0)), B=((4.0, 0.0), (1.0, 0.0)))
 TRIALS = [  # (page, words of its address, session state, {exercise: what it is}); what is called needs the model
     ("by_hand", start("A"), {}, {"by_hand_even": RIGHT, "by_hand_one_role": SILLY}),
@@ -163,18 +158,6 @@ TRIALS = [  # (page, words of its address, session state, {exercise: what it is}
     ("block", lambda: {"step": "stream", "layer": str(pushes()[2])}, {}, {"block_push": SILLY}),
     ("block", {"step": "answer"}, lambda: {"class_index": labels()[0]}, {"block_dear": RIGHT}),
     ("block", {"step": "answer"}, lambda: {"class_index": labels()[1]}, {"block_dear": SILLY}),
-    ("scale", dial(0.0, 1024), {}, {"scale_one_key": RIGHT}),
-    ("scale", dial(0.5, 1024), {}, {"scale_one_key": "scaled"}),
-    ("scale", dial(0.0, 4), {}, {"scale_one_key": "few"}),
-    ("scale", dial(0.5, 64), {}, {"scale_one_key": SILLY}),
-    ("scale", dial(0.0, LESS, "rows"), {}, {"scale_lower": RIGHT}),
-    ("scale", dial(0.0, 1024, "rows"), {}, {"scale_lower": "later"}),
-    ("scale", dial(0.0, 64, "rows"), {}, {"scale_lower": "higher"}),
-    ("scale", dial(0.5, LESS, "rows"), {}, {"scale_lower": SILLY}),
-    ("scale", {"step": "model"}, {"ran": (768, 0.1)}, {"scale_start": RIGHT}),
-    ("scale", {"step": "model"}, {"ran": (1024, 0.1)}, {"scale_start": RIGHT}),
-    ("scale", {"step": "model"}, {"ran": (768, 0.01)}, {"scale_start": "even"}),
-    ("scale", {"step": "model"}, {}, {"scale_start": SILLY}),
     ("heads", lambda: heads(strongest()), {}, {"heads_strongest": RIGHT, "heads_layer_off": SILLY}),
     ("heads", lambda: heads(strongest(), another()), {}, {"heads_strongest": "several"}),
     ("heads", lambda: heads(another()), {}, {"heads_strongest": "other"}),
@@ -219,9 +202,10 @@ TRIALS = [  # (page, words of its address, session state, {exercise: what it is}
 
 def test_every_exercise_is_tried_with_all_kinds_of_answers():
     tried = {(id, kind) for _, _, _, expected in TRIALS for id, kind in expected.items()}
-    every = (one for text in TEXTS.values() for step in text.steps.values() for one in step.exercises if one.id)
+    texts = (text for name, text in TEXTS.items() if name not in LESSONS)  # those are in lessons/test_lessons.py
+    every = [one for text in texts for step in text.steps.values() for one in step.exercises if one.id]
     wanted = {(one.id, kind) for one in every for kind in (RIGHT, SILLY, *one.tempting)}
-    assert {id for id, _ in wanted} == {*EXERCISES}
+    assert {id for id, _ in wanted} < {*EXERCISES}
     assert sorted(wanted - tried) == []
     assert sorted(tried - wanted) == []
 

@@ -1,8 +1,8 @@
 // An exercise: a question, a hint, then the answer. Where the page can tell that it is done, it says so, and this
 // browser keeps that.
 //
-// data: an Exercise of playground/lessons/parts.py, whose conditions checks.js reads, and the lesson's settings; or, of a
-// lesson that is checked by the server, {id, question, hint, answer, done: true | false | null: nothing to check, why:
+// data: an Exercise of playground/lessons/parts.py, whose conditions checks.js reads, and the lesson's settings; or, of
+// a lesson that is checked by the server, {id, question, hint, answer, done: true | false | null: nothing to check, why:
 // what is tempting in the page's state, and wrong}. In the texts, **, * and ` are as in Markdown.
 
 import { DONE, keep, readKept } from "../core/guesses.js";

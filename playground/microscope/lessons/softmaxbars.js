@@ -1,8 +1,9 @@
 // One softmax row as bars, with two dials: d_k, and the scale as a power of it, 1/d_k^p.
 //
-// data: {widths, powers, rows: how many random rows there are, scores: of this row, a list of q·k for each width, and the
-// settings row, dk, power, view_id}. "dk" and "power" are applied when "view_id" changes, so that a rerun of the page
-// never takes a choice back. Out go the settings, when a dial has rested for a moment; it reports the largest weight.
+// data: {widths, powers, rows: how many random rows there are, scores: of this row, a list of q·k for each width, and
+// the settings row, dk, power, view_id}. "dk" and "power" are applied when "view_id" changes, so that a rerun of the
+// page never takes a choice back. Out go the settings, when a dial has rested for a moment; it reports the largest
+// weight.
 
 import { colourIndex, sharedCeiling } from "../core/colours.js";
 import { MAGMA } from "../core/magma.js";

@@ -38,7 +38,10 @@ test("of others the page cannot tell", () => {
 
 const exercise = {
   done: { power: ["0.0"], dk: ["64"] },
-  tempting: [[{ power: ["0.0"], dk: ["4"] }, "Too few."], [true, "Never this."]],
+  tempting: [
+    [{ power: ["0.0"], dk: ["4"] }, "Too few."],
+    [true, "Never this."],
+  ],
 };
 
 test("a condition over settings holds where each has one of its values", () => {

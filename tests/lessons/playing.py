@@ -1,0 +1,65 @@
+"""A lesson's steps as they are played about the meadow in our own small model, and its exercises as checks.js judges
+them, under Node."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from test_javascript import ROOT, node
+
+from playground.lessons.lesson import Lesson
+from playground.lessons.parts import After, Part, Row, plain_parts
+from playground.lessons.words import LESSONS
+from playground.serving.here import Here
+
+RIGHT, SILLY = "right", "silly"
+JUDGE = """
+import { stateOfExercise } from "./playground/microscope/lessons/checks.js";
+const cases = JSON.parse(await new Response(process.stdin).text());
+const judge = ({ exercise, settings, reports }) => stateOfExercise(exercise, settings, reports);
+console.log(JSON.stringify(cases.map(judge)));
+"""
+
+
+@cache
+def meadow() -> Here:
+    return Here({"sample": "meadow", "model": "bundled"})
+
+
+def parts_of(name: str, step: str, **state: object) -> list[Part]:
+    lesson = LESSONS[name]
+    return list(lesson.steps[step].parts(meadow(), lesson.defaults(**state)))
+
+
+def flat(parts: Iterable[Part]) -> list[Part]:
+    """With all that stands in others."""
+    return [one for part in parts for one in (flat(part) if isinstance(part, After | Row) else [part])]
+
+
+def kept(data: bytes) -> str:
+    return f"{len(data)} bytes"
+
+
+def exercises_of(name: str, step: str, **state: object) -> dict[str, dict]:
+    found = flat_plain(plain_parts(parts_of(name, step, **state), kept))
+    return {part["id"]: part for part in found if part["kind"] == "exercise" and part["id"]}
+
+
+def flat_plain(parts: Iterable[dict]) -> list[dict]:
+    return [one for part in parts for one in (flat_plain(part["parts"]) if part["kind"] == "row" else [part])]
+
+
+def text_of(lesson: Lesson, state: Mapping[str, object]) -> dict[str, str]:
+    return {name: str(state.get(name, setting.default)) for name, setting in lesson.choices.items()}
+
+
+def judged(cases: list[dict]) -> list[dict]:
+    """[{done, why}] of [{exercise, settings, reports}]"""
+    done = subprocess.run(
+        [node(), "--input-type=module", "-e", JUDGE], cwd=ROOT, input=json.dumps(cases), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
