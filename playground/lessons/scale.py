@@ -255,7 +255,8 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
     about, prose = f"{subject.about} {chosen.instead}", questions.other_scale(subject.model, d, instead(chosen, d))
     verdicts = softmax.verdicts(on, off)
     if not verdicts:
-        yield Ask(questions.features(*turned(subject, on, off, chosen), prose=prose), about)
+        cosine, shown = turned(subject, on, off, chosen)
+        yield Ask(questions.features(cosine, prose, shown), about)
         yield choice_of_scale(d)
         return
     labels, shares = [one.label for one in verdicts], [100 * one.on for one in verdicts]

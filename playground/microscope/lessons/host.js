@@ -9,7 +9,7 @@ import { markedWords } from "../drawing/listing.js";
 import { isDone } from "./checks.js";
 import { MOVES } from "./moves.js";
 
-// Gives {draw, end}. `changed` is called when a question was answered.
+// Gives {draw, end}.
 export default function playParts(box, parts, lesson, left) {
   lesson.data = {}; // of the drawings, by their names
   const places = parts.map((part) => {
@@ -20,11 +20,18 @@ export default function playParts(box, parts, lesson, left) {
   box.replaceChildren(...places);
   const played = parts.map((part, n) => playPart(places[n], part, lesson, left));
   const draw = () => {
-    const guessed = (document.documentElement.dataset.guessed ?? "").split(" ");
-    for (const place of places) place.hidden = Boolean(place.dataset.after) && !guessed.includes(place.dataset.after);
     for (const part of played) part.draw();
   };
-  addEventListener("guess-locked", draw, { signal: left });
+  lesson.reveal = () => {
+    const guessed = (document.documentElement.dataset.guessed ?? "").split(" ");
+    for (const [n, place] of places.entries()) {
+      const held = place.hidden;
+      place.hidden = Boolean(place.dataset.after) && !guessed.includes(place.dataset.after);
+      if (held && !place.hidden) played[n].draw(); // it has a size now
+    }
+  };
+  lesson.reveal();
+  addEventListener("guess-locked", lesson.reveal, { signal: left });
   return {
     draw,
     end() {
@@ -74,7 +81,7 @@ const PLAYED = {
 
   ask: (place, get, lesson, left) => {
     const asked = () => ({ context: "", ...get(), ...get().question, afresh: false });
-    return mountedScript(place, "guess", lesson, left, asked);
+    return mountedScript(place, "guess", lesson, left, asked, () => lesson.reveal()); // it may be guessed already
   },
 
   choice(place, get, lesson) {
@@ -211,7 +218,7 @@ function doneBefore(id, done, lesson) {
 }
 
 // One of our scripts in a place of its own, as in the app: no style of another part reaches it.
-function mountedScript(place, name, lesson, left, told) {
+function mountedScript(place, name, lesson, left, told, then = () => {}) {
   const { script, styles, box } = lesson.scripts[name];
   const within = place.attachShadow({ mode: "open" });
   const root = document.createElement("div");
@@ -235,7 +242,9 @@ function mountedScript(place, name, lesson, left, told) {
     end: null,
     async draw() {
       const [mount, data] = await Promise.all([coming, told()]);
-      if (!left.aborted) part.end = mount({ data, parentElement: within, setStateValue });
+      if (left.aborted) return;
+      part.end = mount({ data, parentElement: within, setStateValue });
+      then();
     },
   };
   return part;
