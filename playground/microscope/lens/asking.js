@@ -8,6 +8,7 @@ import { WAYS, wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
 import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
+import { searchAll } from "./moment.js";
 import { canAsk, missingNames, overlayNow, passOf, resolve, takeNames } from "./shown.js";
 
 // What has come from the source: traces with those of their layers that are here, and pictures. What was shown longest
@@ -222,6 +223,26 @@ export async function bring(data, page, traces, view) {
   try {
     const found = await Promise.all(traces.map((trace) => bringOne(data, page, trace, view, signal)));
     return signal.aborted ? null : found;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
+}
+
+// The entry of a picture of somebody's own, which shall open in its best moment, with all layers that may show it.
+export async function bringBest(data, page, trace) {
+  data.coming?.abort();
+  data.coming = new AbortController();
+  const { signal } = data.coming;
+  const { source } = data.host;
+  try {
+    const coming = receivePicture(data, trace, signal).catch((error) => withoutPicture(page, trace, error, signal));
+    const late = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
+    const missing = late.filter((layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer));
+    if (missing.length) receive(data, trace, await source.layers(trace, missing, { signal }));
+    const entry = Object.assign(data.packs.get(trace.id), { trace, picture: await coming });
+    const scene = signal.aborted ? null : await searchAll(data, entry, signal);
+    return scene && { entry, scene };
   } catch (error) {
     if (signal.aborted) return null;
     throw error;

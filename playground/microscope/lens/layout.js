@@ -59,7 +59,8 @@ function layOut(lens) {
   const { main } = data,
     { root } = page;
   root.dataset.face = page.see?.on ? "see" : "lab";
-  if (page.see?.on) return page.see.layOut(aspectOf(main));
+  const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(main);
+  if (page.see?.on) return page.see.layOut(aspect);
   root.style.removeProperty("margin-top");
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
@@ -72,7 +73,6 @@ function layOut(lens) {
   root.classList.toggle("compact", width < 76 * em);
   root.classList.toggle("short", size === "wide" && heightOf(choice, page) < SHORT * em);
   root.classList.toggle("low", size === "wide" && heightOf(choice, page) < LOW * em);
-  const aspect = aspectOf(main);
   root.style.setProperty("--aspect", String(aspect));
   root.classList.toggle("tall", aspect < TALL);
   root.style.setProperty("--twin", String(twinAspect(choice, data, aspect)));

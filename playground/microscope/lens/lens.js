@@ -39,6 +39,7 @@
 //   // to 1}, private: a person's own, verdict: [label, before, after] of each label that a whole pass changes,
 //   // offers: what the source answers of it, where that is less, sparing: no layer is asked for before it is wanted}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
+//   // with `best` it opens in its best moment, which is looked for before anything is drawn of it
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
@@ -79,12 +80,14 @@
 
 import { effectiveNumber, holds, holdsAll } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
+import { wayOf } from "../core/ways.js";
 import { collectRefs, say } from "../drawing/dom.js";
 import { aimedPair, bindSums } from "./arithmetic.js";
-import { askForMissing, bring, dropOld, stopAsking } from "./asking.js";
+import { askForMissing, bring, bringBest, dropOld, stopAsking } from "./asking.js";
 import { buildHeads, showChoices } from "./choices.js";
 import { bindButtons, bindKeys, bindPointer, openShare, pressOutside, tokenUnder } from "./controls.js";
 import { bindCurtain } from "./curtain.js";
+import { endExpecting, expectPicture } from "./expecting.js";
 import { askForExplained, bindExplained } from "./explained.js";
 import { bindFilm } from "./film.js";
 import { endGhost, greet } from "./ghost.js";
@@ -93,7 +96,7 @@ import { overflowOf, refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
-import { bindMoment, lookForMoment, noteOpening } from "./moment.js";
+import { askedAgain, bestView, bindMoment, lookForMoment, noteOpening, settle } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
 import { leavePresenting, pictureCanvas } from "./saving.js";
@@ -169,6 +172,8 @@ export function createLens(parent, options = {}) {
     greet: (began) => greet(lens, began),
     focus: () => page.refs.picture.focus(),
     see: page.see,
+    // The photograph that is on its way, or null; see expecting.js.
+    expect: (bitmap) => expectPicture(lens, bitmap),
     // Another picture is on its way: until then nobody chooses a patch of the old one.
     wait: (sentence) => {
       if (!sentence && !root.classList.contains("waits")) return; // somebody else's message stays
@@ -231,10 +236,11 @@ function followThePage(lens) {
 
 // ------------------------------------------------------------------------------------------------- what the host gives
 
-async function showTraces(lens, { main, other = null, view = null, place, ui }) {
+async function showTraces(lens, { main, other = null, view = null, place, ui, best = false }) {
   const { choice, data, page } = lens;
   const viewToShow = () => (typeof view === "function" ? view(choice.view) : view);
   const wanted = viewToShow() ?? choice.viewToCome ?? choice.view;
+  if (best) return showBest(lens, { main, view: viewToShow, place });
   const found = await bring(data, page, other ? [main, other] : [main], wanted);
   if (!found || !page.alive) return false;
   const now = viewToShow();
@@ -250,6 +256,22 @@ async function showTraces(lens, { main, other = null, view = null, place, ui }) 
   return true;
 }
 
+// A picture of somebody's own opens in its best moment: it is the first attention that is drawn of it.
+async function showBest(lens, { main, view, place }) {
+  const { choice, data, page } = lens;
+  const found = await bringBest(data, page, main);
+  if (!found || !page.alive) return false;
+  const { entry, scene } = found;
+  take(lens, entry);
+  noteOpening(choice, data, page, null);
+  const now = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
+  const best = now.direction === "row" && wayOf(now).rows ? bestView(data, scene) : null;
+  update(lens, { view: { ...now, ...best }, place });
+  if (best) settle(choice, page);
+  requestAnimationFrame(() => refresh(lens));
+  return true;
+}
+
 // Of a film, on the same grid: then everything stays where it is, and as large.
 const isNextFrame = (before, { trace, pack }) =>
   before?.trace.picture.film &&
@@ -259,6 +281,7 @@ const isNextFrame = (before, { trace, pack }) =>
 // These entries are shown from now on; the second beside the first.
 function take({ choice, data, frame, page }, main, other = null, nextFrame = false) {
   const before = data.main;
+  endExpecting(page);
   dropOld(data, other ? [main, other] : [main]);
   if (other !== data.other) frame.otherPhoto = null;
   Object.assign(data, { main, other });
@@ -309,8 +332,10 @@ function keepPlace(choice, data, page, before) {
   const { pack } = data.main;
   if (pack.rows === before.rows && pack.columns === before.columns) return;
   const token = tokenOf(choice.view.query, before);
+  const asked = askedAgain(choice, pack, before);
   choice.view = { ...choice.view, cut: "" }; // it named patches of the other grid
-  const there = token >= 0 ? sameToken(token, before, pack) : -1;
+  const same = token >= 0 ? sameToken(token, before, pack) : -1;
+  const there = asked === null ? same : pack.prefixCount + asked;
   if (there >= 0) choice.view = { ...choice.view, query: queryOf(there, pack) };
   if (choice.hover >= 0) choice.hover = sameToken(choice.hover, before, pack);
   if (choice.view.locked) tell(choice, data, page); // the address names the patch
@@ -353,7 +378,7 @@ function withinReach(choice, data, view) {
 function onFrame(lens) {
   const { choice, data, frame, page } = lens;
   frame.requested = 0;
-  if (!data.main || !frame.pictureWidth) return;
+  if (!data.main || !frame.pictureWidth || page.expected) return;
   const start = performance.now();
   const { pointed, dirty } = frame;
   frame.pointed = frame.dirty = false;

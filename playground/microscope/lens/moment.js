@@ -1,11 +1,11 @@
 // The best moment of the picture on view: looked for between frames, once the layers are here. A person's own
 // photograph opens in it, unless somebody has touched the picture; the key b goes through more of them.
 
-import { holdsAll } from "../core/core.js";
+import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
 import { STRIKING, searchMoments, surprisesOf, telling } from "../core/moments.js";
-import { upperLayer } from "../core/view.js";
+import { sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
 import { canAsk, layersAtHand } from "./shown.js";
@@ -37,7 +37,7 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const named = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
   if (picture !== opening.picture) {
-    Object.assign(opening, { picture, given: named, touched: false, at: -1, wished: false });
+    Object.assign(opening, { picture, given: named, touched: false, at: -1, wished: false, moved: false });
     say(refs.message, ""); // of the former picture
   } else if (named) opening.given = true;
 }
@@ -90,21 +90,80 @@ export function comparedBy(pack) {
 
 export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
 
-// A person's own photograph moves once, and nobody's choice is overruled. Where nothing strikes, it shows its parts.
+// A person's own photograph moves once, and nobody's choice is overruled.
 function moveToBest(choice, data, page, scene) {
   const { main } = data;
   const { opening, view } = choice;
-  const [{ layer, head, patches, tells }] = scene.moments;
   const plain = view.direction === "row" && wayOf(view).rows && !view.locked;
-  if (!main.trace.private || opening.touched || opening.given || !plain) return;
-  if (tells[0] < STRIKING && canAsk(data, "features")) {
-    choice.view = { ...view, what: "components", layer: upperLayer(main.pack) };
-    say(page.refs.message, UNSTRIKING);
-  } else if (tells[0]) choice.view = { ...view, layer, head, query: patchText(patches[0], main.pack.columns) };
-  else return;
+  if (!main.trace.private || opening.touched || opening.given || opening.moved || !plain) return;
+  const best = bestView(data, scene);
+  if (!best) return;
+  choice.view = { ...view, ...best };
   choice.hover = -1; // a cursor that rests there has not asked
+  settle(choice, page);
+}
+
+// The view of the best moment. Where nothing strikes, the picture's parts; null where there are none.
+export function bestView(data, { pack, moments }) {
+  const [{ layer, head, patches, tells }] = moments;
+  if (tells[0] < STRIKING && canAsk(data, "features")) return { what: "components", layer: upperLayer(pack) };
+  return tells[0] ? { layer, head, query: patchText(patches[0], pack.columns) } : null;
+}
+
+// It stands in its best moment: says so, and the soft cursor shows it once.
+export function settle(choice, page) {
+  const { opening, view } = choice;
+  opening.moved = true;
+  if (!wayOf(view).rows) say(page.refs.message, UNSTRIKING);
   page.opens({ greets: !opening.greeted });
   opening.greeted = true;
+}
+
+// On a finer grid a patch has become several: the one of them is asked, or of those around it, that looks most at the
+// place at which its moment looks. `before`: the pack of the coarse grid; gives the patch, or null.
+export function askedAgain({ opening, view }, pack, before) {
+  const { layer, head } = view;
+  const from = tokenOf(view.query, before);
+  const held = holdsHead(before, layer, head) && holdsHead(pack, layer, head);
+  if (!opening.moved || opening.touched || !wayOf(view).rows || from < before.prefixCount || !held) return null;
+  const rowOf = (of, token) => {
+    const row = new Float32Array(of.tokens);
+    rowInto(row, 0, of, layer, head, token, of.scale);
+    return row;
+  };
+  const coarse = rowOf(before, from);
+  const there = sameToken(largestIndex(coarse, before.prefixCount, before.tokens), before, pack) - pack.prefixCount;
+  const near = (patch) => around(patch, pack);
+  const looks = near(sameToken(from, before, pack) - pack.prefixCount).map((patch) => {
+    const row = rowOf(pack, pack.prefixCount + patch);
+    return { patch, share: Math.max(...near(there).map((at) => row[pack.prefixCount + at])) };
+  });
+  return looks.reduce((best, one) => (one.share > best.share ? one : best)).patch;
+}
+
+// A patch and those beside it.
+function around(patch, { rows, columns }) {
+  const { top, left, bottom, right } = neighbourhood(rows, columns, Math.floor(patch / columns), patch % columns, 3);
+  const found = [];
+  for (let r = top; r <= bottom; r++) for (let c = left; c <= right; c++) found.push(r * columns + c);
+  return found;
+}
+
+// The whole search at once, for a picture that shall open in its best moment. Null where that is not wanted any more.
+export async function searchAll(data, entry, signal) {
+  const { id, pack } = entry;
+  const steps = searchMoments(pack, comparedBy(pack));
+  let until = performance.now() + STINT;
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (signal.aborted) return null;
+    if (step.done) {
+      data.search = { id, pack, steps: null, scene: step.value, layers: telling(pack).length, moved: true };
+      return step.value;
+    }
+    if (performance.now() < until) continue;
+    await new Promise((goOn) => setTimeout(goOn));
+    until = performance.now() + STINT;
+  }
 }
 
 // The patches of the head on view that show most, the best one last: what the soft cursor goes to. null: not known.

@@ -39,6 +39,7 @@ const aChoice = () =>
       given: false, //                      an address named what is to be seen of it
       touched: false, //                    somebody has chosen something, or pointed at it
       greeted: false, //                    the soft cursor has shown somebody's own picture
+      moved: false, //                      it stands in its best moment
       wished: false, //                     "surprise me" waits for the search
       at: -1, //                            which of the surprises is on view
     }),
@@ -154,6 +155,7 @@ const aPage = (root, refs) =>
     touch: matchMedia("(hover: none)").matches,
     thumbs: [], //                          {button, canvas, number, said, print} of every head
     shares: [], //                          the elements that say what each prefix token takes
+    expected: null, //                      the bitmap of a picture whose trace is on its way, see expecting.js
 
     // ---- elements that a module makes, under its name
     line: null, //                          see lockline.js

@@ -2,8 +2,8 @@
 // browser keeps that.
 //
 // data: an Exercise of playground/lessons/parts.py, whose conditions checks.js reads, and the lesson's settings; or, of
-// a lesson that is checked by the server, {id, question, hint, answer, done: true | false | null: nothing to check, why:
-// what is tempting in the page's state, and wrong}. In the texts, **, * and ` are as in Markdown.
+// a lesson that the server judges, {id, question, hint, answer, done: true | false | null: nothing to check, why: what
+// is tempting in the page's state, and wrong}. In the texts, **, * and ` are as in Markdown.
 
 import { DONE, keep, readKept } from "../core/guesses.js";
 import { onReport, reportsHere } from "../core/reports.js";

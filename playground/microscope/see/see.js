@@ -1,24 +1,20 @@
 // See: one picture, one sentence, two switches. It is a face of the lens, with the same state and the same drawing: it
 // lays the lens's parts out in its own way, says the row in its own sentence, and adds the few parts that Lab lacks.
-import { ownExposure } from "../core/answers.js";
 import { holdsHead, largestIndex, rowInto } from "../core/core.js";
-import { patchText } from "../core/grid.js";
 import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { sentenceOf } from "../core/sentence.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { fitCanvas, say, sayMath, show } from "../drawing/dom.js";
-import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
-import { sceneOf, surprise } from "../lens/moment.js";
 import { prefixName } from "../lens/readouts.js";
 import { isMean, layersAtHand } from "../lens/shown.js";
-import { momentName, momentsOf } from "./pick.js";
+import { createMoments, oneStop } from "./moments.js";
 import { outsideNine, sayRow } from "./says.js";
 import { barsAt, createStaircase, drawStaircase, isMoving, largestShares, setBars } from "./staircase.js";
-import { PART_NAMES, seeWords } from "./words.js";
+import { seeWords } from "./words.js";
 
 const BAR = 44; // px, above the lens
 const PHONE_BAR = 48;
@@ -33,7 +29,6 @@ const HIGHEST = 440; // px, of a portrait with the column below it
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const BARS_SHOWN = 12;
 const AT_REST = 150; // ms without a move before the curve is drawn
-const MOMENT_SIZE = { width: 64, height: 44 };
 
 const SEE_HEAD = `
   <p class="see-says" data-see="says"></p>
@@ -62,7 +57,7 @@ export function createSee(lens, { face, language, turned }) {
   const divide = part("span", "see-divide", "", refs.switch, "after");
   sayMath(divide, "÷ √d_k");
   const doors = part("div", "see-doors", "", refs.below, "append");
-  const row = part("div", "see-moments", "", refs.stage, "after");
+  const moments = createMoments(lens, part("div", "see-moments", "", refs.stage, "after"), { language, hold });
   const plain = part("canvas", "plain", "", refs.picture, "before");
   const arc = part("div", "see-arc", SEE_ARC, refs.picture, "after");
   const see = {
@@ -71,8 +66,6 @@ export function createSee(lens, { face, language, turned }) {
     drawer: "", //       "why" | "heads" | "numbers"
     stairs: createStaircase(),
     other: new Float32Array(0), // a row at the other setting of the switch
-    moments: { scene: null, list: [], buttons: [], at: -1 },
-    opening: null, //    {layer, head, patch} in which the picture opened
     resting: 0,
     above: 0, //         px, of the page above the lens when it was laid out
     get on() {
@@ -84,7 +77,6 @@ export function createSee(lens, { face, language, turned }) {
   const says = by(head, "says");
   const from = by(head, "from");
   const stairs = by(stairsBox, "stairs");
-  row.setAttribute("role", "group");
   const doorButtons = ["why", "heads", "numbers"].map((name) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -95,7 +87,6 @@ export function createSee(lens, { face, language, turned }) {
     return button;
   });
   oneStop(doors, () => doorButtons);
-  oneStop(row, () => [...row.children]);
   const credit = part("span", "see-credit", "", doors, "append");
 
   // ---- on a phone: two switches, and the panel of the one that was pressed last
@@ -119,7 +110,7 @@ export function createSee(lens, { face, language, turned }) {
     say(by(nine, "nineTitle"), words("convolution"));
     say(by(nine, "hears"), words("hearsNine"));
     say(by(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
-    row.setAttribute("aria-label", words("moments"));
+    moments.writeWords();
     from.title = words("stepThrough");
     root.lang = see.on ? language() : "en";
     refs.switch.querySelector(".on").textContent = see.on ? words("switchOn") : "ON";
@@ -232,7 +223,7 @@ export function createSee(lens, { face, language, turned }) {
     paintWords();
     paintStairs();
     placeArc();
-    showMoments();
+    moments.show(see.untouched);
   }
 
   function paintPlain() {
@@ -366,88 +357,6 @@ export function createSee(lens, { face, language, turned }) {
     see.resting = setTimeout(() => arc.classList.add("drawn"), AT_REST);
   }
 
-  // ---- moments
-  function showMoments() {
-    const { main } = data;
-    const { view } = choice;
-    const scene = sceneOf(data);
-    const { moments } = see;
-    if (see.opening?.of !== main.picture.id + main.trace.model) {
-      const { mark } = frame.shown;
-      see.opening = { of: main.picture.id + main.trace.model, layer: view.layer, head: view.head, patch: mark };
-      Object.assign(moments, { scene: null, list: [], at: 0 });
-      row.replaceChildren();
-    }
-    if (scene && moments.scene !== scene) {
-      const { layer, head, patch } = see.opening;
-      const opening = patch >= 0 && holdsHead(scene.pack, layer, head) ? { layer, head, patch } : null;
-      Object.assign(moments, { scene, list: momentsOf(scene, opening), drawn: language() });
-      fillMoments();
-    }
-    for (const [i, button] of moments.buttons.entries()) {
-      const one = moments.list[i];
-      const chosen = one && one.layer === view.layer && one.head === view.head && one.patch === frame.shown.mark;
-      button.setAttribute("aria-pressed", String(Boolean(chosen) && !see.untouched));
-    }
-  }
-
-  function fillMoments() {
-    const { moments } = see;
-    const { pack } = moments.scene;
-    const parts = data.main.picture.parts ?? [];
-    const photo = makePhoto(photoOf(data, frame, page, data.main).image, ...coverSize(pack));
-    moments.buttons = moments.list.map((one, i) => {
-      const name = momentName(one, pack, parts, PART_NAMES[language()], words);
-      const button = momentButton(
-        name,
-        words("momentSays", { name, layer: one.layer, head: pack.headNumbers[one.head] }),
-      );
-      drawThumb(button.firstChild, photo, pack, one);
-      button.addEventListener("click", () => goTo(i));
-      return button;
-    });
-    const more = momentButton(words("surprise"), words("surprise"));
-    more.classList.add("surprise");
-    more.firstChild.remove();
-    more.addEventListener("click", () => {
-      hold(true);
-      surprise(choice, data, page);
-      if (choice.view.locked) page.choose({ locked: false });
-    });
-    row.replaceChildren(...moments.buttons, more);
-    for (const [i, button] of [...row.children].entries()) button.tabIndex = i ? -1 : 0;
-  }
-
-  function goTo(i) {
-    const { list, scene } = see.moments;
-    const { layer, head, patch } = list[i];
-    hold(true);
-    choice.hover = -1;
-    const query = patchText(patch, scene.pack.columns);
-    page.choose({ what: FIRST_WAY, direction: "row", layer, head, query, locked: false });
-  }
-
-  // Of a small picture whose middle is cut out; the row's patch and its brightest one are within it.
-  function drawThumb(canvas, photo, pack, { layer, head, patch, best }) {
-    const values = new Float32Array(pack.tokens);
-    rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
-    const print = makePrint(photo);
-    const domain = ownExposure(values, 0, pack, FIRST_WAY, "auto", false);
-    printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
-    fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, frame.ratio);
-    const [w, h] = [canvas.width, canvas.height];
-    const middle = (at, across, size, cut) => Math.min(size - cut, Math.max(0, ((at + 0.5) / across) * size - cut / 2));
-    const column = ((patch % pack.columns) + (best % pack.columns)) / 2;
-    const line = (Math.floor(patch / pack.columns) + Math.floor(best / pack.columns)) / 2;
-    const [x, y] = [middle(column, pack.columns, photo.width, w), middle(line, pack.rows, photo.height, h)];
-    canvas.getContext("2d").drawImage(print.canvas, x, y, w, h, 0, 0, w, h);
-  }
-
-  const coverSize = ({ rows, columns }) => {
-    const factor = Math.max(MOMENT_SIZE.width / columns, MOMENT_SIZE.height / rows) * frame.ratio;
-    return [columns * factor, rows * factor];
-  };
-
   writeWords();
   if (see.on) stand();
   return Object.assign(see, {
@@ -455,37 +364,13 @@ export function createSee(lens, { face, language, turned }) {
     overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
     layOut,
     paint,
+    expects: () => see.on && writeSentence({ before: words("comes"), place: "", after: "" }),
     turn,
     writeWords,
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
   });
-}
-
-// One stop of the Tab key, and the arrow keys within it.
-function oneStop(box, itemsOf) {
-  for (const [i, one] of itemsOf().entries()) one.tabIndex = i ? -1 : 0;
-  box.addEventListener("keydown", (event) => {
-    const items = itemsOf();
-    const from = items.indexOf(event.target);
-    const to = items[from + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0)];
-    if (!to || to === items[from]) return;
-    event.preventDefault();
-    event.stopPropagation();
-    for (const one of items) one.tabIndex = one === to ? 0 : -1;
-    to.focus();
-  });
-}
-
-function momentButton(name, says) {
-  const button = document.createElement("button");
-  const label = document.createElement("span");
-  button.type = "button";
-  label.textContent = name;
-  button.title = says;
-  button.append(document.createElement("canvas"), label);
-  return button;
 }
 
 // With √d_k as mathematics; writing costs a layout even when it is the same.

@@ -24,6 +24,7 @@ export const ownPictures = {
     albumListeners.add(listener);
     return () => albumListeners.delete(listener);
   },
+  last: null, // the file that was opened last
   // How many are on their way to the server.
   get coming() {
     return coming;
@@ -33,6 +34,7 @@ export const ownPictures = {
   read: () => (reading ??= readOnce()),
   // Brings a file to the server, and shows it. `how`: {onWait, signal}, see http.js. Refusal says why not.
   async open(file, how = {}) {
+    ownPictures.last = file;
     tellComing(1);
     try {
       const found = await send(file, file.name || "pasted picture", { onWait: sayWaiting, ...how });

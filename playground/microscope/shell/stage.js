@@ -44,6 +44,7 @@ function beginStage(root) {
     good: null, //   the choice that it belongs to
     opening: false, // something has been asked for
     showing: false, // something is asked for just now
+    coming: null, // the file of a photograph that is on its way
     stop: new AbortController(), // of what is being opened
     timer: 0,
     end: null,
@@ -133,8 +134,24 @@ export async function showChoice(kept, { view = null, instead = false } = {}) {
 
 // Until a person's new picture is shown nobody chooses a patch of the old one.
 function waitForOwn(kept) {
-  if (ownPictures.coming) kept.lens.wait(ON_ITS_WAY);
-  else if (!kept.showing) kept.lens.wait(null);
+  const { lens } = kept;
+  if (ownPictures.coming) {
+    lens.wait(ON_ITS_WAY);
+    showComing(kept);
+  } else if (!kept.showing) {
+    kept.coming = null;
+    lens.expect(null);
+    lens.wait(null);
+  }
+}
+
+// The photograph at once, where this browser can read it.
+async function showComing(kept) {
+  const file = ownPictures.last;
+  if (!file || kept.coming === file) return;
+  kept.coming = file;
+  const bitmap = await createImageBitmap(file, { imageOrientation: "from-image" }).catch(() => null);
+  if (bitmap && kept.coming === file) kept.lens.expect(bitmap);
 }
 
 // Streamlit's link past everything ends before the toolbar; here it leads to the picture.
@@ -172,9 +189,11 @@ export async function bringTraces(kept, now, given, signal) {
   };
   let view = opening;
   const place = new URLSearchParams(choice.words(now)).toString();
+  const named = ["layer", "head", "query"].some((key) => key in (given ?? {}));
+  const best = trace.private && !other && !named && trace.picture.id !== before?.picture.id;
   if (trace.first) {
     const coarse = withHint(await source.open({ ...words.main, first: "yes" }, { signal }), now);
-    if (!(await lens.show({ main: coarse, view, place }))) return;
+    if (!(await lens.show({ main: coarse, view, place, best }))) return;
     kept.before = { ...coarse, chose: now.chose };
     if (chosen || !touched) kept.opened = lens.view;
     lens.wait(null);
@@ -184,7 +203,7 @@ export async function bringTraces(kept, now, given, signal) {
     };
   }
   const main = trace.first ? { ...trace, words: { ...trace.words, finer: "yes" } } : trace;
-  if (!(await lens.show({ main, other, view, place }))) return;
+  if (!(await lens.show({ main, other, view, place, best: best && !trace.first }))) return;
   advise(kept, trace, now, before);
   kept.before = { ...trace, chose: now.chose };
   if (chosen || !touched) kept.opened = lens.view;

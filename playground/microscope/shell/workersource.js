@@ -232,6 +232,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const trace = {
         id: `${id} ${digest}`,
         ...{ digest, model: words.model, title: model.title, detail, scale, cut, first: coarse && !isFirst },
+        layers: model.layers,
         grid: isFirst ? gridFor(size, model.first) : grid(detail),
         grids: model.details.map((finer) => ({ detail: finer, grid: grid(finer) })),
         opens: (detail === 1 && picture.opens?.[words.model]) || {},

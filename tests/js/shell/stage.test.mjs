@@ -33,6 +33,7 @@ function aStage(meanwhile) {
   const lens = {
     view: { ...DEFAULT_VIEW, layer: 4, query: "7,7" },
     wait() {},
+    expect() {},
     async show({ view }) {
       const wanted = () => (typeof view === "function" ? view(lens.view) : view);
       wanted(); // which layer comes first

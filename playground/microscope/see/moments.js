@@ -1,0 +1,131 @@
+// The moments of a picture, in See's foot: at most five that were found in it, and a surprise. Each is a layer, a head
+// and a patch in one press.
+import { ownExposure } from "../core/answers.js";
+import { holdsHead, rowInto } from "../core/core.js";
+import { patchText } from "../core/grid.js";
+import { FIRST_WAY } from "../core/ways.js";
+import { fitCanvas } from "../drawing/dom.js";
+import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
+import { photoOf } from "../lens/layout.js";
+import { sceneOf, surprise } from "../lens/moment.js";
+import { momentName, momentsOf } from "./pick.js";
+import { PART_NAMES, seeWords } from "./words.js";
+
+const MOMENT_SIZE = { width: 64, height: 44 };
+
+// `hold(true)`: the picture is pointed at from now on.
+export function createMoments({ choice, data, frame, page }, row, { language, hold }) {
+  const words = (key, filled) => seeWords(language(), key, filled);
+  const moments = { scene: null, list: [], buttons: [] };
+  let opening = null; // {layer, head, patch} in which the picture opened
+  row.setAttribute("role", "group");
+  oneStop(row, () => [...row.children]);
+
+  function show(untouched) {
+    const { main } = data;
+    const { view } = choice;
+    const scene = sceneOf(data);
+    if (main.trace.words?.first) return; // a coarse look: the moments are those of the finer one
+    const of = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
+    if (opening?.of !== of) {
+      const { mark } = frame.shown;
+      opening = { of, layer: view.layer, head: view.head, patch: mark };
+      Object.assign(moments, { scene: null, list: [] });
+      row.replaceChildren();
+    }
+    if (scene && moments.scene !== scene) {
+      const { layer, head, patch } = opening;
+      const opened = patch >= 0 && holdsHead(scene.pack, layer, head) ? { layer, head, patch } : null;
+      Object.assign(moments, { scene, list: momentsOf(scene, opened) });
+      fillMoments();
+    }
+    for (const [i, button] of moments.buttons.entries()) {
+      const one = moments.list[i];
+      const chosen = one && one.layer === view.layer && one.head === view.head && one.patch === frame.shown.mark;
+      button.setAttribute("aria-pressed", String(Boolean(chosen) && !untouched));
+    }
+  }
+
+  function fillMoments() {
+    const { pack } = moments.scene;
+    const parts = data.main.picture.parts ?? [];
+    const photo = makePhoto(photoOf(data, frame, page, data.main).image, ...coverSize(pack));
+    moments.buttons = moments.list.map((one, i) => {
+      const name = momentName(one, pack, parts, PART_NAMES[language()], words);
+      const button = momentButton(
+        name,
+        words("momentSays", { name, layer: one.layer, head: pack.headNumbers[one.head] }),
+      );
+      drawThumb(button.firstChild, photo, pack, one);
+      button.addEventListener("click", () => goTo(i));
+      return button;
+    });
+    const more = momentButton(words("surprise"), words("surprise"));
+    more.classList.add("surprise");
+    more.firstChild.remove();
+    more.addEventListener("click", () => {
+      hold(true);
+      surprise(choice, data, page);
+      if (choice.view.locked) page.choose({ locked: false });
+    });
+    row.replaceChildren(...moments.buttons, more);
+    for (const [i, button] of [...row.children].entries()) button.tabIndex = i ? -1 : 0;
+  }
+
+  function goTo(i) {
+    const { list, scene } = moments;
+    const { layer, head, patch } = list[i];
+    hold(true);
+    choice.hover = -1;
+    const query = patchText(patch, scene.pack.columns);
+    page.choose({ what: FIRST_WAY, direction: "row", layer, head, query, locked: false });
+  }
+
+  // Of a small picture whose middle is cut out; the row's patch and its brightest one are within it.
+  function drawThumb(canvas, photo, pack, { layer, head, patch, best }) {
+    const values = new Float32Array(pack.tokens);
+    rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
+    const print = makePrint(photo);
+    const domain = ownExposure(values, 0, pack, FIRST_WAY, "auto", false);
+    printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
+    fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, frame.ratio);
+    const [w, h] = [canvas.width, canvas.height];
+    const middle = (at, across, size, cut) => Math.min(size - cut, Math.max(0, ((at + 0.5) / across) * size - cut / 2));
+    const column = ((patch % pack.columns) + (best % pack.columns)) / 2;
+    const line = (Math.floor(patch / pack.columns) + Math.floor(best / pack.columns)) / 2;
+    const [x, y] = [middle(column, pack.columns, photo.width, w), middle(line, pack.rows, photo.height, h)];
+    canvas.getContext("2d").drawImage(print.canvas, x, y, w, h, 0, 0, w, h);
+  }
+
+  const coverSize = ({ rows, columns }) => {
+    const factor = Math.max(MOMENT_SIZE.width / columns, MOMENT_SIZE.height / rows) * frame.ratio;
+    return [columns * factor, rows * factor];
+  };
+
+  return { show, writeWords: () => row.setAttribute("aria-label", words("moments")) };
+}
+
+// One stop of the Tab key, and the arrow keys within it.
+export function oneStop(box, itemsOf) {
+  for (const [i, one] of itemsOf().entries()) one.tabIndex = i ? -1 : 0;
+  box.addEventListener("keydown", (event) => {
+    const items = itemsOf();
+    const from = items.indexOf(event.target);
+    const to = items[from + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0)];
+    if (!to || to === items[from]) return;
+    event.preventDefault();
+    event.stopPropagation();
+    for (const one of items) one.tabIndex = one === to ? 0 : -1;
+    to.focus();
+  });
+}
+
+function momentButton(name, says) {
+  const button = document.createElement("button");
+  const label = document.createElement("span");
+  button.type = "button";
+  label.textContent = name;
+  button.title = says;
+  button.append(document.createElement("canvas"), label);
+  return button;
+}
