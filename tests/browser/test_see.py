@@ -6,7 +6,10 @@ import re
 import pytest
 
 from browser.own_picture import hand_over, picture
+from browser.truth import model
 from browser.visitor import Visitor
+from playground import open_image, trace
+from playground.analysis.moments import best_moments
 
 FOCUSABLE = """() => {
   const found = [];
@@ -39,7 +42,7 @@ TEXTS = """() => {
       range.selectNodeContents(node);
       const box = range.getBoundingClientRect();
       const inSight = box.width > 1 && box.bottom > 0 && box.top < innerHeight && box.left < innerWidth;
-      if (inSight && !element.closest("sub, .unseen, .live"))
+      if (inSight && !element.closest("sub, .unseen, .live, [data-testid=stSkipToContent]:not(:focus)"))
         found.push([node.data.trim(), getComputedStyle(element).fontSize]);
     }
   };
@@ -99,13 +102,13 @@ def test_a_plain_link_opens_see_within_its_budget(see):
     assert not small, small
     texts = person.page.evaluate(TEXTS)
     words = re.findall(r"[^\\W_]*[A-Za-zÀ-ÿ]{2,}[^\\W_]*", " ".join(text for text, _ in texts))
-    assert len(words) <= 70, words
+    assert len(words) <= 60, words
     sizes = {size for _, size in texts}
-    assert len(sizes) <= 5, texts
+    assert len(sizes) <= 4, texts
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "aspect", "share"), [(1280, 720, 1.5, 0.58), (1440, 900, 1.5, 0.58), (1280, 720, 0.75, 0.3)]
+    ("width", "height", "aspect", "share"), [(1280, 720, 1.5, 0.61), (1440, 900, 1.5, 0.61), (1280, 720, 0.75, 0.3)]
 )
 def test_the_photograph_has_most_of_the_window(arrive, server, width, height, aspect, share):
     person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
@@ -127,7 +130,7 @@ def test_a_phone_shows_all_of_it_without_scrolling(arrive, server):
         box = person.page.locator(name).bounding_box()
         assert box["y"] + box["height"] <= 844 + 1, f"{name}: {box}"
     assert person.page.evaluate("document.documentElement.scrollHeight") <= 845
-    small = [stop for stop in person.page.evaluate(FOCUSABLE) if stop["height"] < 35]
+    small = [stop for stop in person.page.evaluate(FOCUSABLE) if stop["height"] < 44]
     assert len(small) <= 1, small  # the line of the layer and head
 
 
@@ -234,6 +237,50 @@ def test_it_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive,
     person.until_says("This patch")
 
 
+# What each frame shows, and whether anything is claimed beside a photograph that is on its way
+FRAMES = """(stage) => {
+  const root = (stage ?? document).querySelector(".lens");
+  const shown = (name) => root.querySelector(name)?.checkVisibility({ visibilityProperty: true }) ?? false;
+  window.frames_shown = [];
+  const look = () => {
+    const { picture, layer, head } = root.__lens.read();
+    const now = { picture, layer, head, says: root.querySelector(".see-says").textContent, coming: shown(".expected") };
+    now.claims = [".provenance", ".see-stairs", ".see-credit", ".see-moments", ".see-outside"].filter(shown);
+    if (JSON.stringify(now) !== JSON.stringify(window.frames_shown.at(-1))) window.frames_shown.push(now);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_an_own_photograph_comes_at_once_and_its_best_moment_is_the_first_attention_that_is_drawn(see):
+    person = see()
+    person.part("picture").evaluate(f"(canvas) => ({FRAMES})(canvas.getRootNode())")
+    data = picture(320, 240)
+    hand_over(person, "drop", data)
+    best = person.until("r => r.picture.length === 16 && r.painted")
+    person.page.locator(".see-moments button").nth(1).wait_for()
+    frames = person.page.evaluate("frames_shown")
+    coming = [frame for frame in frames if frame["coming"]]
+    assert coming, frames
+    assert {frame["says"] for frame in coming} == {"Reading…"}, coming
+    assert not any(frame["claims"] for frame in coming), coming
+    after = [frame for frame in frames if frame["picture"] == best["picture"]]
+    assert {(frame["layer"], frame["head"]) for frame in after} == {(best["layer"], best["head"])}, after
+    truth = trace(model(), open_image(data))
+    assert (best["layer"], best["head"]) in {(moment.layer, moment.head) for moment in best_moments(truth)[:3]}
+
+
+def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(see):
+    person = see()
+    before = person.until_says("This patch looks")
+    person.forgiven = re.compile("status of 400")
+    hand_over(person, "drop", b"no picture at all", title="notes.jpg")
+    Visitor.says(person, "no picture of a kind")
+    person.page.locator(".lens:not(.expects, .waits)").wait_for()
+    assert person.until_says("This patch looks") == before
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
 def test_nothing_jumps_while_it_loads_points_and_opens_a_drawer(arrive, server, width, height):
     person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
@@ -246,5 +293,4 @@ def test_nothing_jumps_while_it_loads_points_and_opens_a_drawer(arrive, server, 
     person.page.get_by_role("button", name="Numbers", exact=True).click()
     person.page.locator(".counts .big").wait_for()
     shifts = person.page.evaluate("shifts")
-    # .002 and .005 where nothing else runs; on a busy machine Streamlit may give the toolbar its place late
-    assert sum(value for value, *_ in shifts) <= 0.04, shifts
+    assert sum(value for value, *_ in shifts) <= 0.02, shifts

@@ -22,7 +22,7 @@ export function expectPicture(lens, bitmap) {
 export function endExpecting(page) {
   page.expected?.close?.();
   page.expected = null;
-  page.root.classList.remove("expects");
+  page.root.classList.remove("expects", "waits");
 }
 
 function expectedCanvas({ refs }) {

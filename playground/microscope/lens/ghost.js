@@ -60,10 +60,11 @@ const GHOST = `
   <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 2l5.2 17.5 3.4-6.6 7.2-1.9z"/></svg>
   <b>your turn</b>`;
 
-// `began`: called when it comes. People who want no motion see none. Gives whether it will try to come.
+// `began`: called when it comes. People who want no motion see none; in See the moment shows itself. Gives whether it
+// will try to come.
 export function greet(lens, began) {
   const { page } = lens;
-  if (page.ghost || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
+  if (page.ghost || page.see?.on || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
   const stop = new AbortController();
   page.ghost = { box: null, stop, timer: setTimeout(() => begin(lens, began), BEFORE) };
   endWithAnyMovement(lens.choice, page, stop.signal);

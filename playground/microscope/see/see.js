@@ -19,7 +19,7 @@ import { seeWords } from "./words.js";
 const BAR = 44; // px, above the lens
 const PHONE_BAR = 48;
 const NO_LINE = 16; // px: a line of advice between the bar and the lens is higher
-const SEE_COLUMN = 350; // px, beside the picture
+const SEE_COLUMN = 334; // px, beside the picture, at least
 const MOMENTS_HIGH = 56; // px: the moments
 const BESIDE_FROM = 640; // px: in a narrower window all stands below the picture
 const LOWEST = 260; // px, of a picture with the column below it
