@@ -48,6 +48,7 @@ def component(name: str, script: str, *styles: str, box: str | None = None, shad
 SHELL_STYLES = ("see/see.css", "shell/stage.css", "shell/toolbar.css")
 APP = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)
+SHARED = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # of a page that somebody shares
 
 
 def app_component(name: str):

@@ -19,10 +19,10 @@ from playground.models.names import plain_name
 from playground.serving import models, pictures, routes_samples, scripts
 from playground.serving.hosts import path_of
 from playground.ui import streamlit_private
-from playground.ui.components import APP, APP_STYLES, app_component
+from playground.ui.components import APP, APP_STYLES, SHARED, app_component
 from playground.ui.pages import LESSONS, MICROSCOPE, PAGES, Page
 from playground.ui.tour_steps import STEPS
-from playground.version import __version__
+from playground.version import __version__, repository
 
 state = st.session_state
 
@@ -60,6 +60,8 @@ def same_for_all() -> dict:
         "titles": {card.name: card.title for card in models.cards()} | {models.REAL: plain_name(models.REAL)},
         "computes": scripts.computed_by_browsers(),  # models that this person's own machine runs
         "version": __version__,
+        "shared": scripts.address(*SHARED),
+        "repository": repository(),
     }
 
 

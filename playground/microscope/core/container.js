@@ -4,6 +4,7 @@ export const ALIGN = 16; // bytes
 const KINDS = new Map([
   [Uint16Array, "float16"],
   [Float32Array, "float32"],
+  [Uint8Array, "uint8"],
 ]);
 
 // `arrays`: {name: [values, shape]}; sixteen bits are float16.
@@ -52,4 +53,18 @@ function halfOf(bits) {
   const middle = 1 << (shift - 1);
   const up = rest > middle || (rest === middle && half & 1) ? 1 : 0;
   return sign | Math.min(half + up, LARGEST);
+}
+
+// values: (tokens, dim) → {codes, low, step}: each dimension from its smallest to its largest in 255 even steps, as
+// eight_bits in pack/ does it.
+export function toBytes(values, dim) {
+  const [low, step] = [new Float32Array(dim).fill(Number.POSITIVE_INFINITY), new Float32Array(dim)];
+  const high = new Float32Array(dim).fill(Number.NEGATIVE_INFINITY);
+  for (let i = 0; i < values.length; i++) {
+    low[i % dim] = Math.min(low[i % dim], values[i]);
+    high[i % dim] = Math.max(high[i % dim], values[i]);
+  }
+  for (let x = 0; x < dim; x++) step[x] = (high[x] - low[x]) / 255 || 1;
+  const codes = Uint8Array.from(values, (value, i) => Math.round((value - low[i % dim]) / step[i % dim]));
+  return { codes, low, step };
 }

@@ -137,6 +137,7 @@ export function beginShare(lens) {
   const { share, refs } = lens.page;
   share.stills = filmKind() ? takeStills(lens) : [];
   show(refs.shareLoop, share.stills.length > 1);
+  show(refs.sharePage, Boolean(lens.page.see?.canSharePage()));
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   chooseShared(lens, share.stills.length > 1 && !still ? "loop" : "picture");
 }
@@ -156,14 +157,20 @@ async function chooseShared(lens, of) {
     button.setAttribute("aria-pressed", String(button.dataset.share === of));
   offerShared(page);
   say(refs.shareStatus, of === "loop" ? "Making it: three seconds …" : "");
-  const blob = of === "loop" ? await recordFilm(lens, goesOn) : await sharedPicture(lens);
+  const { make, end } = SHARED[of];
+  const blob = await make(lens, goesOn);
   if (!goesOn() || !blob) return;
-  const end = of === "loop" ? blob.type.split(/[/;]/)[1] : "png";
-  share.file = new File([blob], fileName(lens.choice, lens.frame, end), { type: blob.type.split(";")[0] });
+  share.file = new File([blob], fileName(lens.choice, lens.frame, end(blob)), { type: blob.type.split(";")[0] });
   offerShared(page);
   const own = lens.data.main.trace.private ? " Your photograph is in it." : "";
   say(refs.shareStatus, `Made in this browser; it goes nowhere until you send it.${own}`);
 }
+
+const SHARED = {
+  loop: { make: recordFilm, end: ({ type }) => type.split(/[/;]/)[1] },
+  picture: { make: sharedPicture, end: () => "png" },
+  page: { make: sharedPage, end: () => "html" },
+};
 
 function offerShared({ refs, share }) {
   const { file } = share;
@@ -196,6 +203,15 @@ async function sharedPicture(lens) {
   const canvas = pictureCanvas(lens, PICTURE_SCALE, false);
   putPreview(page, canvas, `The picture: ${page.refs.sentence.textContent}`);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
+
+// One file, which opens alive without a network.
+async function sharedPage(lens) {
+  const { page } = lens;
+  const html = await page.see.sharedPage().catch(() => null);
+  if (!html) say(page.refs.shareStatus, "The page could not be made: share the picture.");
+  await sharedPicture(lens); // what it begins with
+  return html && new Blob([html], { type: "text/html" });
 }
 
 // ------------------------------------------------------------------------------------------------------- the film

@@ -13,6 +13,7 @@ import { prefixName } from "../lens/readouts.js";
 import { isMean, layersAtHand } from "../lens/shown.js";
 import { createMoments, oneStop } from "./moments.js";
 import { outsideNine, sayRow } from "./says.js";
+import { makeSharedPage } from "./sharedpage.js";
 import { barsAt, createStaircase, drawStaircase, isMoving, largestShares, setBars } from "./staircase.js";
 import { seeWords } from "./words.js";
 
@@ -38,8 +39,9 @@ const SEE_STAIRS = `
 const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 const SEE_ARC = `<svg aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
 
-// options: {face: "see" | "lab", language: () => "en", turned(face)}
-export function createSee(lens, { face, language, turned }) {
+// options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a page that
+// is shared, tryAt: an address that others reach}
+export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "" }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
   const part = (name, className, html, place, where) => {
@@ -251,7 +253,7 @@ export function createSee(lens, { face, language, turned }) {
     else if (!see.untouched && (!isPlainRow() || mark < 0)) {
       const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // as Lab says it
       sentence = { before: before + share + between, place, after };
-    } else if (!see.untouched) sentence = sayRow(language(), rowNow(at), main.picture.parts ?? []);
+    } else if (!see.untouched) sentence = sayRow(language(), rowNow(at), partsNow());
     writeSentence(sentence);
     if (ready && mark >= 0)
       say(outside, words("outside", { share: percent(outsideNine(answers.weights, at, pack, mark)) }));
@@ -267,12 +269,18 @@ export function createSee(lens, { face, language, turned }) {
       words(how, {
         layer: view.layer,
         head: pack.headNumbers[view.head],
-        count: pack.layers * pack.heads,
+        count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
         brightest: mainDomain ? percent(mainDomain.high) : "…",
         model: main.trace.title,
       }),
     );
   }
+
+  function sentenceNow() {
+    const { before, place, after } = sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens), partsNow());
+    return before + place + after;
+  }
+  const partsNow = () => data.main.picture.parts ?? [];
 
   // Parts that are new have not moved: a sentence that changes is no jump.
   function writeSentence({ before, place, after }) {
@@ -370,6 +378,15 @@ export function createSee(lens, { face, language, turned }) {
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
+    canSharePage: () => Boolean(shared) && isPlainRow() && frame.shown.mark >= 0 && "CompressionStream" in globalThis,
+    sharedPage: async () => {
+      const said = {
+        title: `Attention: ${data.main.picture.title}`,
+        tryYours: words("tryYours"),
+        still: sentenceNow(),
+      };
+      return makeSharedPage(lens, await shared(), { tryAt: tryAt(), words: said, language: language() });
+    },
   });
 }
 

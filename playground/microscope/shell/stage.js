@@ -6,7 +6,8 @@ import { createSee } from "../see/see.js";
 import { linkTo, openFace, setView, viewNow, writeAddress } from "./address.js";
 import { greetOnce, keepScenes, keptScenes, takeScenesOfLink } from "./browserstore.js";
 import { adviceFor, besideFor, catalogue, choice, sampleNamed, tracesOf, usual, viewFor } from "./choice.js";
-import { passes, SERVER_AGAIN } from "./http.js";
+import { pageSays } from "./early.js";
+import { addressOf, passes, SERVER_AGAIN } from "./http.js";
 import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
@@ -16,6 +17,15 @@ import { ready, shownTrace, visit } from "./visit.js";
 
 const HEIGHT = -53; // pixels: the window's height minus what stands above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
+
+// Of a page that is shared: it runs where nobody can be asked for it.
+const sharedScript = () => fetch(addressOf(pageSays().shared)).then((response) => response.text());
+
+// Where others find this page; where only this machine reaches it, the repository, if there is one.
+function addressForOthers() {
+  const alone = /^(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(location.host);
+  return alone || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
+}
 
 export function mountStage({ parentElement }) {
   const kept = parentElement.__stage;
@@ -71,6 +81,8 @@ function beginStage(root) {
         face: openFace().now,
         language: () => openFace().language,
         turned: (to) => openFace().set(to),
+        shared: sharedScript,
+        tryAt: addressForOthers,
       }),
   });
   const { see } = kept.lens;

@@ -18,10 +18,10 @@ import streamlit as st
 from playground.errors import PlaygroundError
 from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, stylesheet
 from playground.lessons.words import TEXTS
-from playground.serving import models, prepared, site_files
+from playground.serving import models, prepared, scripts, site_files
 from playground.serving.site_files import Folder
 from playground.ui import toolbar
-from playground.ui.components import SHELL_STYLES
+from playground.ui.components import SHARED, SHELL_STYLES
 from playground.ui.pages import LESSONS, PAGES
 from playground.ui.site import lessons
 from playground.ui.tour_steps import STEPS
@@ -108,7 +108,7 @@ def write(
     page = PAGE.format(
         policy=escape(POLICY), description=escape(DESCRIPTION), icon=icon, styles=styles, script=script,
         ahead=_ahead(font, listed, ready, first["picture"]), site=_attribute(site),
-        told=_attribute(_same_for_all(listed, site["lessons"])),
+        told=_attribute(_same_for_all(listed, site["lessons"]) | {"shared": _shared(folder)}),
     )  # fmt: skip
     folder.plain("index.html", page.encode())
     lost = folder.put("lost.js", bundle("shell/lost.js").encode())
@@ -140,6 +140,12 @@ def _same_for_all(listed: str, here: Collection[str]) -> dict:
     more = {lesson.name: _about(lesson.name, lesson.name in here) for lesson in LESSONS}
     pages = [page | more.get(page["name"], {}) for page in told["pages"] if page["name"] != "teach"]
     return told | {"samples": listed, "labelled": None, "steps": steps, "pages": pages, "app": APP_SAYS}
+
+
+def _shared(folder: Folder) -> str:
+    """The script of a page that somebody shares."""
+    entry, *styles = SHARED
+    return folder.put("shared.js", scripts.script(entry, tuple(styles)).encode())
 
 
 def _about(page: str, here: bool) -> dict:
