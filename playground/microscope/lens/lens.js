@@ -75,7 +75,6 @@
 //   saving.js     choice: presenting
 //   scenes.js     choice: scene; data: scenes
 //   scissors.js   choice: cutting painting; data: moved
-//   share.js      choice: aim hover view
 //   shown.js      data: habits; frame: shown
 
 import { effectiveNumber, holds, holdsAll } from "../core/core.js";

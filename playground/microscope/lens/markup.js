@@ -239,9 +239,9 @@ export const MARKUP = `
 
 <div class="sheet sharing" data-ref="sendingSheet" role="dialog" aria-label="Share" hidden>
   <div class="tabs" role="group" aria-label="What is shared" data-ref="shareWays">
-    <button data-share="loop" data-ref="shareLoop">three seconds</button>
-    <button data-share="picture">the picture</button>
-    <button data-share="page" data-ref="sharePage" hidden>a living page</button></div>
+    <button data-share="picture">Picture</button> <button data-share="tall" hidden>Three seconds, upright</button>
+    <button data-share="wide" hidden>Three seconds, wide</button> <button data-share="page" hidden>Living page</button>
+  </div>
   <div data-ref="sharePreview"></div>
   <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>
   <p class="soft" data-ref="shareStatus" role="status"></p>

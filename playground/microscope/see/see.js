@@ -13,7 +13,7 @@ import { prefixName } from "../lens/readouts.js";
 import { isMean, layersAtHand } from "../lens/shown.js";
 import { createMoments, oneStop } from "./moments.js";
 import { outsideNine, sayRow } from "./says.js";
-import { makeSharedPage } from "./sharedpage.js";
+import { createShared } from "./shared.js";
 import { barsAt, createStaircase, drawStaircase, isMoving, largestShares, setBars } from "./staircase.js";
 import { seeWords } from "./words.js";
 
@@ -40,8 +40,8 @@ const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 const SEE_ARC = `<svg aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a page that
-// is shared, tryAt: an address that others reach}
-export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "" }) {
+// is shared, tryAt: an address that others reach, bar: px above it}
+export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
   const part = (name, className, html, place, where) => {
@@ -187,7 +187,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.dataset.face = "see";
     const width = root.clientWidth;
     const beside = width >= BESIDE_FROM && width > window.innerHeight;
-    const height = window.innerHeight - pullUp(beside ? BAR : PHONE_BAR);
+    const height = window.innerHeight - pullUp(beside || !bar ? bar : PHONE_BAR);
     root.style.setProperty("--room", `${Math.max(0, height)}px`);
     root.dataset.way = "see";
     root.dataset.size = beside ? "wide" : "narrow";
@@ -276,10 +276,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     );
   }
 
-  function sentenceNow() {
-    const { before, place, after } = sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens), partsNow());
-    return before + place + after;
-  }
   const partsNow = () => data.main.picture.parts ?? [];
 
   // Parts that are new have not moved: a sentence that changes is no jump.
@@ -339,30 +335,41 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // ---- the curve from the patch to the brightest one, at rest
   function placeArc() {
-    const { shown, picture, pictureWidth: w, pictureHeight: h } = frame;
-    const { rows, columns } = shown.pack;
+    const { pictureWidth: w, pictureHeight: h } = frame;
     arc.classList.remove("drawn");
     clearTimeout(see.resting);
+    const points = see.untouched ? null : curvePoints(w, h);
+    if (!points) return;
+    const [begins, bends, ends] = [points.from, points.bend, points.to].map((at) => at.map(Math.round).join(" "));
+    arc.firstChild.setAttribute("viewBox", `0 0 ${w} ${h}`);
+    for (const line of arc.querySelectorAll("path")) line.setAttribute("d", `M${begins} Q${bends} ${ends}`);
+    see.resting = setTimeout(() => arc.classList.add("drawn"), AT_REST);
+  }
+
+  // {from, bend, to} in a picture of this size; null where they are beside each other.
+  function curvePoints(w, h) {
+    const { shown, picture } = frame;
+    const { rows, columns } = shown.pack;
     const { mark } = shown;
     const best = picture.tag?.patch ?? -1;
-    if (see.untouched || !isPlainRow() || mark < 0 || best < 0 || best === mark) return;
+    if (!isPlainRow() || mark < 0 || best < 0 || best === mark) return null;
     const middle = (patch) => [
       (((patch % columns) + 0.5) / columns) * w,
       ((Math.floor(patch / columns) + 0.5) / rows) * h,
     ];
-    const [[x1, y1], [x2, y2]] = [middle(mark), middle(best)];
-    const length = Math.hypot(x2 - x1, y2 - y1);
-    if (length < (2.5 * w) / columns) return;
-    const rise = Math.max(0, Math.min(y1, y2) - 0.3 * length);
-    const [begins, bends, ends] = [
-      [x1, y1],
-      [(x1 + x2) / 2, rise],
-      [x2, y2],
-    ].map((at) => at.map(Math.round).join(" "));
-    const path = `M${begins} Q${bends} ${ends}`;
-    arc.firstChild.setAttribute("viewBox", `0 0 ${w} ${h}`);
-    for (const line of arc.querySelectorAll("path")) line.setAttribute("d", path);
-    see.resting = setTimeout(() => arc.classList.add("drawn"), AT_REST);
+    const [from, to] = [middle(mark), middle(best)];
+    const length = Math.hypot(from[0] - to[0], from[1] - to[1]);
+    if (length < (2.5 * w) / columns) return null;
+    return { from, bend: [(from[0] + to[0]) / 2, Math.max(0, Math.min(from[1], to[1]) - 0.3 * length)], to };
+  }
+
+  // The sheet of Share in See's language.
+  function writeShared() {
+    const said = (key, english) => (see.on ? words(key) : english);
+    const names = { picture: "sharePicture", tall: "shareTall", wide: "shareWide", page: "sharePage" };
+    for (const button of refs.shareWays.children) if (see.on) say(button, words(names[button.dataset.share]));
+    say(refs.shareSave, said("shareSave", "Save"));
+    say(refs.shareGo, said("share", "Share"));
   }
 
   writeWords();
@@ -378,15 +385,14 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
-    canSharePage: () => Boolean(shared) && isPlainRow() && frame.shown.mark >= 0 && "CompressionStream" in globalThis,
-    sharedPage: async () => {
-      const said = {
-        title: `Attention: ${data.main.picture.title}`,
-        tryYours: words("tryYours"),
-        still: sentenceNow(),
-      };
-      return makeSharedPage(lens, await shared(), { tryAt: tryAt(), words: said, language: language() });
-    },
+    words,
+    writeShared,
+    ...createShared(lens, {
+      ...{ words, language, shared, tryAt, isPlain: isPlainRow },
+      sentence: () => sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens), partsNow()),
+      made: () => `${from.textContent} · Attention Playground`,
+      curve: curvePoints,
+    }),
   });
 }
 

@@ -19,7 +19,7 @@ export default async function startShared(styles) {
     view: told.view,
     ui: { height: "window" },
     link: null,
-    see: (lens) => createSee(lens, { face: "see", language: () => told.language, turned() {} }),
+    see: (lens) => createSee(lens, { face: "see", language: () => told.language, turned() {}, bar: 0 }),
   });
   const { title, credit, parts, model } = told;
   await lens.show({ main: { id: "shared", title: model, picture: { id: "picture", title, credit, parts } } });
