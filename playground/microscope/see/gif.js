@@ -13,7 +13,8 @@ export function gifOf(frames, width, height) {
   number(height);
   out.push(0xf7, 0, 0); // a palette of 256 colours
   for (let i = 0; i < GIF_COLOURS; i++) out.push(...(palette[i] ?? [0, 0, 0]));
-  out.push(0x21, 0xff, 11, ...[..."NETSCAPE2.0"].map((letter) => letter.charCodeAt(0)), 3, 1, 0, 0, 0); // again and again
+  // Again and again
+  out.push(0x21, 0xff, 11, ...[..."NETSCAPE2.0"].map((letter) => letter.charCodeAt(0)), 3, 1, 0, 0, 0);
   const parts = [Uint8Array.from(out)];
   for (const { pixels, ms } of frames) {
     const hundredths = Math.max(2, Math.round(ms / 10));

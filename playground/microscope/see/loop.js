@@ -108,7 +108,7 @@ export function linesOf(context, sentence, room) {
   const lines = [[]];
   let x = 0;
   for (const { text, marked = false } of sentence) {
-    for (const word of marked ? [text] : (text.match(/\s*\S+/g) ?? [])) {
+    for (const word of marked ? [text] : (text.match(/ *[^ ]+/g) ?? [])) {
       const padding = marked ? 12 : 0;
       if (x > 0 && x + context.measureText(word).width + 2 * padding > room) {
         lines.push([]);

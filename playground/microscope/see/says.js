@@ -31,11 +31,14 @@ export function nameOfPlace(language, parts, mark, best, rows, columns) {
   return PART_NAMES[language][to.kind][from?.kind === to.kind ? "other" : "one"];
 }
 
+// A number and its sign stay in one line.
+const together = (share) => percent(share).replace(" ", "\u00a0");
+
 // row: {mark, best, share, rows, columns, even, off, token: the special one that gets the most or "", most}
 export function sayRow(language, row, parts = []) {
   const { mark, best, rows, columns, off } = row;
-  const filled = { share: percent(row.share), most: percent(row.most), token: row.token };
-  if (row.even) return aroundPlace(language, "even", { share: percent(row.most) }, "");
+  const filled = { share: together(row.share), most: together(row.most), token: row.token };
+  if (row.even) return aroundPlace(language, "even", { share: together(row.most) }, "");
   const key = (name) => (off ? `off${name[0].toUpperCase()}${name.slice(1)}` : name);
   const here = aroundPlace(language, "here", {}, "").before;
   if (row.token) return aroundPlace(language, key("placeless"), filled, here);

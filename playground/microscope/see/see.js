@@ -39,8 +39,8 @@ const SEE_STAIRS = `
 const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 const SEE_ARC = `<svg aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
 
-// options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a page that
-// is shared, tryAt: an address that others reach, bar: px above it}
+// options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a page
+// that is shared, tryAt: an address that others reach, bar: px above it}
 export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;

@@ -16,7 +16,7 @@ const row = (change) => ({
 });
 const said = (change, parts = [], language = "en") => {
   const { before, place, after } = sayRow(language, row(change), parts);
-  return `${before}[${place}]${after}`;
+  return `${before}[${place}]${after}`.replaceAll("\u00a0", " ");
 };
 
 test("near is one patch away, far more than 15 % of the longer side", () => {
