@@ -25,7 +25,9 @@ test("every language says everything, and fills in the same", () => {
 
 test("every sentence of the table is said somewhere, and none that is said is missing", () => {
   const files = readdirSync(SEE).filter((name) => name.endsWith(".js") && name !== "words.js");
-  const sources = [...files, "../shell/toolbar.js", "../lens/share.js"].map((name) => readFileSync(new URL(name, SEE), "utf8"));
+  const sources = [...files, "../shell/toolbar.js", "../lens/share.js"].map((name) =>
+    readFileSync(new URL(name, SEE), "utf8"),
+  );
   const all = sources.join("\n");
   for (const key of Object.keys(SEE_WORDS.en)) {
     const plain = key.replace(/^off(.)/, (_, first) => first.toLowerCase());
