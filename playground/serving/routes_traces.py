@@ -64,7 +64,7 @@ def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
         "model": wish.model,
         "title": plain_name(wish.model),
         "detail": wish.detail,
-        "layers": models.load(wish.model).config.depth,
+        "layers": None if picture.sample else models.load(wish.model).config.depth,  # a sample's need no torch
         "scale": wish.scale,
         "cut": list(wish.cut),
         "grid": list(traces.grid(picture, wish)),
