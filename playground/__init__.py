@@ -19,39 +19,51 @@ from playground.version import __version__
 
 if TYPE_CHECKING:
     from playground.errors import PlaygroundError
-    from playground.face import trace
+    from playground.face import Trace, trace, trace_batch
     from playground.figures.many import trace_many
     from playground.figures.notebook import figure, save, show
+    from playground.figures.sweeping import sweep
+    from playground.figures.watching import watch, watched
+    from playground.models.checking import check
     from playground.models.loading import load
     from playground.pictures.images import open_image
-    from playground.tracing import Trace
     from playground.version import cite
 
 __all__ = [
     "PlaygroundError",
     "Trace",
     "__version__",
+    "check",
     "cite",
     "figure",
     "load",
     "open_image",
     "save",
     "show",
+    "sweep",
     "trace",
+    "trace_batch",
     "trace_many",
+    "watch",
+    "watched",
 ]
 
 _HOME = {  # where each name lives
     "PlaygroundError": "errors",
-    "Trace": "tracing",
+    "Trace": "face",
+    "check": "models.checking",
     "cite": "version",
     "figure": "figures.notebook",
     "load": "models.loading",
     "open_image": "pictures.images",
     "save": "figures.notebook",
     "show": "figures.notebook",
+    "sweep": "figures.sweeping",
     "trace": "face",
+    "trace_batch": "face",
     "trace_many": "figures.many",
+    "watch": "figures.watching",
+    "watched": "figures.watching",
 }
 
 

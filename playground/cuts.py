@@ -89,18 +89,21 @@ class Cuts:
             heard[some] &= ~self._silenced(cut, asked, tokens)
         return heard | (asked[:, None] == tokens)  # a token always hears itself
 
-    def on(self, device: torch.device) -> Callable[[int], Tensor | None]:
-        """`heard` of all tokens, layer by layer, for a pass on this device."""
+    def at(self) -> Callable[[str, Tensor], Tensor]:
+        """These cuts in a pass: see `at` in playground/vit.py. Most are the same in all layers, and made once."""
         last: tuple[tuple[Cut, ...], Tensor | None] = ((), None)
 
-        def heard(layer: int) -> Tensor | None:
+        def at(point: str, x: Tensor) -> Tensor:
             nonlocal last
-            if (cuts := self.in_layer(layer)) != last[0]:  # most are the same in all layers
-                found = self.heard(layer)
-                last = cuts, None if found is None else found.to(device)
-            return last[1]
+            if not point.endswith(".attention.heard"):
+                return x
+            layer = int(point.split(".")[1])
+            if (cuts := self.in_layer(layer)) != last[0]:
+                heard = self.heard(layer)
+                last = cuts, None if heard is None else heard[None].to(x.device)  # (1, h or 1, N, N)
+            return x if last[1] is None else last[1]
 
-        return heard
+        return at
 
     def _silenced(self, cut: Cut, asked: Tensor, tokens: Tensor) -> Tensor:
         """(queries, N): the scores that a cut sets to −∞."""

@@ -6,13 +6,15 @@ token: how far it reaches, after the last layer and its norm, in the direction i
 
     "gradient"  gradient × input: ∂y/∂x · x of each token x that enters the first layer. With its sign it tells what
                 speaks for the answer from what speaks against it; without, how much each token moves it
+    "integrated"  integrated gradients (Sundararajan et al., 2017): (x − x₀) times the mean of ∂y/∂x on the way from x₀,
+                the tokens of a picture of the mean colour, to x. With its sign; all of it sums to y(x) − y(x₀)
     "chefer"    gradient × attention (Chefer, Gur & Wolf, 2021). Of each layer, Ā is the mean over its heads of
                 max(0, ∂y/∂A ⊙ A); the tokens that the answer is read from begin with 1 in all, and from the last layer
                 down r ← r + r Ā.
     "legrad"    LeGrad (Bousselham et al., 2024): each layer answers by itself, with the model's last norm and head;
                 max(0, ∂y/∂A), averaged over heads and over the tokens that ask, summed over layers
 
-The other two cut away what is negative: they know only what speaks for the answer.
+The last two cut away what is negative: they know only what speaks for the answer.
 
 No N × N gradient is held. A's gradient is ∂y/∂A = g Vᵀ, where g is the gradient of what the head mixed, (N, d): so a
 row of it is computed when it is needed, as a row of A is, and the gradients of queries, keys and values come of the
@@ -24,7 +26,7 @@ Several pictures of one size go through together: B of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -32,11 +34,12 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.positions import rotate
-from playground.vit import QKV, Attention, Block, Heard, Rotation, VisionTransformer, everybody
+from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
 
-METHODS = ("gradient", "chefer", "legrad")
-SIGNED = ("gradient",)  # with a sign for each token
+METHODS = ("gradient", "integrated", "chefer", "legrad")
+SIGNED = ("gradient", "integrated")  # with a sign for each token
 DEFAULT = "gradient"  # it foretells best what blanking moves, and never the contrary: benchmarks/relevances.py
+STEPS = 24  # of integrated gradients
 BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
 KEPT = 2**27  # bytes; where a pass is larger, each layer is computed again on the way back
 
@@ -59,14 +62,16 @@ class Pass:
     entering: Tensor  # (B, N, D): the tokens that enter the first layer
     rotation: Rotation
     scale: float
-    heard: Heard = everybody
+    at: At = untouched
+    blank: Tensor | None = None  # (B, N, D): the same of a picture of the mean colour, for integrated gradients
     give_way: Callable[[], object] = lambda: None  # called between layers: a server lets others come in between
 
 
 def relevance(of: Pass, answer: Answer, method: str = DEFAULT, signed: bool = False) -> Tensor:
     """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; zeros where nothing moves it.
     `signed`: below zero where a token speaks against it."""
-    moves = {"chefer": _chefer, "gradient": _gradient, "legrad": _legrad}[method](of, answer)
+    ways = {"chefer": _chefer, "gradient": _gradient, "integrated": _integrated, "legrad": _legrad}
+    moves = ways[method](of, answer)
     shares = moves / moves.abs().sum(-1, keepdim=True).clamp(min=torch.finfo(moves.dtype).tiny)
     return (shares if signed else shares.abs()).detach()
 
@@ -87,6 +92,17 @@ def of_token(of: Pass, token: int | None, label: str | int | None, method: str, 
     if not shares.isfinite().all():
         raise PlaygroundError(f"The gradients of {of.vit.name} are no numbers here: load the model in float32.")
     return shares
+
+
+def of_many(
+    vit: VisionTransformer, entering: Tensor, rotation: Rotation, at: At = untouched, label: int | None = None
+) -> Tensor:
+    """(B, N): of images that were embedded, what moves the first token's feature, or a label's score with its sign:
+    without a trace to remember. As many go through together as memory is cheap for."""
+    tokens = entering.shape[1]
+    answer = feature(vit, 0, tokens) if label is None else label_score(vit, label, tokens)
+    passes = (Pass(vit, some, rotation, vit.config.scale, at) for some in entering.split(at_once(vit, tokens)))
+    return torch.cat([relevance(of, answer, signed=label is not None).float() for of in passes])
 
 
 def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None) -> bool:
@@ -179,7 +195,7 @@ def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
     return Answer(reach, torch.eye(tokens)[token])
 
 
-# The three ways -------------------------------------------------------------------------------------------------------
+# The four ways -------------------------------------------------------------------------------------------------------
 
 
 def _chefer(of: Pass, answer: Answer) -> Tensor:
@@ -199,19 +215,31 @@ def _gradient(of: Pass, answer: Answer) -> Tensor:
     return (gradient * of.entering).sum(-1)
 
 
+def _integrated(of: Pass, answer: Answer) -> Tensor:
+    """By the rule of the midpoints."""
+    if of.blank is None:
+        raise PlaygroundError("Integrated gradients need the tokens of a blank picture to begin from.")
+    way, total = of.entering - of.blank, torch.zeros_like(of.entering)
+    for step in range(STEPS):
+        *_, gradient = _back(replace(of, entering=of.blank + (step + 0.5) / STEPS * way), answer)
+        total += gradient / STEPS
+    return (total * way).sum(-1)
+
+
 @torch.no_grad()
 def _legrad(of: Pass, answer: Answer) -> Tensor:
     total = of.entering.new_zeros(of.entering.shape[:2])
     x = of.entering
     for layer, block in enumerate(of.vit.blocks):
-        mixture, qkv = block.attn(block.norm1(x), of.scale, of.rotation, of.heard(layer))
+        at = _Meeting(within(of.at, layer))
+        mixture, qkv = block.attn(block.norm1(x), of.scale, of.rotation, at)
         with torch.enable_grad():
             mixture.requires_grad_()
-            between = x + block.ls1(mixture)
-            after = between + block.ls2(block.mlp(block.norm2(between)))
+            between = x + at.at("attention", block.ls1(mixture))
+            after = at.at("residual", between + at.at("mlp", block.ls2(block.mlp(block.norm2(between)))))
             (gradient,) = torch.autograd.grad(answer.of(after).sum(), mixture)
         x = after.detach()
-        of_heads = _by_head(gradient @ block.attn.proj.weight, qkv)
+        of_heads = at.back("attention.heads", _by_head(gradient @ block.attn.proj.weight, qkv))
         for b, rows in _some(qkv):
             total[b] += (of_heads[b, :, rows] @ qkv.v[b].mT).clamp(min=0).sum((1, 2))
         of.give_way()
@@ -224,11 +252,44 @@ Watch = Callable[[slice, slice, Tensor], None]  # gets, of some pictures, some r
 
 
 @dataclass
+class _Meeting:
+    """`at` in one layer, and how gradients go back through what it did."""
+
+    at: At
+    graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # where it did something: before, after
+
+    def __call__(self, point: str, x: Tensor) -> Tensor:
+        if point.endswith(".heard"):
+            return self.at(point, x)
+        with torch.enable_grad():
+            before = x.detach().requires_grad_()
+            after = self.at(point, before)
+        if after is before:
+            return x
+        self.graphs[point] = before, after
+        return after.detach()
+
+    def back(self, point: str, gradient: Tensor) -> Tensor:
+        if point not in self.graphs:
+            return gradient
+        before, after = self.graphs[point]
+        if not after.requires_grad:  # something else was put there
+            return torch.zeros_like(before)
+        return torch.autograd.grad(after, before, gradient, materialize_grads=True, allow_unused=True)[0]
+
+    def heard(self, q: Tensor) -> Tensor | None:
+        """Whom each token hears, (B or 1, h or 1, N, N); None: everybody."""
+        mask = self.at("attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool, device=q.device))
+        return None if mask.numel() == 1 else mask
+
+
+@dataclass
 class Layer:
     """What one layer needs on the way back. A graph is a tensor and the one that it is computed from."""
 
     x: Tensor  # what enters it, (B, N, D)
     between: Tensor  # what enters its MLP
+    at: _Meeting
     qkv: tuple[Tensor, Tensor] | None = None  # the graph from x to all three, (3, B, h, N, d); None: compute it again
     hidden: tuple[Tensor, Tensor] | None = None  # and from `between` to what the MLP's second matrix is given
 
@@ -252,15 +313,17 @@ def _forth(of: Pass) -> tuple[list[Layer], Tensor]:
     little = B * _kept_of_one(of.vit, N) <= KEPT
     kept, x = [], of.entering
     for layer, block in enumerate(of.vit.blocks):
-        qkv = _queries_keys_values(block, x, of.rotation)
-        mixed = block.attn.mix(*qkv[0].detach(), of.scale, of.heard(layer))  # (B, h, N, d)
-        between = x + block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2)))
-        kept.append(Layer(x, between, qkv if little else None))
+        at = _Meeting(within(of.at, layer))
+        qkv = _queries_keys_values(block, x, of.rotation, at.at)
+        mixed = at("attention.heads", block.attn.mix(*qkv[0].detach(), of.scale, at.heard(x)))  # (B, h, N, d)
+        between = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
+        kept.append(Layer(x, between, at, qkv if little else None))
         if little:
             kept[-1].hidden = _hidden(block, between)
-            x = between + block.ls2(block.mlp.fc2(kept[-1].hidden[0].detach()))
+            thought = block.mlp.fc2(kept[-1].hidden[0].detach())
         else:
-            x = between + block.ls2(block.mlp(block.norm2(between)))
+            thought = block.mlp(block.norm2(between))
+        x = at("residual", between + at("mlp", block.ls2(thought)))
         of.give_way()
     return kept, x
 
@@ -271,24 +334,25 @@ def _through(of: Pass, layer: int, kept: Layer, gradient: Tensor, watch: Watch) 
     nothing goes back through what they gave."""
     block = of.vit.blocks[layer]
     hidden, between = kept.hidden or _hidden(block, kept.between)
-    of_hidden = block.ls2(gradient) @ block.mlp.fc2.weight  # ls2 only multiplies
+    gradient = kept.at.back("residual", gradient)
+    of_hidden = block.ls2(kept.at.back("mlp", gradient)) @ block.mlp.fc2.weight  # ls2 only multiplies
     gradient = gradient + torch.autograd.grad(hidden, between, of_hidden)[0]
-    qkv, x = kept.qkv or _queries_keys_values(block, kept.x, of.rotation)
-    of_mixed = block.ls1(gradient) @ block.attn.proj.weight
-    of_qkv = _attention_back(QKV(*qkv.detach()), of_mixed, of.scale, of.heard(layer), watch)
+    qkv, x = kept.qkv or _queries_keys_values(block, kept.x, of.rotation, kept.at.at)
+    of_mixed = block.ls1(kept.at.back("attention", gradient)) @ block.attn.proj.weight
+    of_heads = kept.at.back("attention.heads", _by_head(of_mixed, QKV(*qkv)))
+    of_qkv = _attention_back(QKV(*qkv.detach()), of_heads, of.scale, kept.at.heard(x), watch)
     return gradient + torch.autograd.grad(qkv, x, of_qkv)[0]
 
 
-def _attention_back(qkv: QKV, of_mixed: Tensor, scale: float, heard: Tensor | None, watch: Watch) -> Tensor:
-    """∂y/∂ what the heads mixed, (B, N, D) -> ∂y/∂ queries, keys and values, (3, B, h, N, d)."""
+def _attention_back(qkv: QKV, of_heads: Tensor, scale: float, heard: Tensor | None, watch: Watch) -> Tensor:
+    """∂y/∂ what the heads mixed, (B, h, N, d) -> ∂y/∂ queries, keys and values, (3, B, h, N, d)."""
     q, k, v = qkv  # (B, h, N, d) each
-    of_heads = _by_head(of_mixed, qkv)
     found = q.new_zeros(3, *q.shape)
     of_q, of_k, of_v = found
     for b, rows in _some(qkv):
         scores = q[b, :, rows] @ k[b].mT * scale  # (b, h, rows, N)
         if heard is not None:
-            scores = scores.masked_fill(~heard[:, rows], -torch.inf)
+            scores = scores.masked_fill(~heard[b if len(heard) > 1 else slice(None), :, rows], -torch.inf)
         weights = scores.softmax(-1)
         product = weights * (of_heads[b, :, rows] @ v[b].mT)  # A ⊙ ∂y/∂A
         watch(b, rows, product)
@@ -321,16 +385,16 @@ def _hidden(block: Block, between: Tensor) -> tuple[Tensor, Tensor]:
         return block.mlp.hidden(block.norm2(between)), between
 
 
-def _queries_keys_values(block: Block, x: Tensor, rotation: Rotation) -> tuple[Tensor, Tensor]:
+def _queries_keys_values(block: Block, x: Tensor, rotation: Rotation, at: At) -> tuple[Tensor, Tensor]:
     """(3, B, h, N, d), see vit.Attention; and what it is computed from."""
     attn: Attention = block.attn
     with torch.enable_grad():
         x = x.detach().requires_grad_()
         qkv = attn.qkv(block.norm1(x)).unflatten(-1, (3, attn.heads, -1)).permute(2, 0, 3, 1, 4)
-        if isinstance(attn.q_norm, torch.nn.Identity) and rotation is None:
-            return qkv, x
-        q, k, v = qkv
+        q, k, v = given = qkv.unbind(0)
         q, k = attn.q_norm(q), attn.k_norm(k)
         if rotation is not None:
             q, k = rotate(q, *rotation), rotate(k, *rotation)
-        return torch.stack([q, k, v]), x
+        q, k, v = at("attention.queries", q), at("attention.keys", k), at("attention.values", v)
+        same = all(a is b for a, b in zip((q, k, v), given, strict=True))
+        return (qkv if same else torch.stack([q, k, v])), x

@@ -22,13 +22,18 @@ from PIL import Image
 from torch import Tensor
 
 from playground import cuts, matching, relevance, trace_table
+from playground.cuts import Cuts as Cuts
 from playground.cuts import Shape
 from playground.errors import PlaygroundError
 from playground.pack.record import Query, Record
+from playground.pack.record import denormalised as denormalised
 from playground.pack.record import index as index  # others take it from here
 from playground.pictures import images
 from playground.relevance import METHODS as METHODS
-from playground.vit import QKV, Heard, Rotation, VisionTransformer
+from playground.relevance import label_number as label_number
+from playground.relevance import no_labels as no_labels
+from playground.relevance import of_many as of_many
+from playground.vit import QKV, At, Config, VisionTransformer, untouched
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,45 +51,118 @@ def trace(
     size: tuple[int, int] | None = None,
     scale: Scale = None,
     cut: Sequence[str] | str = (),
+    at: At = untouched,
+    grad: bool = False,
 ) -> Trace:
     """One forward pass over the whole picture. `size` is the input's (height, width): by default the area that the
     model was trained on, with the picture's aspect. `scale` replaces 1/√d_k in every layer. `cut` says who may not
-    hear whom: see playground/cuts.py."""
+    hear whom: see playground/cuts.py. `at` and `grad`: see `trace_inputs`."""
     c = vit.config
     if size is None:
         size = images.fit(image.size, c.patch_size, c.image_size)
     pixels = images.model_input(image, images.checked_size(size, c.patch_size), c.mean, c.std, c.interpolation)
-    return trace_input(vit, pixels, scale=scale, cut=cut)
+    return trace_input(vit, pixels, scale=scale, cut=cut, at=at, grad=grad)
 
 
-def trace_input(vit: VisionTransformer, pixels: Tensor, *, scale: Scale = None, cut: Sequence[str] | str = ()) -> Trace:
+def trace_input(vit: VisionTransformer, pixels: Tensor, **how: Any) -> Trace:
     """The same of what the model gets, (1, 3, height, width), as it is."""
+    return trace_inputs(vit, pixels, **how)[0]
+
+
+def trace_inputs(
+    vit: VisionTransformer,
+    pixels: Tensor,
+    *,
+    scale: Scale = None,
+    cut: Sequence[str] | str = (),
+    at: At = untouched,
+    interventions: tuple[str, ...] = (),
+    grad: bool = False,
+) -> list[Trace]:
+    """Of several pictures of one size, (B, 3, height, width), which go through together. `at(point, tensor)` gives what
+    is to be there instead, at any of `vit.points()`; `interventions` says it in words. `grad` keeps the graph: logits
+    and record can be differentiated."""
     c = vit.config
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
     weight = vit.patch_embed.proj.weight
-    grid = (size[0] // c.patch_size, size[1] // c.patch_size)
-    made = cuts.read(cut, Shape(c.prefix, grid, c.depth, c.heads))
-    with torch.no_grad():
+    made = read_cuts(vit, (size[0] // c.patch_size, size[1] // c.patch_size), cut)
+    cutting, at = made.at(), at if at is untouched else checked(at)
+    with torch.set_grad_enabled(grad):
         number = c.scale if scale is None else scale_number(scale, c.scale)
-        logits, record = vit.record(pixels.to(weight), None if scale is None else number, made.on(weight.device))
-    _check_numbers(vit, logits, record)
-    return Trace(
-        model=vit.name,
-        size=size,
-        patch_size=c.patch_size,
-        prefix=c.prefix,
-        native_scale=c.scale,
-        scale=number,
-        record={i: QKV(*(t[0].float() for t in layer)) for i, layer in enumerate(record)},  # whatever the model's dtype
-        layers=c.depth,
-        logits=logits[0].float().cpu() if vit.classes else None,
-        predictions=c.likeliest(logits[0]) if vit.classes else (),
-        input=pixels,
-        vit=vit,
-        vit_state=vit.state(),
-        cuts=made,
-        assumed=", ".join(one.value for one in vit.assumed if one.word != "global_pool"),
-    )
+        kept = _Kept(lambda point, x: at(point, cutting(point, x)))
+        logits, ran = vit.record(pixels.to(weight), None if scale is None else number, kept if grad else kept.at)
+    _check_numbers(vit, logits, ran)
+    record = kept.record() if grad else [[list(t) for t in layer] for layer in ran]
+    return [
+        Trace(
+            model=vit.name,
+            size=size,
+            patch_size=c.patch_size,
+            prefix=c.prefix,
+            native_scale=c.scale,
+            scale=number,
+            record={i: QKV(*(t[one].float() for t in layer)) for i, layer in enumerate(record)},  # whatever its dtype
+            layers=c.depth,
+            logits=logits[one].float().cpu() if vit.classes else None,
+            predictions=likeliest(c, logits[one].detach()) if vit.classes else (),
+            input=pixels[one, None],
+            vit=vit,
+            vit_state=vit.state(),
+            cuts=made,
+            at=at,
+            interventions=interventions or ("an intervention at=",) * (at is not untouched),
+            assumed=", ".join(said.value for said in vit.assumed if said.word != "global_pool"),
+        )
+        for one in range(len(pixels))
+    ]
+
+
+def read_cuts(vit: VisionTransformer, grid: tuple[int, int], cut: Sequence[str] | str) -> Cuts:
+    return cuts.read(cut, Shape(vit.config.prefix, grid, vit.config.depth, vit.config.heads))
+
+
+def checked(at: At) -> At:
+    """The same function, held to the shape of what it was given."""
+    if not callable(at):
+        raise PlaygroundError(
+            f"at= is a function of a point and a tensor, or {{point: function}}; given was {at!r:.60}."
+        )
+
+    def same_shape(point: str, x: Tensor) -> Tensor:
+        instead = at(point, x)
+        if not isinstance(instead, Tensor):
+            raise PlaygroundError(f"at= gave {type(instead).__name__} at {point!r}: it gives a tensor, x itself too.")
+        if instead.shape != x.shape and not point.endswith(".heard"):
+            raise PlaygroundError(
+                f"at= gave a tensor of {tuple(instead.shape)} at {point!r}, where one of {tuple(x.shape)} belongs."
+            )
+        return instead
+
+    return same_shape
+
+
+class _Kept:
+    """Queries, keys and values of each picture as the pass goes through them: parts cut out later have no gradient."""
+
+    def __init__(self, at: At):
+        self.at = at
+        self.parts: list[list[Tensor]] = []
+
+    def __call__(self, point: str, x: Tensor) -> Tensor:
+        x = self.at(point, x)
+        if point.endswith((".queries", ".keys", ".values")):
+            self.parts.append(list(x.unbind(0)))
+            x = torch.stack(self.parts[-1])
+        return x
+
+    def record(self) -> list[list[list[Tensor]]]:  # of each layer
+        return [self.parts[at : at + 3] for at in range(0, len(self.parts), 3)]
+
+
+def likeliest(c: Config, logits: Tensor, most: int = 5) -> tuple[tuple[str, float], ...]:
+    """Labels with their shares, the likeliest first; none where nobody says what the classes are called."""
+    best = c.shares(logits.float()).topk(min(most, len(c.labels)))
+    return tuple((c.labels[i], share) for share, i in zip(*map(Tensor.tolist, best), strict=True))
 
 
 def no_numbers(vit: VisionTransformer, where: str) -> PlaygroundError:
@@ -138,7 +216,7 @@ class Trace(Record):
         layer = self.layer_number(layer)
         q, k, _ = self.record[layer]
         tokens = slice(None) if queries is None else [self.token(query) for query in queries]
-        return _answer(softmax_rows(q[:, tokens], k, self.scale_number(scale), self.cuts.heard(layer, tokens)))
+        return _answer(softmax_rows(q[:, tokens], k, self.scale_number(scale), self._heard_in(layer, tokens)))
 
     def entropy(self, layer: int, queries: Sequence[Query] | None = None, scale: Scale = None) -> Tensor:
         """(heads, queries): the entropy of these rows in bits, see `entropy` below."""
@@ -176,12 +254,13 @@ class Trace(Record):
 
     def _heard(self, layer: int, head: int, queries: list[int] | slice) -> Tensor | None:
         """Whom these tokens hear in one head, (queries, tokens); None: everybody."""
-        found = self.cuts.heard(self.layer_number(layer), queries)
+        found = self._heard_in(self.layer_number(layer), queries)
         return None if found is None else found[head if len(found) > 1 else 0]
 
-    def heard_on(self, device: torch.device) -> Heard:
-        """The cuts of this pass, for one that runs on this device."""
-        return self.cuts.on(device)
+    def _heard_in(self, layer: int, queries: list[int] | slice) -> Tensor | None:
+        """The same for all heads, (h or 1, queries, tokens)."""
+        masked = self.masked(layer)
+        return self.cuts.heard(layer, queries) if masked is None else masked[:, queries]
 
     def _blocks(self, layer: int, head: int, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
         """The weights of a head in blocks of at most BLOCK scores, to bound memory: (slice, (rows, tokens))."""
@@ -244,7 +323,7 @@ class Trace(Record):
         vit = self._need_vit()
         with torch.no_grad():
             pixels = self._need_input().to(vit.patch_embed.proj.weight)
-            return _answer(vit.features(pixels, layer, self.scale, self.heard_on(pixels.device))[0])
+            return _answer(vit.features(pixels, layer, self.scale, self.intervening())[0])
 
     def similarity(self, query: Query, layer: int | None = None) -> Tensor:
         """(tokens,): cosine between the query's features and every token's."""
@@ -288,7 +367,8 @@ class Trace(Record):
         positive where a token speaks for it and negative where it speaks against it. See playground/relevance.py for
         the methods."""
         vit, x, rotation = self.entering()
-        of = relevance.Pass(vit, x.detach(), rotation, self.scale, self.heard_on(x.device), give_way)
+        blank = vit.embed(torch.zeros_like(self._need_input()).to(x), self.intervening())[0].detach()
+        of = relevance.Pass(vit, x.detach(), rotation, self.scale, self.intervening(), blank, give_way)
         token = None if query is None else self.token(query)
         return _answer(relevance.of_token(of, token, label, method, signed))
 
@@ -368,12 +448,3 @@ def scale_number(scale: float | str, native: float) -> float:
 
 def _answer(x: Tensor) -> Tensor:
     return x.detach().float().cpu()
-
-
-def relevance_of_first(vit: VisionTransformer, entering: Tensor, rotation: Rotation) -> Tensor:
-    """What moves the first token's feature, (B, N), of images that were embedded: without a trace to remember. As many
-    go through together as memory is cheap for."""
-    answer = relevance.feature(vit, 0, entering.shape[1])
-    parts = entering.split(relevance.at_once(vit, entering.shape[1]))
-    passes = (relevance.Pass(vit, some, rotation, vit.config.scale) for some in parts)
-    return torch.cat([relevance.relevance(of, answer).float() for of in passes])

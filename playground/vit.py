@@ -80,11 +80,6 @@ class Config:
         """Probabilities: of each label by itself where several may be true, else of labels that share out 100 %."""
         return logits.sigmoid() if self.multi_label else logits.softmax(dim=-1)
 
-    def likeliest(self, logits: Tensor, most: int = 5) -> tuple[tuple[str, float], ...]:
-        """Labels with their shares, the likeliest first; none where nobody says what the classes are called."""
-        best = self.shares(logits.float()).topk(min(most, len(self.labels)))
-        return tuple((self.labels[i], share) for share, i in zip(*map(Tensor.tolist, best), strict=True))
-
 
 PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
     "Ti": {"depth": 12, "width": 192, "mlp_width": 768, "heads": 3},
@@ -96,17 +91,20 @@ PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
 
 State = tuple[tuple[object, ...], ...]  # of a model's weights: see VisionTransformer.state
 Rotation = tuple[Tensor, Tensor] | None  # sine and cosine of each patch's angles, where positions are angles
-Heard = Callable[
-    [int], Tensor | None
-]  # layer -> whom each token hears, (h or 1, N, N) bool; None: everybody. See cuts.py
+At = Callable[[str, Tensor], Tensor]  # a point of the pass and what is there -> what is there instead
+IN_LAYER = "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual"
 
 
-def everybody(layer: int) -> None:
-    """Whom each token hears where nothing is cut."""
+def untouched(point: str, x: Tensor) -> Tensor:
+    return x
+
+
+def within(at: At, layer: int) -> At:  # for the points of one layer
+    return lambda point, x: at(f"layers.{layer}.{point}", x)
 
 
 class Told(NamedTuple):
-    """A head whose attention weights were asked for by a loss during training: see models/source.py."""
+    """A head whose attention weights were asked for by a loss during training: see analysis/heads.py."""
 
     layer: int
     head: int
@@ -131,8 +129,7 @@ class QKV(NamedTuple):
 
 def attention(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
     """softmax(q kᵀ · scale) v, by torch's fused kernel, which never holds the (N, N) weights."""
-    mask = None if heard is None else heard[None]  # with fewer dimensions torch takes a slower way
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)  # (B, h, N, d)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=heard, scale=scale)  # (B, h, N, d)
 
 
 def attention_by_hand(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
@@ -169,16 +166,17 @@ class Attention(nn.Module):
         self.proj = nn.Linear(c.width, c.width)  # W_O
         self.mix = attention  # training and ablation put a function of their own here
 
-    def forward(
-        self, x: Tensor, scale: float | None, rotation: Rotation, heard: Tensor | None = None
-    ) -> tuple[Tensor, QKV]:
+    def forward(self, x: Tensor, scale: float | None, rotation: Rotation, at: At = untouched) -> tuple[Tensor, QKV]:
         B, N, D = x.shape
         qkv = self.qkv(x).view(B, N, 3, self.heads, D // self.heads)  # (B, N, 3, h, d)
         q, k, v = qkv.permute(2, 0, 3, 1, 4)  # (B, h, N, d) each
         q, k = self.q_norm(q), self.k_norm(k)
         if rotation is not None:
             q, k = rotate(q, *rotation), rotate(k, *rotation)
-        mixed = self.mix(q, k, v, self.scale if scale is None else scale, heard)  # (B, h, N, d)
+        q, k, v = at("attention.queries", q), at("attention.keys", k), at("attention.values", v)
+        heard = at("attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool, device=x.device))  # True: everybody
+        heard = None if heard.numel() == 1 else heard  # (B or 1, h or 1, N, N)
+        mixed = at("attention.heads", self.mix(q, k, v, self.scale if scale is None else scale, heard))  # (B, h, N, d)
         mixed = mixed.transpose(1, 2).reshape(B, N, D)  # the heads' answers, one behind the other
         return self.proj(mixed), QKV(q, k, v)
 
@@ -247,13 +245,11 @@ class Block(nn.Module):
         self.mlp = MLP(c)
         self.ls2 = LayerScale(c) if c.layer_scale else nn.Identity()
 
-    def forward(
-        self, x: Tensor, scale: float | None, rotation: Rotation, heard: Tensor | None = None
-    ) -> tuple[Tensor, QKV]:
-        mixture, qkv = self.attn(self.norm1(x), scale, rotation, heard)
-        x = x + self.ls1(mixture)
-        x = x + self.ls2(self.mlp(self.norm2(x)))
-        return x, qkv
+    def forward(self, x: Tensor, scale: float | None, rotation: Rotation, at: At = untouched) -> tuple[Tensor, QKV]:
+        mixture, qkv = self.attn(self.norm1(x), scale, rotation, at)
+        x = x + at("attention", self.ls1(mixture))
+        x = x + at("mlp", self.ls2(self.mlp(self.norm2(x))))
+        return at("residual", x), qkv
 
     def value_norms(self, v: Tensor) -> Tensor:
         """(h, N, d) -> (h, N): ‖W_O v‖, how long the vector is that a token adds to the stream at a weight of 1; with
@@ -351,27 +347,31 @@ class VisionTransformer(nn.Module):
         """The logits, (B, classes); the pooled features, (B, D), of a model without a classifier."""
         return self.classify(self.features(image, self.config.depth - 1, scale))
 
-    def features(self, image: Tensor, layer: int, scale: float | None = None, heard: Heard = everybody) -> Tensor:
-        """The tokens as they leave a layer, (B, N, D)."""
-        return next(islice(self.layers(*self.embed(image), scale, heard=heard), layer, None))[0]
+    def points(self) -> list[str]:
+        """Where a pass asks `at`, in its order: such as "layers.6.attention.values"."""
+        return ["embedding", *(f"layers.{i}.{point}" for i in range(len(self.blocks)) for point in IN_LAYER.split())]
 
-    def record(self, image: Tensor, scale: float | None = None, heard: Heard = everybody) -> tuple[Tensor, list[QKV]]:
+    def features(self, image: Tensor, layer: int, scale: float | None = None, at: At = untouched) -> Tensor:
+        """The tokens as they leave a layer, (B, N, D)."""
+        return next(islice(self.layers(*self.embed(image, at), scale, at=at), layer, None))[0]
+
+    def record(self, image: Tensor, scale: float | None = None, at: At = untouched) -> tuple[Tensor, list[QKV]]:
         """The logits, and every layer's queries, keys and values."""
         record = []
-        for x, qkv in self.layers(*self.embed(image), scale, heard=heard):  # noqa: B007
+        for x, qkv in self.layers(*self.embed(image, at), scale, at=at):  # noqa: B007
             record.append(qkv)
         return self.classify(x), record
 
     def layers(
-        self, x: Tensor, rotation: Rotation, scale: float | None = None, first: int = 0, heard: Heard = everybody
+        self, x: Tensor, rotation: Rotation, scale: float | None = None, first: int = 0, at: At = untouched
     ) -> Iterator[tuple[Tensor, QKV]]:
         """One layer after the other: the tokens as they leave it, (B, N, D), and its queries, keys and values."""
         for layer, block in enumerate(self.blocks[first:], first):
-            x, qkv = block(x, scale, rotation, heard(layer))
+            x, qkv = block(x, scale, rotation, within(at, layer))
             yield x, qkv
             del qkv  # if nobody keeps them, the next layer's take their memory
 
-    def embed(self, image: Tensor) -> tuple[Tensor, Rotation]:
+    def embed(self, image: Tensor, at: At = untouched) -> tuple[Tensor, Rotation]:
         """Pixels to tokens that know their place; with them the rotation, where places are angles."""
         c = self.config
         grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)
@@ -389,7 +389,7 @@ class VisionTransformer(nn.Module):
         if c.positions == "rotary":
             sin, cos = rotary(grid, c.width // c.heads)
             rotation = sin.to(x), cos.to(x)
-        return self.norm_pre(x), rotation
+        return at("embedding", self.norm_pre(x)), rotation
 
     def positions(self, grid: tuple[int, int]) -> Tensor:
         """The learned positions for any grid, (1, N, D)."""

@@ -175,10 +175,11 @@ def test_several_pictures_and_layers_that_are_computed_again_change_nothing(smal
     traces = [playground.trace(small, picture.rotate(angle)) for angle in (0, 90, 180)]
     expected = [seen.relevance(label=7, method=method) for seen in traces]
     entering = torch.cat([seen.entering()[1] for seen in traces]).detach()
+    blank = small.embed(torch.zeros_like(traces[0].input))[0].detach().expand_as(entering)
     for kept, block in ((2**40, 2**40), (0, 2**40), (2**40, 2 * 4 * 67**2), (0, 100)):
         monkeypatch.setattr(relevance, "KEPT", kept)
         monkeypatch.setattr(relevance, "BLOCK", block)
-        of = relevance.Pass(small, entering, None, small.config.scale)
+        of = relevance.Pass(small, entering, None, small.config.scale, blank=blank)
         found = relevance.relevance(of, relevance.label_score(small, 7, 67), method, method in relevance.SIGNED)
         torch.testing.assert_close(found, torch.stack(expected), atol=1e-6, rtol=1e-4)
 
@@ -209,7 +210,7 @@ def test_of_every_kind_of_model_the_gradient_is_autograd_s(picture, change):
     seen = playground.trace(vit, picture, cut="2,3>4,4@1", scale=0.3)
     _, x, rotation = seen.entering()
     x = x.detach().requires_grad_()
-    for last, _ in vit.layers(x, rotation, 0.3, heard=seen.heard_on(x.device)):  # noqa: B007
+    for last, _ in vit.layers(x, rotation, 0.3, at=seen.intervening()):  # noqa: B007
         pass
     vit.classify(last)[0, 4].backward()
     expected = (x.grad * x).sum(-1)[0].detach()

@@ -2,9 +2,9 @@ import pytest
 import torch
 from conftest import SMALL, scramble
 
+from playground.analysis.patches import by_unfolding
 from playground.errors import PlaygroundError
-from playground.lessons.patches import by_unfolding
-from playground.lessons.teaching_layer import TeachingAttention
+from playground.lessons.walk import TeachingAttention
 from playground.positions import rotary, sinusoidal
 from playground.vit import PAPER, Config, Patches, VisionTransformer, attention, attention_by_hand
 

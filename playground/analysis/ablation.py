@@ -6,16 +6,15 @@ layer 4 set to zero, which is the same as zeros in their columns of W_O.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.tracing import Trace
-from playground.vit import Block, VisionTransformer
+from playground.vit import At, VisionTransformer
 
 Off = Collection[tuple[int, int]]  # (layer, head) of each head that is switched off
 SMALLEST = 1e-9
@@ -41,13 +40,14 @@ class Loss:
 def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None) -> Loss:
     """Runs the picture through the network with these heads switched off. Layers below the first of them are not run
     again. `give_way` is called after every layer: a server lets others come in between."""
-    by_layer = _by_layer(seen, off)
-    first = min(by_layer, default=seen.layers)  # layers below it give the same
+    heads = by_layer(seen, off)
+    first = min(heads, default=seen.layers)  # layers below it give the same
     with torch.no_grad():
         vit, start, rotation = seen.entering()
-        whole = _after_each(vit, start, rotation, seen.scale, 0, give_way)
+        usual = seen.intervening()
+        whole = _after_each(vit, start, rotation, seen.scale, usual, 0, give_way)
         entering = whole[first - 1] if first else start
-        changed = _after_each(muted(vit, by_layer), entering, rotation, seen.scale, first, give_way)
+        changed = _after_each(vit, entering, rotation, seen.scale, then(usual, muted(heads)), first, give_way)
         silent = whole[:first] + changed
         change = [_moved(s, x) for s, x in zip(silent, whole, strict=True)]
         before, after = (vit.classify(tokens[-1])[0].float().cpu() for tokens in (whole, silent))
@@ -57,11 +57,11 @@ def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None
 
 
 def _after_each(
-    vit: VisionTransformer, entering: Tensor, rotation, scale: float, first: int, give_way: Callable[[], object]
+    vit: VisionTransformer, entering: Tensor, rotation, scale: float, at: At, first: int, give_way: Callable[[], object]
 ) -> list[Tensor]:
     """The tokens after layer `first` and after each one above it, (1, N, D)."""
     after = []
-    for x, _ in vit.layers(entering, rotation, scale, first):
+    for x, _ in vit.layers(entering, rotation, scale, first, at):
         after.append(x)
         give_way()
     return after
@@ -92,13 +92,15 @@ def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: N
     front, heads = len(seen.prefix), list(range(seen.heads))
     with torch.no_grad():
         vit, start, rotation = seen.entering()
-        whole = _after_each(vit, start, rotation, seen.scale, 0, give_way)
+        usual = seen.intervening()
+        whole = _after_each(vit, start, rotation, seen.scale, usual, 0, give_way)
     entering, last = whole[layer - 1] if layer else start, whole[-1]
     del whole
 
     def loss(off: list[int]) -> float:
         with torch.no_grad():
-            silent = _after_each(muted(vit, {layer: off}), entering, rotation, seen.scale, layer, give_way)[-1]
+            at = then(usual, muted({layer: off}))
+            silent = _after_each(vit, entering, rotation, seen.scale, at, layer, give_way)[-1]
             return float(_moved(silent, last)[front:].mean())
 
     added = torch.nn.functional.normalize(contributions(seen, layer)[:, front:], dim=-1)  # (heads, patches, D)
@@ -128,37 +130,35 @@ def contributions(seen: Trace, layer: int) -> Tensor:
         return seen.weights(layer) @ v.float().cpu() @ per_head.mT
 
 
-def muted(vit: VisionTransformer, heads: dict[int, list[int]]) -> VisionTransformer:
-    """A network that shares the weights, in which these heads of these layers output zero. The original is not changed:
-    other threads may be using it."""
-    silent, blocks = copy.copy(vit), list(vit.blocks)
-    for layer, some in heads.items():
-        blocks[layer] = _muted_block(blocks[layer], some)
-    silent._modules = silent._modules | {"blocks": nn.ModuleList(blocks)}
-    return silent
+def then(first: At, second: At) -> At:
+    """Both, one after the other."""
+    return lambda point, x: second(point, first(point, x))
 
 
-def _muted_block(block: Block, heads: list[int]) -> Block:
-    silent, attn = copy.copy(block), copy.copy(block.attn)
-    keep = torch.ones(attn.heads, 1, 1)
-    keep[list(heads)] = 0
-    mix = attn.mix
-    attn.mix = lambda q, k, v, scale, heard: mix(q, k, v, scale, heard) * keep.to(q)  # (B, h, N, d)
-    silent._modules = silent._modules | {"attn": attn}
-    return silent
+def muted(heads: dict[int, list[int]]) -> At:
+    """These heads of these layers output zero: for the pass of one who asks, of a network that others may be using."""
+
+    def at(point: str, x: Tensor) -> Tensor:
+        if not point.endswith(".attention.heads") or not (some := heads.get(int(point.split(".")[1]))):
+            return x
+        keep = torch.ones(x.shape[1], 1, 1, dtype=x.dtype, device=x.device)
+        keep[some] = 0
+        return x * keep  # (B, h, N, d)
+
+    return at
 
 
 def probabilities(vit: VisionTransformer, logits: Tensor) -> Tensor:
     return vit.config.shares(logits)
 
 
-def _by_layer(seen: Trace, off: Off) -> dict[int, list[int]]:
-    by_layer: dict[int, list[int]] = {}
+def by_layer(seen: Trace, off: Off) -> dict[int, list[int]]:
+    layers: dict[int, list[int]] = {}
     for layer, head in off:
         if not (0 <= layer < seen.layers and 0 <= head < seen.heads):
             raise PlaygroundError(
                 f"There is no head {head} in layer {layer}: layers count from 0 to {seen.layers - 1}, "
                 f"heads from 0 to {seen.heads - 1}."
             )
-        by_layer.setdefault(layer, []).append(head)
-    return by_layer
+        layers.setdefault(layer, []).append(head)
+    return layers

@@ -19,6 +19,11 @@ from dataclasses import dataclass
 from playground.errors import PlaygroundError
 
 FLOAT = 4  # bytes
+NO_PATCH = "A patch of {patch} pixels does not fit into an image of {image}: choose a larger image or smaller patches."
+NO_HEADS = (
+    "A width of {width} can't be shared out evenly among {heads} heads ({width} ÷ {heads} leaves {left}): choose "
+    "another width or other heads."
+)
 TABLES = 3  # N × N tables that a forward pass by hand holds at once: scores, scaled scores, weights
 
 
@@ -35,15 +40,9 @@ class Case:
 
     def __post_init__(self):
         if self.image < self.patch:
-            raise PlaygroundError(
-                f"A patch of {self.patch} pixels does not fit into an image of {self.image}: "
-                "choose a larger image or smaller patches."
-            )
-        if self.width % self.heads:
-            raise PlaygroundError(
-                f"A width of {self.width} can't be shared out evenly among {self.heads} heads "
-                f"({self.width} ÷ {self.heads} leaves {self.width % self.heads}): choose another width or other heads."
-            )
+            raise PlaygroundError(NO_PATCH.format(patch=self.patch, image=self.image))
+        if left := self.width % self.heads:
+            raise PlaygroundError(NO_HEADS.format(width=self.width, heads=self.heads, left=left))
 
     @property
     def side(self) -> int:

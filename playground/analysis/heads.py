@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from playground.tracing import Trace, entropy
+from playground.vit import VisionTransformer
 
 # Whose rows a mean is taken over: those of all patches, or, of a grid that has too many, of some that are drawn.
 
@@ -126,6 +127,14 @@ def direction(offset: tuple[int, int]) -> str:
     return ", ".join(words)
 
 
+def told(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
+    """What the rows of this head were told, as the end of "this head was told to …"; None if nothing: then what it
+    looks at follows from what the model had to compute. During training, a loss read the weights of a head that was
+    told. `query` says whose rows: those of every "patch", or those of a prefix token, such as "cls"."""
+    found = [one.what for one in vit.told if (one.layer, one.head, one.query) == (layer, head, query)]
+    return " and ".join(found) or None
+
+
 @dataclass(frozen=True)
 class Habits:
     """The numbers of every head, each (layers, heads); see Head for what they mean."""
@@ -189,6 +198,11 @@ def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) 
     for layer in range(seen.layers):
         with turn():
             layers.append(look_at(seen, [layer], grid))
+    return stacked(layers)
+
+
+def stacked(layers: Sequence[Habits]) -> Habits:
+    """Of all layers, from those of each."""
     return Habits(**{f.name: np.concatenate([getattr(one, f.name) for one in layers]) for f in fields(Habits)})
 
 

@@ -113,8 +113,7 @@ class Measured:
         vit, asked = self.seen._need_vit(), self.asked
         device = vit.patch_embed.proj.weight.device
         with torch.no_grad():
-            heard = self.seen.heard_on(device)
-            x = vit.features(pixels.to(device), self.seen.layers - 1, self.seen.scale, heard)
+            x = vit.features(pixels.to(device), self.seen.layers - 1, self.seen.scale, self.seen.intervening())
             if asked.label is None:
                 return vit.norm(x)[:, self.seen.token(asked.query)].float().cpu()  # type: ignore[arg-type]
             logits = vit.classify(x).float().cpu()

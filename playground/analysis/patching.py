@@ -3,14 +3,18 @@ goes on from there. What changes has come from them alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import torch
 from torch import Tensor
 
+from playground.analysis.ablation import then
+from playground.analysis.interventions import same_model
 from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
+from playground.vit import At, Rotation, VisionTransformer, untouched
 
 SMALLEST = 1e-12
 Labels = tuple[tuple[str, float, float], ...]  # (label, before, after)
@@ -26,17 +30,20 @@ class Patched:
 
 def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> Patched:
     """`put` says which tokens of `seen` become which tokens of `other`, as both leave `layer`: {(7, 5): (3, 2)}."""
-    vit = _same_model(seen, other)
+    vit = same_model(seen, other)
     if not put:
         raise PlaygroundError("Nothing is put in place of anything: name a token of each picture.")
     seen.layer_number(layer)  # raises if there is no such layer
     to, of = ([trace.token(query) for query in some] for trace, some in ((seen, put), (other, put.values())))
+    there = other.features(layer)  # (N, D)
     with torch.no_grad():
-        (x, rotation), (there, _) = _after(seen, layer), _after(other, layer)
-        whole = _go_on(seen, vit, x, rotation, layer)
-        x = x.clone()
-        x[0, to] = there[0, of]
-        changed = _go_on(seen, vit, x, rotation, layer)
+        _, x, rotation = seen.entering()
+        entering = next(islice(_through(vit, seen, x, rotation), layer - 1, None)) if layer else x
+        put = putting(f"layers.{layer}.residual", to, there[of])
+        for whole in _through(vit, seen, entering, rotation, layer):  # noqa: B007
+            pass
+        for changed in _through(vit, seen, entering, rotation, layer, put):  # noqa: B007
+            pass
         before, after = (_probabilities(vit, one) for one in (whole, changed))
     moved = (changed - whole)[0].norm(dim=-1) / whole[0].norm(dim=-1).clamp(min=SMALLEST)
     return Patched(changed[0].float().cpu(), moved.float().cpu(), before, after)
@@ -54,29 +61,25 @@ def labels(vit, found: Patched, least: float = 0.02) -> Labels:
     )
 
 
-def _same_model(seen: Trace, other: Trace):
-    vit = seen.entering()[0]
-    if (seen.model, vit.config) != (other.model, other.entering()[0].config):
-        raise PlaygroundError(
-            f"A token of one model means nothing in another: these pictures were traced through {seen.model} and "
-            f"{other.model}. Trace both through one."
-        )
-    return vit
+def putting(point: str, tokens: Sequence[int], instead: Tensor) -> At:
+    """At this point these tokens, the last dimension but one, become others."""
+
+    def at(here: str, x: Tensor) -> Tensor:
+        if here != point:
+            return x
+        x = x.clone()
+        x[..., tokens, :] = instead.to(x)
+        return x
+
+    return at
 
 
-def _after(seen: Trace, layer: int):
-    """The tokens as they leave a layer, (1, N, D), and their rotation."""
-    vit, x, rotation = seen.entering()
-    layers = vit.layers(x, rotation, seen.scale, heard=seen.heard_on(x.device))
-    for _ in range(layer + 1):
-        x, _ = next(layers)
-    return x, rotation
-
-
-def _go_on(seen: Trace, vit, x: Tensor, rotation, layer: int) -> Tensor:
-    for x, _ in vit.layers(x, rotation, seen.scale, layer + 1, seen.heard_on(x.device)):  # noqa: B007, B020
-        pass
-    return x
+def _through(
+    vit: VisionTransformer, seen: Trace, x: Tensor, rotation: Rotation, first: int = 0, put: At = untouched
+) -> Iterator[Tensor]:
+    """The tokens after layer `first`, and after each one above it, (1, N, D)."""
+    for x, _ in vit.layers(x, rotation, seen.scale, first, then(seen.intervening(), put)):  # noqa: B020
+        yield x
 
 
 def _probabilities(vit, x: Tensor) -> Tensor | None:

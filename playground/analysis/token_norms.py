@@ -15,7 +15,7 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.tracing import Trace, trace
-from playground.vit import MLP, Config, VisionTransformer
+from playground.vit import MLP, Config, VisionTransformer, within
 
 # Lengths that stand apart. The bound is Tukey's for what is far out; microscope/core/features.js has the same.
 
@@ -52,9 +52,9 @@ def lengths(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Lengt
     front, patches, prefix = len(seen.prefix), [], []
     with torch.no_grad():
         vit, x, rotation = seen.entering()
-        heard = seen.heard_on(x.device)
+        at = seen.intervening()
         for layer, block in enumerate(vit.blocks):
-            x, _ = block(x, seen.scale, rotation, heard(layer))
+            x, _ = block(x, seen.scale, rotation, within(at, layer))
             long = x[0].float().norm(dim=-1).cpu()
             patches.append(long[front:].view(seen.grid))
             prefix.append(long[:front])
@@ -151,10 +151,10 @@ class Moving(MLP):
 def _hidden(seen) -> list[Tensor]:
     """Of each layer: what its MLP's second matrix is given, (tokens, mlp_width)."""
     vit, x, rotation = seen.entering()
-    found = []
+    found, at = [], seen.intervening()
     with torch.no_grad():
         for layer, block in enumerate(vit.blocks):
-            between = x + block.ls1(block.attn(block.norm1(x), seen.scale, rotation, seen.heard_on(x.device)(layer))[0])
+            between = x + block.ls1(block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))[0])
             hidden = block.mlp.hidden(block.norm2(between))
             x = between + block.ls2(block.mlp.fc2(hidden))
             found.append(hidden[0].float().cpu())

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.models.given import Given
+from playground.models.others_files import from_others
 from playground.vit import Config
 
 SHOWN = {  # arguments of timm's models that the weights show, or that change nothing once a model is trained
@@ -43,8 +44,9 @@ def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """timm's Eva state dicts (DINOv3), which hold some tensors in two parts, to our names; others pass unchanged."""
-    ours = {}
+    """timm's Eva state dicts (DINOv3), which hold some tensors in two parts, to our names, and those that others lay
+    out (others_files.py); ours pass unchanged."""
+    ours, state = {}, from_others(state)
     for key, value in state.items():
         if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias")):
             continue  # joined when its partner comes

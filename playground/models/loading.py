@@ -19,13 +19,15 @@ import torch
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError, PlaygroundWarning
-from playground.models import borrowed, hub, model_file, pickled, timm_models, weights_file, zoo
+from playground.models import borrowed, checking, hub, model_file, others_files, pickled, timm_models, weights_file, zoo
+from playground.models.checkpoints import from_eva
 from playground.models.given import WORDS, Given
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.model_file import PICKLED_WEIGHTS
 from playground.models.names import OWN
 from playground.models.source import Asked, Source, assumed, build, notice, over, placed, remember
 from playground.models.timm_models import WEIGHTS
+from playground.models.weights_file import INDEX
 from playground.vit import Config, VisionTransformer
 
 # A model that somebody has in memory, of timm or `transformers`, as our VisionTransformer with the same weights.
@@ -36,21 +38,56 @@ from playground.vit import Config, VisionTransformer
 def source_of(model: nn.Module) -> Source:
     """Neither library's model says by which mean and deviation the pictures were normalised that it was trained with:
     what it says is of the weights that were published for its name."""
+    others_files.no_adapters(model.state_dict())
+    model = _vit_in(model)
     library = type(model).__module__.partition(".")[0]
     state = model.state_dict()
     name = type(model).__name__
     if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
         config, name = _timm(model)
+        own = from_eva(state)
+        config = replace(config, classes=len(own["head.weight"]) if "head.weight" in own else 0)
     elif library == "transformers" or is_hugging_face(state):
         config, state = _transformers(model, state)
+    elif others_files.is_torchvision(state):
+        base, depth = others_files.config_of(state), len(model.encoder.layers)  # type: ignore[union-attr, arg-type]
+        heads = model.encoder.layers[0].num_heads  # type: ignore[union-attr, index]
+        state = from_eva(state)
+        size, patch, mlp_width = model.image_size, model.patch_size, len(state["blocks.0.mlp.fc1.weight"])
+        config = replace(base, depth=depth, heads=heads, image_size=(size, size), patch_size=patch, mlp_width=mlp_width)  # type: ignore[type-var, arg-type]
+        config = replace(config, classes=len(state["head.weight"]) if "head.weight" in state else 0)
     else:
         raise PlaygroundError(
-            f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm or transformers; "
-            f"given was {name}."
+            f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
+            f"torchvision, or a module that holds one; given was {name}."
         )
     weights = {key: value.detach() for key, value in state.items()}
     unsaid = tuple(one for one in assumed(config) if one.word in ("mean", "std"))
     return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid)
+
+
+def _vit_in(model: nn.Module) -> nn.Module:
+    """The model itself, or the one ViT that it holds, such as its `backbone`: what is around it has an answer of its
+    own, which is not shown."""
+    if any(map(_is_vit, [model])) or type(model).__module__.startswith("transformers."):
+        return model
+    inside = [one for one in model.modules() if _is_vit(one)]
+    outermost = [one for one in inside if not any(one is not other and one in set(other.modules()) for other in inside)]
+    if len(outermost) > 1:
+        raise PlaygroundError(
+            f"This {type(model).__name__} holds {len(outermost)} Vision Transformers: give one of them to "
+            "playground.load."
+        )
+    return outermost[0] if outermost else model
+
+
+def _is_vit(model: nn.Module) -> bool:
+    if all(hasattr(model, name) for name in ("patch_embed", "blocks", "pretrained_cfg")):
+        return True
+    if all(hasattr(model, name) for name in ("conv_proj", "encoder", "class_token")):
+        return True
+    is_of_transformers = type(model).__module__.startswith("transformers.") and hasattr(model, "config")
+    return is_of_transformers and is_hugging_face(model.state_dict())
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
@@ -191,10 +228,23 @@ def _of_object(
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
     model = unwrapped(model)
     if not isinstance(model, VisionTransformer):
-        model = build(over(source_of(model), given)).eval()
+        theirs, model = _vit_in(model), build(over(source_of(model), given)).eval()
+        _hold_against(theirs, model)
     elif given.words:
         raise PlaygroundError(f"{given.words[0]}= is said where a model is loaded, and this one is loaded already.")
     return model if device is None else placed(model, device)
+
+
+def _hold_against(theirs: nn.Module, ours: VisionTransformer) -> None:
+    """Nothing is shown of a model whose tokens we compute otherwise, and no label where its answer is another one."""
+    try:
+        checked = checking.check(ours, theirs)
+    except PlaygroundError:  # it wants more than a picture, such as a text beside it
+        return
+    if checked.parts is not None:
+        raise PlaygroundError(f"This {ours.name} can't be shown, for our pass is another one: {checked}.")
+    if checked.differs:
+        ours.no_answer = f"this model's own answer is another one ({checked})"
 
 
 # Files and folders ----------------------------------------------------------------------------------------------------
@@ -229,10 +279,12 @@ def _from_folder(folder: Path, given: Given) -> Source:
         return model_file.from_file(folder / WEIGHTS, folder / WEIGHTS, given)
     if (folder / PICKLED_WEIGHTS).is_file():
         return _from_pickled(folder / PICKLED_WEIGHTS, given)
+    if len(indices := list(folder.glob(f"*{INDEX}"))) == 1:
+        return model_file.from_file(indices[0], folder / WEIGHTS, given)
     if list(folder.glob("*.index.json")):
         raise PlaygroundError(
-            f"The weights in {folder} lie in several files: save them as one, by "
-            "model.save_pretrained(folder, max_shard_size='100GB')."
+            f"The weights in {folder} lie in several pickled files: save them as safetensors, by "
+            "model.save_pretrained(folder)."
         )
     here = sorted(file for file in folder.iterdir() if file.suffix in (".safetensors", *pickled.SUFFIXES))
     if len(here) != 1:

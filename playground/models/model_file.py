@@ -27,6 +27,7 @@ from playground.models.hugging_face import (
     hugging_face_words,
     is_hugging_face,
 )
+from playground.models.others_files import config_of, no_adapters
 from playground.models.source import Source, assumed, fitting, over, unlike_ours
 from playground.models.timm_models import WEIGHTS
 from playground.models.weights_file import outline, read_weights
@@ -83,10 +84,13 @@ def from_file(path: Path, of: Path, given: Given = NOTHING) -> Source:
     metadata, held = outline(path)
     if "config" in metadata:
         return over(_described_inside(path, metadata, held), given)
+    no_adapters(held)
     said = json_of(of.parent / "config.json")
     if is_hugging_face(held):
         return _from_hugging_face_file(path, held, said, of, given)
     name = said.get("architecture") or metadata.get("arch")
+    if not name and (base := config_of(held)):
+        return _changed(Source(called(of), base), path, held, said, of, given)
     if not isinstance(name, str):
         raise PlaygroundError(
             f"{path} does not say what it is weights of: load(NAME, weights={str(path)!r}), or --model NAME "

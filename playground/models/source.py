@@ -163,14 +163,6 @@ def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dic
     return state
 
 
-def told(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
-    """What the rows of this head were told, as the end of "this head was told to …"; None if nothing: then what it
-    looks at follows from what the model had to compute. During training, a loss read the weights of a head that was
-    told. `query` says whose rows: those of every "patch", or those of a prefix token, such as "cls"."""
-    found = [one.what for one in vit.told if (one.layer, one.head, one.query) == (layer, head, query)]
-    return " and ".join(found) or None
-
-
 # What `load` gave, and whether it still is that: a model may be trained, or filled with other weights, afterwards.
 
 

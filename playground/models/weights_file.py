@@ -14,14 +14,40 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.models.checkpoints import unwrapped
+from playground.models.given import json_of
 from playground.vit import ACTIVATIONS, Config
 
 LONGEST_HEADER = 4 * 2**20  # bytes; that of a ViT-g has 100,000
 MOST_TENSORS = 10_000
 
 
+INDEX = ".safetensors.index.json"  # of weights that lie in several files
+
+
+def shards(index: Path) -> list[Path]:
+    """The files that an index names, which lie beside it."""
+    names = json_of(index).get("weight_map")
+    if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
+        raise PlaygroundError(f"{index} is no index of weights: it has no weight_map.")
+    found = sorted(set(names.values()))
+    if strange := [name for name in found if Path(name).name != name or not name.endswith(".safetensors")]:
+        raise PlaygroundError(f"{index} names {strange[0]!r:.60}, which is no .safetensors file beside it.")
+    return [index.with_name(name) for name in found]
+
+
 def outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
     """(metadata, tensors without memory): what the file says it holds."""
+    if not Path(path).is_file():
+        raise PlaygroundError(f"There is no file {path}.")
+    if str(path).endswith(INDEX):
+        parts = [_outline(part) for part in shards(Path(path))]
+        return parts[0][0], _unwrapped(path, {name: x for _, held in parts for name, x in held.items()})
+    metadata, held = _outline(path)
+    return metadata, _unwrapped(path, held)
+
+
+def _outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """With the names that the file has."""
     from safetensors import SafetensorError, safe_open
 
     if not Path(path).is_file():
@@ -47,14 +73,19 @@ def outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Ten
         raise
     except (SafetensorError, OSError, ValueError, MemoryError) as error:
         raise _unreadable(path, error) from None
-    return metadata, _unwrapped(path, {name: torch.empty(shape, device="meta") for name, shape in shapes.items()})
+    return metadata, {name: torch.empty(shape, device="meta") for name, shape in shapes.items()}
 
 
 def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     """A state dict. Other formats are refused: pickled ones can run code when they are loaded."""
+    parts = shards(Path(path)) if str(path).endswith(INDEX) else [path]
+    return _unwrapped(path, {name: x for part in parts for name, x in _read(part).items()})
+
+
+def _read(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     from safetensors import SafetensorError, safe_open
 
-    outline(path)
+    _outline(path)
     state = {}
     try:
         with safe_open(path, framework="pt") as file:
@@ -66,7 +97,7 @@ def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
         raise
     except (SafetensorError, OSError, ValueError, MemoryError) as error:
         raise _unreadable(path, error) from None
-    return _unwrapped(path, state)
+    return state
 
 
 def _unwrapped(path: str | os.PathLike[str], state: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -21,7 +21,7 @@ from playground.cuts import Cuts, Shape
 from playground.errors import PlaygroundError
 from playground.pack import eight_bits, from_eight_bits, pack, schema, unpack, upper_layer
 from playground.pack.schema import FORMAT
-from playground.vit import QKV, Rotation, State, VisionTransformer
+from playground.vit import QKV, At, Rotation, State, VisionTransformer, untouched
 
 Query = tuple[int, int] | str | int  # a patch (row, column), the name of a prefix token, or a token index
 
@@ -42,6 +42,8 @@ class Record:
     vit: VisionTransformer | None
     vit_state: State = ()  # of the model's weights in this pass
     cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # who did not hear whom in the pass
+    at: At = untouched  # what else was put into the pass, see playground/vit.py
+    interventions: tuple[str, ...] = ()  # the same in words: "heads 4.0, 7.3 off"
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of one that was read from bytes
     picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
     picture_name: str = ""  # its file, or a sample's name
@@ -51,6 +53,7 @@ class Record:
         rows, columns = self.grid
         ran = {self.native_scale: "", 1.0: ", run without 1/√d_k"}.get(self.scale, f", run with scale {self.scale:.3g}")
         cut = f", cut {'; '.join(self.cuts.texts)}" if self.cuts else ""
+        cut += "".join(f", {words}" for words in self.interventions)
         size = f"{self.layers} layers × {self.heads} heads, {rows} × {columns} patches"
         return f"{type(self).__name__}({self.model}: {size}{ran}{cut})"
 
@@ -86,8 +89,7 @@ class Record:
     def image(self) -> Image.Image:
         """The picture as the model saw it, pixel for pixel."""
         c = self._network.config
-        pixels = self._need_input()[0].permute(1, 2, 0) * torch.tensor(c.std) + torch.tensor(c.mean)
-        return Image.fromarray((pixels * 255).round().clamp(0, 255).byte().numpy())
+        return denormalised(self._need_input()[0], c.mean, c.std)
 
     @property
     def shown(self) -> Image.Image:
@@ -158,7 +160,21 @@ class Record:
     def entering(self) -> tuple[VisionTransformer, Tensor, Rotation]:
         """The network, the tokens that enter its first layer, (1, N, D), and their rotation."""
         vit = self._need_vit()
-        return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight))
+        return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight), self.intervening())
+
+    def masked(self, layer: int) -> Tensor | None:
+        """Whom each token hears in a layer, (h or 1, N, N), where `at` says it and not cuts alone; else None."""
+        if self.at is untouched:
+            return None
+        point, everybody = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
+        before = self.cuts.at()(point, everybody)
+        after = self.at(point, before.to(self._any.q.device))
+        return None if after.shape == before.shape and after.cpu().equal(before) else after[0].cpu()
+
+    def intervening(self) -> At:
+        """The cuts of this pass and what else was put into it, for one that runs again."""
+        cut, at = self.cuts.at(), self.at
+        return lambda point, x: at(point, cut(point, x))
 
     @property
     def outdated(self) -> bool:
@@ -209,6 +225,10 @@ class Record:
     ) -> bytes:
         """q and k in float16, or half as long as "int8", and the value norms of some layers and heads, by default all,
         in the format of playground/pack/. `from_bytes` numbers the chosen heads from 0."""
+        if any(self.masked(layer) is not None for layer in self.record):
+            raise PlaygroundError(
+                "at= decides here who hears whom (attention.heard), which bytes can't say: write it as cut=."
+            )
         held = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
         some = slice(None) if heads is None else [self.head_number(head) for head in heads]
         header = {
@@ -226,6 +246,7 @@ class Record:
             "patch": self.patch_size,
             "held": held,
             **({"cuts": self.cuts.texts} if self.cuts else {}),
+            **({"interventions": list(self.interventions)} if self.interventions else {}),
             **({"assumed": self.assumed} if self.assumed else {}),
             "predictions": [[label, round(p, 5)] for label, p in self.predictions] or None,
         }
@@ -257,14 +278,14 @@ class Record:
         """A pickle holds no network: hundreds of megabytes that others have already, or may not have. What only the
         network can tell of it, the value norms, is worked out before."""
         if self.vit is None:
-            return self.__dict__
+            return self.__dict__ | {"at": untouched}
         whole = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
         without = {
             layer: QKV(q.clone(memory_format=whole), k.clone(memory_format=whole), None)  # type: ignore[arg-type]
             for layer, (q, k, _) in self.record.items()
         }
         norms = {layer: self.value_norms(layer) for layer in self.record}
-        return self.__dict__ | {"vit": None, "vit_state": (), "record": without, "stored_norms": norms}
+        return self.__dict__ | {"at": untouched, "vit": None, "vit_state": (), "record": without, "stored_norms": norms}
 
 
 def _fields(header: dict[str, Any], arrays: schema.Arrays) -> dict[str, Any]:
@@ -295,8 +316,15 @@ def _fields(header: dict[str, Any], arrays: schema.Arrays) -> dict[str, Any]:
         "vit": None,
         "cuts": replace(cuts.read(header.get("cuts", []), may_be), numbers=numbers),
         "stored_norms": {layer: norms[i] for i, layer in enumerate(held)},
+        "interventions": tuple(header.get("interventions", ())),
         "assumed": header.get("assumed", ""),
     }
+
+
+def denormalised(pixels: Tensor, mean: Any, std: Any) -> Image.Image:
+    """(3, H, W), as a model gets it -> the picture."""
+    shares = pixels.detach().cpu().permute(1, 2, 0) * torch.as_tensor(std).float() + torch.as_tensor(mean).float()
+    return Image.fromarray((shares * 255).round().clamp(0, 255).byte().numpy())
 
 
 def index(number: Any) -> int | None:

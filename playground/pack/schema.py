@@ -48,6 +48,7 @@ def trace(header: dict, arrays: Arrays) -> None:
     if numbers and len(numbers) != header["heads"]:
         raise ValueError(f"{len(numbers)} heads are named, and {header['heads']} are there")
     _words("assumed", [header.get("assumed", "")])
+    _words("interventions", header.get("interventions", []))
     if not isinstance(header.get("cuts", []), list):
         raise ValueError(f"cuts are a list of texts, not {header['cuts']!r:.60}")
     for guess in header["predictions"] or []:

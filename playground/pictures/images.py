@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
 from PIL import Image
@@ -147,6 +148,16 @@ def _decoded(picture: Image.Image, kept: int) -> Image.Image:
 RESAMPLING = {method.name.lower(): method for method in Image.Resampling}  # the names are timm's
 
 
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".avif")
+
+
+def in_folder(folder: Path) -> list[Path]:
+    """The pictures of a folder and of those in it, by their names."""
+    if not folder.is_dir():
+        raise PlaygroundError(f"There is no folder {folder}.")
+    return sorted(file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
+
+
 def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tuple[int, int]:
     """The input size (H, W) for a picture of (width, height): the picture's aspect in whole patches, with about as many
     patches as the native size has, never more, and at least one along each side.
@@ -215,24 +226,26 @@ def model_input(
 
 
 def given_input(values: Any) -> torch.Tensor:
-    """What somebody made for a model, (1, 3, H, W) float32: a tensor, an array, or the dictionary of an image processor
+    """What somebody made for a model, (B, 3, H, W) float32: a tensor, an array, or the dictionary of an image processor
     of `transformers`. Nothing of it is changed."""
     import torch
 
     if isinstance(values, Mapping):
         values = values.get("pixel_values")
     try:
-        pixels = torch.as_tensor(values).detach().cpu()
+        pixels = torch.as_tensor(values)
     except (TypeError, ValueError, RuntimeError):
         raise PlaygroundError(
-            f"pixel_values is a tensor of (1, 3, height, width); given was {type(values).__name__}."
+            f"pixel_values is a tensor of (pictures, 3, height, width); given was {type(values).__name__}."
         ) from None
-    if pixels.dim() != 4 or tuple(pixels.shape[:2]) != (1, 3):
-        raise PlaygroundError(f"pixel_values is one picture, (1, 3, height, width); given was {tuple(pixels.shape)}.")
+    if pixels.dim() != 4 or not len(pixels) or pixels.shape[1] != 3:
+        raise PlaygroundError(
+            f"pixel_values are pictures of one size, (pictures, 3, height, width); given was {tuple(pixels.shape)}."
+        )
     if not pixels.is_floating_point() or not bool(pixels.isfinite().all()):
         what = f"{pixels.dtype}".removeprefix("torch.") if not pixels.is_floating_point() else "NaN or infinite"
         raise PlaygroundError(f"pixel_values are the normalised numbers that the model gets; given were {what}.")
-    return pixels.float()
+    return pixels.float() if pixels.requires_grad else pixels.cpu().float()
 
 
 # Upright RGB of a picture of any mode, in bands of rows: there are never two full copies of one of 64 megapixels.

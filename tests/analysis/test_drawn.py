@@ -11,8 +11,8 @@ import pytest
 import playground
 from playground import samples
 from playground.analysis import contribution, heads, scale
-from playground.lessons import scale_questions as scale_words
-from playground.lessons.words import weight as weight_words
+from playground.lessons import scale as scale_lesson
+from playground.lessons import weight, weight_locked
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +89,9 @@ def test_a_question_about_drawn_rows_says_so():
     words = "Measured on the rows of 400 of 3,136 patches, drawn at random."
     shown = None
     asked = (
-        weight_words.differs(20.0, 28_800, words),
-        weight_words.locked(0, 5, 0.4, "one patch", 1, 72, 3137, words, shown),
-        scale_words.trained("a model", 64, np.ones((2, 2)), False, words),
+        weight.differs_question(20.0, 28_800, words),
+        weight_locked.locked_question(0, 5, 0.4, "one patch", 1, 72, 3137, words, shown),
+        scale_lesson.trained_question("a model", 64, np.ones((2, 2)), False, words),
     )
     for question in asked:
         assert question.says.endswith(words), question.says

@@ -6,29 +6,63 @@ import torch
 
 from playground.analysis import explain, occlusion
 from playground.pictures.images import displayed
+from playground.serving.here import Here
 
 QUERY = (2, 3)
 
 
 @pytest.fixture
 def found(seen, picture):
-    return explain.explain(seen, np.asarray(displayed(picture, seen.size)), QUERY, occlusion.side_of(seen.grid))
+    side = occlusion.side_of(seen.grid)
+    *_, moves = explain.moves_of(seen, QUERY, side)
+    return explain.explain(explain.maps(seen, np.asarray(displayed(picture, seen.size)), QUERY), QUERY, side, moves)
 
 
-def test_every_map_is_of_the_patches_and_none_is_empty(seen, found):
-    assert found.maps.keys() == found.scores.keys() == {"weight", "arrives", "rollout", "gradient", "colour"}
-    for name, drawn in found.maps.items():
+@pytest.fixture
+def own(seen, found):
+    return explain.own_block(seen.grid, found.side, QUERY)
+
+
+def test_every_map_is_of_the_patches_none_is_empty_and_the_asker_s_own_block_is_blank(seen, found, own):
+    names = {"weight", "arrives", "rollout", "gradient", "colour", *explain.CHANCE}
+    assert found.maps.keys() == found.scores.keys() == names
+    for name, drawn in (found.maps | {"moved": found.moved}).items():
         assert drawn.shape == seen.grid, name
         assert float(drawn.sum()) > 0, name
         assert float(drawn.min()) >= 0, name
+        assert float(drawn[own].sum()) == 0, name
 
 
-def test_the_weights_are_the_last_layer_s_and_what_arrives_counts_its_values(seen, found):
+UNEVEN = (5, 7)  # patches: blocks of 2 × 2, and at two edges smaller ones
+
+
+def test_a_map_that_is_the_same_everywhere_scores_nothing_though_blocks_at_the_edge_are_smaller():
+    """Summed over blocks of 36, 30, 24 and 20 patches it scored .74."""
+    blocks = occlusion.blocks(UNEVEN, 2)
+    moves = [float(block.sum()) for block in blocks]  # the larger the block, the more moves
+    maps = {"constant": torch.ones(UNEVEN), "rollout": torch.rand(UNEVEN)}
+    found = explain.explain(maps, (1, 1), 2, moves)
+    assert found.scores["constant"] == 0
+    assert (found.blocks, found.compared) == (12, 11)
+
+
+def test_only_equal_blocks_are_compared_where_enough_of_them_are_whole():
+    grid = (9, 9)
+    blocks = occlusion.blocks(grid, 2)
+    moves = [float(n) for n in range(len(blocks))]
+    rising = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
+    found = explain.explain({"constant": torch.ones(grid), "rollout": rising}, (0, 0), 2, moves)
+    assert (found.blocks, found.compared) == (25, 15)
+    assert found.scores["rollout"] == pytest.approx(1)
+
+
+def test_the_weights_are_the_last_layer_s_and_what_arrives_counts_its_values(seen, found, own):
     rows = torch.stack([seen.row(seen.layers - 1, head, QUERY) for head in range(seen.heads)])
-    torch.testing.assert_close(found.maps["weight"], seen.on_grid(rows.mean(0)))
+    torch.testing.assert_close(found.maps["weight"], seen.on_grid(rows.mean(0)).masked_fill(own, 0))
     arrives = (rows * seen.value_norms(seen.layers - 1)).mean(0)
-    torch.testing.assert_close(found.maps["arrives"], seen.on_grid(arrives))
-    torch.testing.assert_close(found.maps["rollout"], seen.on_grid(seen.rollout(QUERY).flatten()))
+    torch.testing.assert_close(found.maps["arrives"], seen.on_grid(arrives).masked_fill(own, 0))
+    rolled = seen.on_grid(seen.rollout(QUERY).flatten()).masked_fill(own, 0)
+    torch.testing.assert_close(found.maps["rollout"], rolled)
 
 
 def test_a_score_is_the_rank_correlation_over_the_other_blocks(seen, found):
@@ -36,7 +70,7 @@ def test_a_score_is_the_rank_correlation_over_the_other_blocks(seen, found):
     assert found.blocks - 1 == len(blocks)
     moved = [float(found.moved[block].mean()) for block in blocks]
     for name, drawn in found.maps.items():
-        said = [float(drawn[block].sum()) for block in blocks]
+        said = [float(drawn[block].mean()) for block in blocks]
         if len(set(said)) < len(said):
             continue  # of a filter that says 0 of most, ranks are shared
         ranks = (np.argsort(np.argsort(values)) for values in (said, moved))
@@ -44,10 +78,17 @@ def test_a_score_is_the_rank_correlation_over_the_other_blocks(seen, found):
     assert max(found.scores.values()) <= 1
 
 
-def test_where_rollout_s_favourite_really_stands_is_counted(seen, found):
-    own = next(block for block in occlusion.blocks(seen.grid, found.side) if block[QUERY])
+def test_where_rollout_s_favourite_really_stands_is_counted(seen, found, own):
     rolled = found.maps["rollout"].masked_fill(own, 0)
     assert found.top_share == pytest.approx(float(rolled.max()))
     assert found.top_moves == pytest.approx(float(found.moved[found.top]))
     blocks = [block for block in occlusion.blocks(seen.grid, found.side) if not block[QUERY]]
     assert found.top_rank == sum(float(found.moved[block].mean()) >= found.top_moves - 1e-7 for block in blocks)
+
+
+def test_what_the_lesson_prints_of_several_patches_is_measured():
+    """On one of its drawings; all were measured so."""
+    here = Here({"sample": "meadow", "model": "bundled"})
+    seen = here.trace()
+    measured = explain.foretold(seen, np.asarray(displayed(here.image, seen.size)))
+    assert explain.FORETOLD["meadow"] == pytest.approx(measured, abs=0.02)

@@ -75,5 +75,5 @@ def test_what_can_not_be_put_gets_a_sentence(seen, other, put, layer, says):
 
 def test_tokens_of_another_model_are_refused(seen, picture):
     there = playground.trace(zoo.load("untrained"), Image.new("RGB", (64, 64)))
-    with pytest.raises(PlaygroundError, match="means nothing in another"):
+    with pytest.raises(PlaygroundError, match="within one model only"):
         patching.patch(seen, there, {(0, 0): (0, 0)}, 1)

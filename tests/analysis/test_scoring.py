@@ -71,8 +71,8 @@ def test_a_folder_becomes_a_table_with_a_line_for_each_picture_and_method(tiny, 
     out = tmp_path / "scores.csv"
     assert main(["relevance", str(tiny), "--out", str(out), "--patch", "4,4", "--by", "noise"]) == 0
     rows = list(csv.DictReader(out.open()))
-    assert [row["method"] for row in rows[:5]] == ["gradient", "chefer", "legrad", "rollout", "random"]
-    assert len(rows) == 10
+    assert [row["method"] for row in rows[:6]] == ["gradient", "integrated", "chefer", "legrad", "rollout", "random"]
+    assert len(rows) == 12
     assert {(row["answer"], row["blanked_by"]) for row in rows} == {("4,4", "noise")}
     assert all(-1 <= float(row["rank_correlation"]) <= 1 for row in rows)
     assert "mean of 2" in capsys.readouterr().out

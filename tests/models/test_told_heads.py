@@ -8,9 +8,9 @@ from safetensors.torch import load_file, save_file
 from tiny_runs import RECIPE, TINY
 
 import playground
+from playground.analysis.heads import told
 from playground.errors import PlaygroundError
 from playground.models import model_file
-from playground.models.source import told
 from playground.training.losses import Teachers, told_by
 from playground.training.recipe import Recipe
 from playground.vit import VisionTransformer

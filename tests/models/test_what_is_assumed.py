@@ -241,8 +241,8 @@ def test_pixel_values_go_into_the_model_as_they_are(how):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (torch.zeros(3, 224, 224), r"pixel_values is one picture, .*given was \(3, 224, 224\)"),
-        (torch.zeros(2, 3, 224, 224), r"given was \(2, 3, 224, 224\)"),
+        (torch.zeros(3, 224, 224), r"pixel_values are pictures of one size, .*given was \(3, 224, 224\)"),
+        (torch.zeros(2, 3, 224, 224), "These pixel_values are 2 pictures"),
         (torch.zeros(1, 3, 225, 224), "225 × 224 can't be cut into patches of 16"),
         (torch.full((1, 3, 224, 224), torch.nan), "given were NaN or infinite"),
         (torch.zeros(1, 3, 224, 224, dtype=torch.uint8), "given were uint8"),
@@ -257,7 +257,7 @@ def test_what_no_model_gets_is_a_sentence(given, sentence):
 
 
 def test_a_picture_and_the_model_s_input_are_not_both_given():
-    with pytest.raises(PlaygroundError, match="leave the picture and size= out"):
+    with pytest.raises(PlaygroundError, match="leave the picture, size="):
         playground.trace("untrained", "meadow", pixel_values=torch.zeros(1, 3, 112, 112))
     with pytest.raises(PlaygroundError, match="takes a picture, or the model's input as pixel_values="):
         playground.trace("untrained")

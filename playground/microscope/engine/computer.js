@@ -13,7 +13,7 @@ import { decodeHalves } from "../core/core.js";
 import { readCuts } from "../core/cuts.js";
 import { displayed, modelInput } from "./images.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
-import { hearing, SOME, VisionTransformer } from "./vit.js";
+import { cutting, SOME, VisionTransformer } from "./vit.js";
 
 // Attention rollout (Abnar & Zuidema, 2020), as in playground/tracing.py: the product of (A + I)/2 over all layers, A
 // averaged over heads.
@@ -24,7 +24,7 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
   const mark = t.mark();
   const tokens = config.prefix.length + grid[0] * grid[1];
   const d = config.width / config.heads;
-  const heard = cuts.length ? hearing(config, grid, cuts) : null;
+  const at = cutting(config, grid, cuts);
   const start = query === null ? Array.from({ length: tokens }, (_, token) => token) : [query];
   const reached = t.put(new Float32Array(start.length * tokens), start.length, tokens);
   start.forEach((token, i) => {
@@ -32,6 +32,7 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
   });
   for (let layer = layers.length - 1; layer >= 0; layer--) {
     const inner = t.mark();
+    const heard = at(`layers.${layer}.attention.heard`, null);
     const spread = t.put(new Float32Array(start.length * tokens), start.length, tokens);
     for (let head = 0; head < config.heads; head++) {
       const its = (numbers) => t.put(numbers.subarray(head * tokens * d, (head + 1) * tokens * d), tokens, d);
@@ -39,7 +40,7 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
       for (let first = 0; first < tokens; first += SOME) {
         const last = t.mark();
         const rows = t.linear(someRows(q, first, Math.min(SOME, tokens - first)), k); // (SOME, N)
-        heard?.(t, rows, first, layer, head);
+        heard?.(t, rows, first, head);
         t.softmax(rows);
         t.add(spread, t.product(someColumns(reached, first, rows.rows), rows));
         t.backTo(last);
@@ -82,7 +83,8 @@ export function createComputer(say, decode = displayed) {
       const began = performance.now();
       const image = await inputOf(vit, picture, grid);
       const words = { prefix: vit.config.prefix, columns: grid[1] };
-      const layers = vit.layers(image, grid, { scale: scale ?? vit.scale, cuts: readCuts(cuts, words) });
+      const at = cutting(vit.config, grid, readCuts(cuts, words));
+      const layers = vit.layers(image, grid, { scale: scale ?? vit.scale, at });
       for (;;) {
         if (!(await goesOn(id))) return say({ id, stopped: true });
         const { value, done } = layers.next();

@@ -15,7 +15,14 @@ import { someColumns, someRows } from "./tensors.js";
 
 export const SOME = 256; // queries whose scores are held at one time
 
-// softmax(q kᵀ · scale) v of one head; `heard` sets the scores of those whom a query may not hear to −∞.
+// A pass asks at(point, x) what is to be there instead, at the points that vit.py names: another matrix, or x itself
+// with other numbers. Heads lie side by side: (N, D). At "attention.heard", where everybody is null, it is a function
+// (t, scores, first, head) that sets the scores of those whom a query may not hear to −∞: N × N would be too many.
+const untouched = (_, x) => x;
+const IN_LAYER =
+  "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual";
+
+// softmax(q kᵀ · scale) v of one head
 function attention(t, q, k, v, scale, heard, out) {
   const scaled = t.take(q, scale); // (N, d)
   for (let first = 0; first < q.rows; first += SOME) {
@@ -62,25 +69,30 @@ export class VisionTransformer {
   }
 
   // Multi-head self-attention: h small attentions side by side, each with queries, keys and values of its own.
-  attn(x, layer, scale, heard) {
+  attn(x, layer, scale, at) {
     const { t, config } = this;
     const name = `blocks.${layer}.attn`;
     const { width: D, heads } = config;
     const d = D / heads;
     const qkv = this.linear(x, `${name}.qkv`); // (N, 3 · D)
+    const three = ["queries", "keys", "values"].map((what, i) => at(`attention.${what}`, someColumns(qkv, i * D, D)));
+    const heard = at("attention.heard", null);
     const mixed = t.matrix(x.rows, D); // the heads' answers, one behind the other
     const kept = { q: new Float32Array(x.rows * D), k: new Float32Array(x.rows * D), norms: [] }; // (h, N, d) each
     for (let head = 0; head < heads; head++) {
       const mark = t.mark();
-      const [q, k, v] = [0, 1, 2].map((which) => someColumns(qkv, which * D + head * d, d)); // (N, d) each
-      const silent = heard && ((scores, first) => heard(t, scores, first, layer, head));
+      const [q, k, v] = three.map((of) => someColumns(of, head * d, d)); // (N, d) each
+      const silent = heard && ((scores, first) => heard(t, scores, first, head));
       attention(t, q, k, v, scale, silent, someColumns(mixed, head * d, d));
       kept.q.set(t.numbers(t.take(q)), head * x.rows * d);
       kept.k.set(t.numbers(t.take(k)), head * x.rows * d);
       kept.norms.push(...t.numbers(this.valueNorms(v, layer, head)));
       t.backTo(mark);
     }
-    return [this.linear(mixed, `${name}.proj`), { ...kept, norms: Float32Array.from(kept.norms) }];
+    return [
+      this.linear(at("attention.heads", mixed), `${name}.proj`),
+      { ...kept, norms: Float32Array.from(kept.norms) },
+    ];
   }
 
   // The same small network applied to each token separately: to mlp_width numbers, GELU, and back to D.
@@ -91,30 +103,37 @@ export class VisionTransformer {
   }
 
   // One layer: attention mixes the tokens, the MLP changes each one. Both add to what is there (the residual).
-  block(x, layer, scale, heard) {
+  block(x, layer, scale, at) {
     const { t } = this;
     const mark = t.mark();
-    const [mixture, qkv] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, heard);
-    t.add(x, mixture);
-    t.add(x, this.mlp(this.norm(x, `blocks.${layer}.norm2`), layer));
+    const [mixture, qkv] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, at);
+    t.add(x, at("attention", mixture));
+    t.add(x, at("mlp", this.mlp(this.norm(x, `blocks.${layer}.norm2`), layer)));
+    const after = at("residual", x);
+    if (after !== x) t.take(after, 1, x);
     t.backTo(mark);
     return qkv;
   }
 
   // One layer after the other: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, features: (N, D), the tokens as
-  // they leave it}; at the end the logits are returned. `cuts`: as core/cuts.js reads them.
-  *layers(image, grid, { scale = this.scale, cuts = [] } = {}) {
-    const x = this.embed(image, grid);
-    const heard = cuts.length ? hearing(this.config, grid, cuts) : null;
+  // they leave it}; at the end the logits are returned.
+  *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
+    const x = this.embed(image, grid, at);
     for (let layer = 0; layer < this.config.depth; layer++) {
-      const qkv = this.block(x, layer, scale, heard);
+      const qkv = this.block(x, layer, scale, (point, there) => at(`layers.${layer}.${point}`, there));
       yield { layer, ...qkv, features: this.t.numbers(x).slice() };
     }
     return this.classify(x);
   }
 
+  // Where a pass asks `at`, in its order: such as "layers.6.attention.values".
+  points() {
+    const layers = Array.from({ length: this.config.depth }, (_, layer) => layer);
+    return ["embedding", ...layers.flatMap((layer) => IN_LAYER.split(" ").map((point) => `layers.${layer}.${point}`))];
+  }
+
   // Pixels to tokens that know their place.
-  embed(image, grid) {
+  embed(image, grid, at = untouched) {
     const { t } = this;
     const [first, patches] = [this.config.prefix.length, grid[0] * grid[1]];
     t.backTo(this.end);
@@ -122,14 +141,14 @@ export class VisionTransformer {
     const mark = t.mark();
     this.patchEmbed(image, grid, someRows(x, first, patches));
     const prefix = ["cls_token", "reg_token"].filter((name) => this.w[name]).map((name) => t.numbers(this.w[name]));
-    let at = 0;
+    let filled = 0;
     for (const token of prefix) {
-      t.numbers(x).set(token, at);
-      at += token.length;
+      t.numbers(x).set(token, filled);
+      filled += token.length;
     }
     t.add(x, this.positions(grid));
     t.backTo(mark);
-    return x;
+    return at("embedding", x);
   }
 
   // The learned positions for any grid, (N, D).
@@ -215,13 +234,18 @@ function readGrams(t, header, section) {
 
 // ----------------------------------------------------------------------------------------------------------- the cuts
 
-// Sets the scores of those whom a query may not hear to −∞.
-export function hearing({ prefix, heads }, [rows, columns], cuts) {
+// Cuts, as core/cuts.js reads them, in a pass.
+export function cutting({ prefix, heads }, [rows, columns], cuts) {
+  if (!cuts.length) return untouched;
   const tokens = prefix.length + rows * columns;
   const headNumbers = Array.from({ length: heads }, (_, head) => head);
   const pass = { cuts, tokens, columns, prefixCount: prefix.length, headNumbers };
-  return (t, scores, first, layer, head) => {
-    const numbers = t.numbers(scores);
-    for (let i = 0; i < scores.rows; i++) silence(numbers, i * tokens, pass, layer, head, first + i, 0);
+  return (point, x) => {
+    if (!point.endsWith(".attention.heard")) return x;
+    const layer = Number(point.split(".")[1]);
+    return (t, scores, first, head) => {
+      const numbers = t.numbers(scores);
+      for (let i = 0; i < scores.rows; i++) silence(numbers, i * tokens, pass, layer, head, first + i, 0);
+    };
   };
 }

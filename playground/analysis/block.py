@@ -1,0 +1,227 @@
+"""One layer of a network as a whole: what each branch adds to a token, what GELU makes of the MLP's numbers, where
+norms stand, and what an answer is and costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from playground.tracing import Trace
+from playground.vit import Config, VisionTransformer, within
+
+# The residual stream --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Lengths of each patch's token and of what is added to it, layer by layer; (layers, patches) each."""
+
+    before: Tensor  # ‖x‖ as it enters
+    heard: Tensor  # ‖what attention adds‖
+    thought: Tensor  # ‖what the MLP adds‖
+    along: Tensor  # cosine between what attention adds and the token: 0 is a push to the side
+    after: Tensor  # ‖x‖ after attention, before the MLP
+    kept: Tensor  # cosine of the token before and after the whole layer
+
+    def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The token and attention's push in the plane that holds both: the token lies along the first axis."""
+        length, push, cosine = (float(t[layer, patch]) for t in (self.before, self.heard, self.along))
+        return (length, 0.0), (push * cosine, push * math.sqrt(max(0.0, 1 - cosine**2)))
+
+
+def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
+    """`give_way` is called after every layer: a server lets others come in between."""
+    rows = []
+    with torch.no_grad():
+        vit, x, rotation = seen.entering()
+        at = seen.intervening()
+        for layer, block in enumerate(vit.blocks):
+            mixture, _ = block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))
+            push = block.ls1(mixture)
+            between = x + push
+            thought = block.ls2(block.mlp(block.norm2(between)))
+            after = between + thought
+            rows.append(
+                (
+                    x.norm(dim=-1),
+                    push.norm(dim=-1),
+                    thought.norm(dim=-1),
+                    torch.cosine_similarity(push, x, dim=-1),
+                    between.norm(dim=-1),
+                    torch.cosine_similarity(after, x, dim=-1),
+                )
+            )
+            x = after
+            give_way()
+    front = len(seen.prefix)
+    return Stream(*(torch.cat(column)[:, front:].float().cpu() for column in zip(*rows, strict=True)))
+
+
+# GELU -----------------------------------------------------------------------------------------------------------------
+
+
+def gelu(x: Tensor) -> Tensor:
+    """x · Φ(x): Φ is the share of a normal distribution that lies below x."""
+    return x * (1 + torch.erf(x / math.sqrt(2))) / 2
+
+
+def hidden(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Iterator[Tensor]:
+    """Of each layer, (patches, mlp_width): the MLP's numbers before the activation."""
+    with torch.no_grad():
+        vit, x, rotation = seen.entering()
+        at = seen.intervening()
+        for layer, block in enumerate(vit.blocks):
+            mixture, _ = block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))
+            x = x + block.ls1(mixture)
+            yield block.mlp.fc1(block.norm2(x))[0, len(seen.prefix) :].float().cpu()
+            x = x + block.ls2(block.mlp(block.norm2(x)))
+            give_way()
+
+
+# Where the norms stand ------------------------------------------------------------------------------------------------
+
+
+DEPTHS = (2, 4, 8, 16, 32)
+SEEDS = 5
+SMALL_START = 0.02  # the standard deviation of a ViT's first parameters, ours too
+LAST_GRADIENTS = {  # what `last_gradients` finds at each of DEPTHS, which takes many seconds; a test computes it again
+    "pre": (0.372, 0.261, 0.198, 0.131, 0.090),
+    "post": (0.437, 0.426, 0.440, 0.473, 0.436),
+}
+LAST_GRADIENTS_SMALL = {"pre": (0.070, 0.067, 0.066, 0.067, 0.066), "post": (0.066, 0.066, 0.066, 0.066, 0.065)}
+
+
+def gradients(
+    layers: int = 12, width: int = 64, tokens: int = 24, seed: int = 0, start: float | None = None
+) -> dict[str, list[float]]:
+    """The gradient's norm at each layer's MLP (its second matrix) in a new network, with the norms before the branches,
+    "pre", and after the sums, "post", as the first transformers had them. Same parameters, same tokens, same target.
+    They start with a deviation of 1/√D, as in the paper of Xiong et al. (2020), or of `start`."""
+    found = {}
+    for place in ("pre", "post"):
+        random = torch.Generator().manual_seed(seed)
+        stack = [_new_layer(width, random, start) for _ in range(layers)]
+        x, target = (torch.randn(1, tokens, width, generator=random) for _ in range(2))
+        for layer in stack:
+            x = _through(layer, x, place)
+        F.mse_loss(F.layer_norm(x, (width,)), target).backward()
+        found[place] = [layer["w2"].grad.norm().item() for layer in stack]
+    return found
+
+
+def last_gradients(depth: int, start: float | None = None) -> dict[str, float]:
+    """The last layer's of a network of so many layers, in the median over SEEDS networks."""
+    many = [gradients(depth, seed=seed, start=start) for seed in range(SEEDS)]
+    return {place: float(np.median([found[place][-1] for found in many])) for place in ("pre", "post")}
+
+
+def _new_layer(width: int, random: torch.Generator, start: float | None) -> dict[str, Tensor]:
+    sizes = {"qkv": (width, 3 * width), "out": (width, width), "w1": (width, 4 * width), "w2": (4 * width, width)}
+    return {
+        name: (torch.randn(rows, columns, generator=random) * (start or rows**-0.5)).requires_grad_()
+        for name, (rows, columns) in sizes.items()
+    }
+
+
+def _through(layer: dict[str, Tensor], x: Tensor, place: str) -> Tensor:
+    def attend(x: Tensor) -> Tensor:
+        q, k, v = (x @ layer["qkv"]).chunk(3, dim=-1)
+        return F.scaled_dot_product_attention(q, k, v) @ layer["out"]
+
+    for branch in (attend, lambda x: F.gelu(x @ layer["w1"]) @ layer["w2"]):
+        norm = (x.shape[-1],)
+        x = x + branch(F.layer_norm(x, norm)) if place == "pre" else F.layer_norm(x + branch(x), norm)
+    return x
+
+
+# The answer -----------------------------------------------------------------------------------------------------------
+
+
+def cross_entropy(c: Config, logits: Tensor, label: int) -> float:
+    """−log of the probability of a right label, as the model tells it."""
+    return float(F.binary_cross_entropy_with_logits(logits[label], torch.ones(())) if c.multi_label else
+                 F.cross_entropy(logits, torch.tensor(label)))  # fmt: skip
+
+
+def costs(logits: Tensor, true: Collection[int]) -> Tensor:
+    """(classes,): the binary cross-entropy of each label, −log of the probability of what is so: the label's where it
+    is true, what is left of 1 where it is not."""
+    so = torch.zeros_like(logits).index_fill(0, torch.tensor(list(true), dtype=torch.long), 1)
+    return F.binary_cross_entropy_with_logits(logits, so, reduction="none")
+
+
+def look_up(matrix: Tensor, number: int) -> Tensor:
+    """The one-hot vector of `number` times the matrix, which is its row of that number."""
+    return F.one_hot(torch.tensor(number), len(matrix)).to(matrix) @ matrix
+
+
+DROP = 0.1
+
+
+def drop(x: Tensor, training: bool, random: torch.Generator, share: float = DROP) -> Tensor:
+    """nn.Dropout in training: random numbers become 0, and the others are scaled up, so that the mean stays."""
+    return x * (torch.rand(x.shape, generator=random) >= share) / (1 - share) if training else x
+
+
+def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
+    """The likeliest class's logit of two passes, with dropout after the last layer, as .train() or .eval() sets it."""
+    vit, random = seen._need_vit(), torch.Generator().manual_seed(0)
+    x = seen.features()[None]
+    with torch.no_grad():
+        logits = [vit.classify(drop(x, training, random).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
+    best = int(seen.logits.argmax())  # type: ignore[union-attr]
+    return float(logits[0][best]), float(logits[1][best])
+
+
+def pretraining_head(width: int, classes: int) -> tuple[int, int]:
+    """Parameters of the paper's two heads: one hidden layer with tanh before the matrix, as in pre-training, and the
+    matrix alone, as in fine-tuning."""
+    matrix = width * classes + classes
+    return width * width + width + matrix, matrix
+
+
+# What each layer would answer -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Read:
+    """A label's probability, if the last norm and the classifier read a token as it leaves a layer."""
+
+    label: int
+    pooled: tuple[float, ...]  # of what the model reads out, before the first layer and after each
+    patches: Tensor  # (layers + 1, rows, columns): of each patch alone
+
+
+def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
+    """By default of the label that is likeliest in the end."""
+    label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
+    front, of_patches, pooled = len(seen.prefix), [], []
+    with torch.no_grad():
+        for vit, x in layer_by_layer(seen, give_way):
+            alone = x[0, front:, None].expand(-1, front + 1, -1)  # a picture of each patch alone
+            said = [read(vit, some) for some in alone.split(512)]
+            of_patches.append(torch.cat(said)[:, label].view(seen.grid))
+            pooled.append(float(read(vit, x)[0, label]))
+    return Read(label, tuple(pooled), torch.stack(of_patches))
+
+
+def layer_by_layer(seen: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:
+    """The tokens, (1, N, D), before the first layer and after each."""
+    vit, x, rotation = seen.entering()
+    at = seen.intervening()
+    yield vit, x
+    for layer, block in enumerate(vit.blocks):
+        x, _ = block(x, seen.scale, rotation, within(at, layer))
+        give_way()
+        yield vit, x
+
+
+def read(vit: VisionTransformer, x: Tensor) -> Tensor:
+    """(B, classes): probabilities, by the last norm and the classifier."""
+    return vit.config.shares(vit.classify(x).float().cpu())

@@ -1,0 +1,74 @@
+"""Attention without training: queries and keys that are set by hand, or are the colours of a picture's patches."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from playground.pictures.images import displayed, fit
+from playground.tracing import Trace
+from playground.vit import QKV
+
+MOST = 4.0  # how far an arrow's tip may lie from the middle, along each axis
+PICTURE_SIDE = 224  # the picture is resized to about this side squared
+ALIKE = 20  # the default scale of colours, 1/temperature: at less, all colours attend nearly alike
+
+
+# Nine tokens with arrows ----------------------------------------------------------------------------------------------
+
+
+def arrows_as_text(arrows: Tensor) -> str:
+    """The arrows as text for the page's address: x and y of each in tenths, token by token."""
+    return "_".join(str(round(number * 10)) for number in arrows.flatten().tolist())
+
+
+def read(text: str, tokens: int = 9) -> Tensor | None:
+    """Parses what `arrows_as_text` wrote; None for anything else."""
+    if not re.fullmatch(rf"-?\d{{1,2}}(_-?\d{{1,2}}){{{2 * tokens - 1}}}", text, re.ASCII):
+        return None
+    arrows = torch.tensor([int(number) for number in text.split("_")]).view(tokens, 2) / 10
+    return arrows if arrows.abs().max() <= MOST else None
+
+
+def weights(arrows: Tensor) -> Tensor:
+    """(18, 2) queries, then keys -> (9, 9): softmax(q·k/√2), a row for each token that asks."""
+    q, k = arrows.chunk(2)
+    return (q @ k.T / math.sqrt(2)).softmax(dim=-1)
+
+
+# A picture's colours --------------------------------------------------------------------------------------------------
+
+
+def mean_colours(pixels: Tensor, patch: int) -> Tensor:
+    """(H, W, 3) -> (rows, columns, 3): the mean colour of every patch, from 0 to 1. Both sides must be multiples of
+    `patch`."""
+    cells = pixels.float().unflatten(0, (-1, patch)).unflatten(2, (-1, patch))  # (rows, P, columns, P, 3)
+    return cells.mean(dim=(1, 3)) / 255
+
+
+def colour_trace(image: Image.Image, patch: int) -> Trace:
+    """A Trace of one layer with one head, whose queries and keys are the patches' mean colours as vectors of length
+    one: a score is the cosine between two colours. Black has no direction and counts as grey."""
+    size = fit(image.size, patch, (PICTURE_SIDE, PICTURE_SIDE))
+    pixels = torch.from_numpy(np.array(displayed(image, size)))
+    colours = mean_colours(pixels, patch).flatten(0, 1) + 1e-6  # (N, 3)
+    unit = torch.nn.functional.normalize(colours, dim=-1)
+    return Trace(
+        model="mean colour",
+        size=size,
+        patch_size=patch,
+        prefix=(),
+        native_scale=ALIKE,
+        scale=ALIKE,
+        record={0: QKV(unit[None], unit[None], unit[None])},
+        layers=1,
+        logits=None,
+        predictions=(),
+        input=None,
+        vit=None,
+    )

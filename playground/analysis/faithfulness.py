@@ -1,0 +1,143 @@
+"""How far a map of relevance can be trusted: each method on many pictures, beside a map drawn at random and one that is
+the same everywhere.
+
+Of each picture one answer is explained: the margin of its likeliest label, or, of a model without labels, how far the
+feature of a patch moves. What is measured:
+
+    rank correlation   between the map's sum in a block of patches and what moves when the block is blanked (Spearman's)
+    deletion           the area under what moves as the most relevant patches go first: the larger the better
+    insertion          the same as they are shown first: the smaller the better
+    shuffled           the rank correlation of the map with that of the same model with each parameter's numbers
+                       shuffled (Adebayo et al., 2018): a map that hardly changes shows the picture and not the model
+    pointing           whether the map's largest patch lies on the thing, where a mask says where that is
+    segmentation       how well the largest patches, as many as the thing has, cover it: intersection over union
+
+A constant map has no order: its deletion and insertion are those of patches in an order drawn at random.
+"""
+
+from __future__ import annotations
+
+import copy
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from playground.analysis import occlusion
+from playground.analysis.occlusion import Asked
+from playground.tracing import METHODS, Query, Trace, trace_input
+from playground.vit import VisionTransformer
+
+WAYS = ("raw", "rollout", *METHODS)
+CONTROLS = ("random", "constant")
+MEASURES = ("rank_correlation", "deletion", "insertion", "shuffled", "pointing", "segmentation")
+MASKED = 0.5  # a patch is of the thing where the mask covers so much of it
+
+
+@dataclass(frozen=True)
+class Faithful:
+    """Of one picture and one way to make a map. NaN: not measured."""
+
+    method: str
+    rank_correlation: float
+    deletion: float
+    insertion: float
+    shuffled: float
+    pointing: float
+    segmentation: float
+
+
+def faithfulness(
+    seen: Trace, shuffled: VisionTransformer, mask: Image.Image | None = None, by: str = "mean"
+) -> Iterator[Faithful]:
+    """Of each method and of both controls. `shuffled`: what `with_shuffled` gives, of the same model."""
+    thing = None if mask is None else on_patches(mask, seen.grid)
+    asked = answer_of(seen, thing)
+    measured, side = occlusion.Measured(seen, asked, by), occlusion.side_of(seen.grid)
+    moves = measured.moved(occlusion.blocks(seen.grid, side))
+    other = trace_input(shuffled, seen._need_input(), scale=seen.scale, cut=seen.cuts.texts)
+    for method in (*WAYS, *CONTROLS):
+        found = map_of(seen, asked, method)
+        order = map_of(seen, asked, "random") if method == "constant" else found
+        again = map_of(other, asked, method) if method in WAYS else None
+        yield Faithful(
+            method,
+            occlusion.foretells(found, side, moves),
+            occlusion.deletion(order, measured).area,
+            occlusion.insertion(order, measured).area,
+            np.nan if again is None else occlusion.spearman(*(one.abs().flatten().tolist() for one in (found, again))),
+            np.nan if thing is None else pointing(found, thing),
+            np.nan if thing is None else segmentation(order, thing),
+        )
+
+
+def answer_of(seen: Trace, thing: Tensor | None) -> Asked:
+    """What the map explains: the likeliest label. In a model without labels: the object's central patch, or, without a
+    mask, the picture's."""
+    if seen.logits is not None:
+        return Asked(label=int(seen.logits.argmax()))
+    if thing is None or not thing.any():
+        return Asked(query=(seen.grid[0] // 2, seen.grid[1] // 2))
+    places = thing.nonzero()
+    nearest = (places - places.float().mean(0)).norm(dim=-1).argmin()
+    return Asked(query=tuple(places[nearest].tolist()))  # type: ignore[arg-type]
+
+
+def map_of(seen: Trace, asked: Asked, method: str) -> Tensor:
+    """(rows, columns). Raw: the last layer's weights, the mean of all heads. That and rollout are of the token that is
+    asked about; of a label, of the class token."""
+    reads: Query = (
+        asked.query
+        if asked.query is not None
+        else "cls"
+        if "cls" in seen.prefix
+        else (seen.grid[0] // 2, seen.grid[1] // 2)
+    )
+    if method == "random":
+        own = zlib.crc32(seen._need_input().cpu().numpy().tobytes())  # for each picture another one, always the same
+        return torch.rand(seen.grid, generator=torch.Generator().manual_seed(own))
+    if method == "constant":
+        return torch.ones(seen.grid)
+    if method == "raw":
+        return seen.on_grid(seen.row(-1, "mean", reads))
+    if method == "rollout":
+        return seen.on_grid(seen.rollout(reads))
+    return seen.on_grid(seen.relevance(asked.query, asked.label, method))
+
+
+def with_shuffled(vit: VisionTransformer, seed: int = 0) -> VisionTransformer:
+    """A copy of the model in which the values of each parameter tensor are shuffled."""
+    other, random = copy.deepcopy(vit), torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for p in other.parameters():
+            p.copy_(p.flatten()[torch.randperm(p.numel(), generator=random).to(p.device)].view(p.shape))
+    other.name = f"{vit.name} with shuffled parameters"
+    return other
+
+
+def on_patches(mask: Image.Image, grid: tuple[int, int]) -> Tensor:
+    """(rows, columns) bool: the patches of the thing, which is whatever is not black."""
+    white = Image.fromarray((np.asarray(mask.convert("L")) > 0).astype(np.uint8) * 255)
+    shares = np.asarray(white.resize((grid[1], grid[0]), Image.Resampling.BOX)) / 255
+    return torch.from_numpy(shares >= MASKED)
+
+
+def pointing(found: Tensor, thing: Tensor) -> float:
+    """1: its largest patch lies on the thing (Zhang et al., 2018). Of a map that has several such the share of them."""
+    if not thing.any():
+        return float("nan")
+    return float(thing[found == found.max()].float().mean())
+
+
+def segmentation(found: Tensor, thing: Tensor) -> float:
+    """IoU of the object's mask and the map's n largest patches, where the mask has n patches."""
+    if not thing.any():
+        return float("nan")
+    chosen = torch.zeros(thing.numel(), dtype=torch.bool)
+    chosen[found.flatten().argsort(descending=True, stable=True)[: int(thing.sum())]] = True
+    both = chosen & thing.flatten()
+    return float(both.sum() / (chosen | thing.flatten()).sum())

@@ -1,0 +1,361 @@
+"""Interventions: what is changed in a pass, by name, and what comes of it. Each is a function of points and tensors,
+the `at` of playground/vit.py, so none of them touches the model; a pass that ran so is a trace like any other.
+
+    seen.ablate(heads=[(4, 0)])            heads that give nothing, or what they give on average
+    seen.patch(other, layers=6)            what is there in another picture's pass
+    seen.paths(source=(3, 0), to=(8, 5))   what of a head's effect goes through another head
+    seen.occlude(blocks=2, label="cat")    what moves when a part of the picture is blanked: see occlusion.py
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from playground import tracing
+from playground.analysis import occlusion
+from playground.analysis.ablation import by_layer, then
+from playground.errors import PlaygroundError
+from playground.pictures import images
+from playground.tracing import Query
+from playground.vit import At, VisionTransformer, untouched
+
+Head = tuple[int, int]  # layer, head
+Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
+WHATS = ("residual", "mlp", "attention", "queries", "keys", "values", "head:NUMBER")
+TO = ("zero", "mean")
+
+
+class Trace(tracing.Trace):
+    """A trace (playground/tracing.py: its rows, columns, features, relevance), and what can be done to its pass."""
+
+    def again(self, at: At | Mapping[str, Callable[[Tensor], Tensor]], words: str = "an intervention at=") -> Trace:
+        """Runs the same pass again with `at` (see `playground.trace`); captions say `words`.
+
+        >>> seen = playground.trace("untrained", "meadow")
+        >>> seen.again({"layers.2.mlp": lambda x: x * 0}, "the MLP of layer 2 off")
+        Trace(untrained: 6 layers × 6 heads, 14 × 14 patches, the MLP of layer 2 off)
+        """
+        return _again(self, as_function(self._need_vit(), at), words)
+
+    def ablate(self, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None) -> Trace:
+        """The same pass in which these (layer, head) give nothing, or, to="mean", the mean of what they give: over the
+        tokens of this picture, or of all pictures of the folder `mean_of`.
+
+        >>> seen = playground.trace("untrained", "meadow")
+        >>> seen.ablate(heads=[(4, 0), (5, 3)])
+        Trace(untrained: 6 layers × 6 heads, 14 × 14 patches, heads 4.0, 5.3 off)
+        """
+        return _again(self, *ablating(self, heads, to, mean_of))
+
+    def patch(
+        self, other: tracing.Trace, layers: int | Sequence[int], positions: Positions = None, what: str = "residual"
+    ) -> Trace:
+        """The same pass in which, in these layers and at these positions (by default all), there stands what stands in
+        the pass of `other`: "residual" (the tokens that leave the layer), "mlp", "attention", "queries", "keys",
+        "values", or "head:3". {(7, 5): (3, 2)} puts the other's patch (3, 2) at (7, 5).
+
+        >>> meadow, flock = (playground.trace("untrained", name, size=(224, 224)) for name in ("meadow", "flock"))
+        >>> meadow.patch(flock, layers=4, positions=(7, 5)).interventions
+        ('residual of flock in layers 4 at 7,5',)
+        """
+        return _again(self, *patching(self, other, layers, positions, what))
+
+    def paths(self, source: Head, to: Head, other: tracing.Trace | None = None) -> Paths:
+        """What of a head's effect goes through another one's queries, keys and values, with all other heads as they
+        were. By default the source's effect is its output; with `other`, its output instead of that of this pass.
+
+        >>> seen = playground.trace("untrained", "meadow")
+        >>> paths = seen.paths(source=(1, 0), to=(4, 5))
+        >>> paths.moved("cls").through < paths.moved("cls").whole
+        True
+        """
+        return paths(self, source, to, other)
+
+    def occlude(
+        self, blocks: int = 1, label: str | int | None = None, query: Query | None = None, by: str = "mean"
+    ) -> Tensor:
+        """(rows, columns): what moves when the block of so many patches a side around each patch is blanked. Of a label
+        what its margin loses, in logits: above zero where the block speaks for it; of a query how far its feature
+        moves. `by`: "mean" (the picture's colour), "noise" or "neighbours".
+
+        >>> seen = playground.trace("untrained", "meadow")
+        >>> seen.occlude(blocks=7, query="cls").shape
+        torch.Size([14, 14])
+        """
+        return occluded(self, blocks, label, query, by)
+
+    def moved(self, before: tracing.Trace, query: Query) -> float:
+        """How far a token's last feature lies from where it was in another pass of this picture: ‖x' − x‖ / ‖x‖."""
+        return _far(before, self, query)
+
+
+def _again(seen: tracing.Trace, at: At, words: str) -> Trace:
+    vit = seen._need_vit()
+    how = {"scale": seen.scale, "cut": seen.cuts.texts, "interventions": (*seen.interventions, words)}
+    traced = tracing.trace_input(vit, seen._need_input(), at=then(seen.at, at), **how)
+    return Trace(**vars(traced.of(seen.picture, seen.picture_name) if seen.picture is not None else traced))
+
+
+def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor], Tensor]] | None) -> At:
+    """{point: function of the tensor there}, or a function of any point and its tensor."""
+    if at is None:
+        return untouched
+    if not isinstance(at, Mapping):
+        return at
+    known = vit.points()
+    for point, function in at.items():
+        if point not in known:
+            near = difflib.get_close_matches(str(point), known, 1)
+            raise PlaygroundError(
+                f"{vit.name} has no point {point!r:.60}{f': did you mean {near[0]!r}?' if near else ''} "
+                f"vit.points() lists its {len(known)}."
+            )
+        if not callable(function):
+            raise PlaygroundError(f"At {point!r} belongs a function of a tensor; given was {type(function).__name__}.")
+    return lambda point, x: at[point](x) if point in at else x
+
+
+# Heads ----------------------------------------------------------------------------------------------------------------
+
+
+def ablating(
+    seen: tracing.Trace, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None
+) -> tuple[At, str]:
+    if to not in TO:
+        raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
+    if mean_of is not None and to != "mean":
+        raise PlaygroundError('mean_of= is a folder for to="mean"; heads that give nothing need none.')
+    layers = by_layer(seen, heads)
+    if not layers:
+        raise PlaygroundError("No head is ablated: name some as (layer, head), such as heads=[(4, 0)].")
+    names = ", ".join(f"{layer}.{head}" for layer in sorted(layers) for head in sorted(layers[layer]))
+    if to == "zero":
+        return replacing(layers, lambda layer, x: torch.zeros_like(x)), f"heads {names} off"
+    if mean_of is None:
+        here = replacing(layers, lambda layer, x: x.mean(-2, keepdim=True).expand_as(x))
+        return here, f"heads {names} at their mean over the tokens"
+    means = means_of(seen, sorted(layers), Path(mean_of))
+    folder = replacing(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
+    return folder, f"heads {names} at their mean over {Path(mean_of).name}"
+
+
+def replacing(layers: Mapping[int, Sequence[int]], instead: Callable[[int, Tensor], Tensor]) -> At:
+    """What these heads mixed becomes something else: `instead` gets a layer and what all its heads mixed."""
+
+    def at(point: str, x: Tensor) -> Tensor:
+        if not point.endswith(".attention.heads") or not (some := layers.get(layer := int(point.split(".")[1]))):
+            return x
+        chosen = torch.zeros(x.shape[1], 1, 1, dtype=torch.bool, device=x.device)
+        chosen[list(some)] = True
+        return torch.where(chosen, instead(layer, x), x)  # (B, h, N, d)
+
+    return at
+
+
+def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
+    """(h, d) of each layer: the mean over all tokens of all pictures of a folder, each at the size of this one."""
+    vit, c = seen._need_vit(), seen._need_vit().config
+    wanted = [f"layers.{layer}.attention.heads" for layer in layers]
+    totals = dict.fromkeys(layers, torch.zeros(()))
+    pictures = images.in_folder(folder)
+    if not pictures:
+        raise PlaygroundError(
+            f"mean_of={str(folder)!r} has no pictures to take a mean over; name a folder that has some."
+        )
+    for file in pictures:
+        pixels = images.model_input(images.open_image(file), seen.size, c.mean, c.std, c.interpolation)
+        for layer, mixed in zip(layers, collected(vit, pixels, wanted, seen).values(), strict=True):
+            totals[layer] = totals[layer] + mixed[0].float().mean(-2)
+    return {layer: total / len(pictures) for layer, total in totals.items()}
+
+
+def collected(vit: VisionTransformer, pixels: Tensor, points: Iterable[str], like: tracing.Trace) -> dict[str, Tensor]:
+    """What stands at these points, in their order in the pass, of a pass with the scale and the cuts of another."""
+    wanted, kept, usual = set(points), {}, like.intervening()
+
+    def at(point: str, x: Tensor) -> Tensor:
+        x = usual(point, x)
+        if point in wanted:
+            kept[point] = x.detach()
+        return x
+
+    with torch.no_grad():
+        vit.record(pixels.to(vit.patch_embed.proj.weight), like.scale, at)
+    return kept
+
+
+# Patching -------------------------------------------------------------------------------------------------------------
+
+
+def patching(
+    seen: tracing.Trace, other: tracing.Trace, layers: int | Sequence[int], positions: Positions, what: str
+) -> tuple[At, str]:
+    same_model(seen, other)
+    numbers = [seen.layer_number(layer) for layer in ([layers] if isinstance(layers, int) else layers)]
+    part, head = _part(seen, what)
+    here, there, named = _positions(seen, other, positions)
+    points = {f"layers.{layer}.{part}" for layer in numbers}
+    if not points:
+        raise PlaygroundError("Nothing is put in place of anything: name a layer.")
+    values = collected(other._need_vit(), other._need_input(), points, other)
+
+    def at(point: str, x: Tensor) -> Tensor:
+        if point not in points:
+            return x
+        x, instead = x.clone(), values[point].to(x)
+        some = slice(None) if head is None else head
+        if x.dim() == 4:  # (B, h, N, d)
+            x[:, some, here] = instead[:, some, there]
+        else:
+            x[:, here] = instead[:, there]
+        return x
+
+    of = other.picture_name or "another picture"
+    return at, f"{what} of {of} in layers {', '.join(map(str, numbers))}{named}"
+
+
+def _part(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
+    """The point in a layer, and which head of it."""
+    kind, _, number = str(what).partition(":")
+    if kind == "head" and number.isdecimal():
+        return "attention.heads", seen.head_number(int(number))
+    if number or kind not in WHATS:
+        raise PlaygroundError(f"What is patched is {', '.join(WHATS)}; given was {what!r:.60}.")
+    return (f"attention.{kind}" if kind in ("queries", "keys", "values") else kind), None
+
+
+def _positions(seen: tracing.Trace, other: tracing.Trace, positions: Positions) -> tuple[list[int], list[int], str]:
+    """Tokens of this pass, those of the other one, and words."""
+    if positions is None:
+        if seen.grid != other.grid:
+            raise PlaygroundError(
+                f"These passes have {_by(seen.grid)} and {_by(other.grid)} patches: name positions, or trace both with "
+                "one size=."
+            )
+        every = list(range(seen.tokens))
+        return every, every, ""
+    if isinstance(positions, Mapping):
+        pairs = list(positions.items())
+    else:
+        one = isinstance(positions, str | int) or (
+            isinstance(positions, tuple) and len(positions) == 2 and all(isinstance(n, int) for n in positions)
+        )
+        pairs = [(query, query) for query in ([positions] if one else positions)]
+    if not pairs:
+        raise PlaygroundError("Nothing is put in place of anything: name a position.")
+    names = " ".join("{},{}".format(*of) if isinstance(of, tuple) else str(of) for of, _ in pairs)
+    return [seen.token(one) for one, _ in pairs], [other.token(two) for _, two in pairs], f" at {names}"
+
+
+def _by(grid: tuple[int, int]) -> str:
+    return f"{grid[0]} × {grid[1]}"
+
+
+def same_model(seen: tracing.Trace, other: tracing.Trace) -> VisionTransformer:
+    vit, its = seen._need_vit(), other._need_vit()
+    if (seen.model, vit.config) != (other.model, its.config):
+        raise PlaygroundError(
+            f"Tokens can be moved within one model only; given were traces of {seen.model} and {other.model}. Trace "
+            "both pictures through the same model."
+        )
+    return vit
+
+
+# Paths ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Moves:
+    whole: float  # without the source
+    through: float  # where only the receiver hears of that
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Three passes of one picture."""
+
+    before: tracing.Trace
+    whole: Trace  # the source is changed, and all that follows
+    through: Trace  # what the source changes reaches the receiver alone, directly; all that follows it changes
+
+    def moved(self, query: Query) -> Moves:
+        """How far a token's last feature moves: ‖x' − x‖ / ‖x‖."""
+        return Moves(_far(self.before, self.whole, query), _far(self.before, self.through, query))
+
+    def margin(self, label: str | int) -> Moves:
+        """By how much the margin of a label falls, in logits."""
+        number, multi = self.before.label(label), self.before._need_vit().config.multi_label
+        of = [float(occlusion.margin(one.logits, number, multi)) for one in (self.before, self.whole, self.through)]  # type: ignore[arg-type]
+        return Moves(of[0] - of[1], of[0] - of[2])
+
+
+def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | None = None) -> Paths:
+    """Path patching (Wang et al., 2023). One pass with the source changed and every other head as it was gives what the
+    receiver would ask, offer and hand over; these are put into the receiver of a pass that is otherwise free."""
+    (layer,), (its_layer,) = by_layer(seen, [source]), by_layer(seen, [to])
+    if its_layer <= layer:
+        raise PlaygroundError(
+            f"Nothing of layer {layer} reaches a head of layer {its_layer}: the receiver lies in a later layer."
+        )
+    heads = [f"layers.{number}.attention.heads" for number in range(seen.layers)]
+    vit, usual = seen._need_vit(), collected(seen._need_vit(), seen._need_input(), heads, seen)
+    if other is None:
+        instead, words = torch.zeros_like(usual[heads[layer]]), f"head {layer}.{source[1]} off"
+    else:
+        same_model(seen, other)
+        if seen.grid != other.grid:
+            raise PlaygroundError("The other picture's pass has another grid: trace both with one size=.")
+        instead = collected(vit, other._need_input(), [heads[layer]], other)[heads[layer]]
+        words = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
+    change = replacing({layer: [source[1]]}, lambda _, x: instead.to(x))
+    wanted = [f"layers.{its_layer}.attention.{part}" for part in ("queries", "keys", "values")]
+    kept: dict[str, Tensor] = {}
+
+    def keep(point: str, x: Tensor) -> Tensor:
+        if point in wanted:
+            kept[point] = x
+        return x
+
+    _again(seen, then(then(usual.get, change), keep), "")
+
+    def receive(point: str, x: Tensor) -> Tensor:
+        if point not in kept:
+            return x
+        x = x.clone()
+        x[:, to[1]] = kept[point][:, to[1]]
+        return x
+
+    way = f"{words}, through head {its_layer}.{to[1]} alone"
+    return Paths(seen, _again(seen, change, words), _again(seen, receive, way))
+
+
+# Occlusion ------------------------------------------------------------------------------------------------------------
+
+
+def occluded(seen: tracing.Trace, side: int, label: str | int | None, query: Query | None, by: str) -> Tensor:
+    if (label is None) == (query is None):
+        raise PlaygroundError("Occlusion is of a label's margin or of a query's feature: give one of the two.")
+    if not isinstance(side, int) or not 1 <= side <= max(seen.grid):
+        raise PlaygroundError(
+            f"blocks= is the side of a block, 1 to {max(seen.grid)} patches of this picture; given was {side!r:.40}."
+        )
+    if label is not None:
+        seen.label(label)
+    blocks = occlusion.blocks(seen.grid, side)
+    moves = occlusion.Measured(seen, occlusion.Asked(query, label), by).moved(blocks)
+    found = torch.zeros(seen.grid)
+    for block, move in zip(blocks, moves, strict=True):
+        found[block] = move
+    return found
+
+
+def _far(before: tracing.Trace, after: tracing.Trace, query: Query) -> float:
+    x, y = (one.features()[one.token(query)] for one in (before, after))
+    return float((y - x).norm() / x.norm().clamp(min=occlusion.SMALLEST))

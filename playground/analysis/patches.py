@@ -1,0 +1,274 @@
+"""From pixels to tokens: patches, the learned filters, position encodings, and what shuffling patches does to
+attention."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import torch
+import torch.nn.functional as F
+from PIL import Image
+from torch import Tensor
+
+from playground.pictures.images import fit, model_input
+from playground.positions import rotary, rotate, sinusoidal
+from playground.tracing import softmax_rows
+from playground.vit import QKV, VisionTransformer
+
+LONGEST_SIDE = 224  # of the picture that is cut into patches, in pixels
+SHORTEST_SIDE = 48  # so that even the largest patch fits once
+ROTATED = 64  # numbers of a head, where its queries and keys are turned
+SMALL = 14  # patches along a side, for the forward passes of the lesson
+
+
+# Patches --------------------------------------------------------------------------------------------------------------
+
+
+def by_unfolding(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
+    patch = matrix.shape[-1]
+    pixels = F.unfold(image, patch, stride=patch)  # (1, 3·P·P, patches): each patch laid out in a row
+    return F.linear(pixels.transpose(1, 2), matrix.flatten(1), bias)  # (1, patches, D)
+
+
+def by_convolution(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
+    answers = F.conv2d(image, matrix, bias, stride=matrix.shape[-1])  # (1, D, rows, columns)
+    return answers.flatten(2).transpose(1, 2)  # (1, patches, D)
+
+
+def stretching(old: int, new: int) -> Tensor:
+    """(new, old): the matrix that resizes a learned filter from old × old to new × new pixels such that an enlarged
+    patch gives the same token as before: the pseudo-inverse of the resizing (FlexiViT, Beyer et al., 2023)."""
+    if old == new:
+        return torch.eye(old)
+    enlarging = F.interpolate(torch.eye(old)[None, None], size=(new, old), mode="bicubic", antialias=True)[0, 0]
+    return torch.linalg.pinv(enlarging.double().T).float()
+
+
+def stretched(filters: Tensor, patch: int) -> Tensor:
+    """(D, 3, P, P) -> (D, 3, patch, patch)"""
+    stretch = stretching(filters.shape[-1], patch)
+    return stretch @ filters @ stretch.T
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A picture in patches of one size, and the token that each becomes."""
+
+    size: tuple[int, int]  # (height, width) of the picture in pixels
+    patch: int
+    tokens: Tensor  # (patches, D)
+    difference: float  # the largest one between unfolding and convolving
+    typical: float  # the size of a typical number among them
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        return self.size[0] // self.patch, self.size[1] // self.patch
+
+
+def cut(vit: VisionTransformer, image: Image.Image, patch: int) -> Cut:
+    """Cuts a picture and makes tokens with the model's filters, which are resized if the patch has another size."""
+    c, filters, bias = vit.config, *projection(vit)
+    size = picture_size(image)
+    pixels = model_input(image, size, c.mean, c.std, c.interpolation)
+    matrix = stretched(filters, patch)
+    tokens, others = by_unfolding(pixels, matrix, bias)[0], by_convolution(pixels, matrix, bias)[0]
+    return Cut(size, patch, tokens, (tokens - others).abs().max().item(), tokens.abs().mean().item())
+
+
+def picture_size(image: Image.Image) -> tuple[int, int]:
+    """(height, width): the picture's own shape, whether or not patches fit into it."""
+    width, height = (max(SHORTEST_SIDE, round(side * LONGEST_SIDE / max(image.size))) for side in image.size)
+    return height, width
+
+
+def projection(vit: VisionTransformer) -> tuple[Tensor, Tensor | None]:
+    """The learned filters (D, 3, P, P), one for each number of a token, and the bias."""
+    proj = vit.patch_embed.proj
+    return proj.weight.detach().float().cpu(), None if proj.bias is None else proj.bias.detach().float().cpu()
+
+
+def small_size(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
+    """(height, width) of an input of about SMALL × SMALL patches, in the picture's shape."""
+    patch = vit.config.patch_size
+    return fit(image.size, patch, (SMALL * patch, SMALL * patch))
+
+
+def small_grid(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
+    height, width = small_size(vit, image)
+    return height // vit.config.patch_size, width // vit.config.patch_size
+
+
+# Filters --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Some filters of the patch embedding, and their responses to every patch of a picture."""
+
+    filters: Tensor  # (n, 3, P, P)
+    answers: Tensor  # (n, rows, columns)
+    titles: tuple[str, ...]
+    size: tuple[int, int]
+
+
+def strongest(vit: VisionTransformer) -> list[int]:
+    """Numbers of a token, those with the longest filters first."""
+    return projection(vit)[0].flatten(1).norm(dim=1).argsort(descending=True).tolist()
+
+
+def strongest_filters(vit: VisionTransformer, image: Image.Image, most: int = 96) -> Filters:
+    """The filters with the largest norms."""
+    filters, best = projection(vit)[0], strongest(vit)[:most]
+    return _answered(vit, image, filters[best], tuple(f"number {i} of the token" for i in best))
+
+
+def principal_filters(vit: VisionTransformer, image: Image.Image, most: int = 28) -> Filters:
+    """The first principal components of the filters, as in the ViT paper."""
+    filters, _ = projection(vit)
+    flat = filters.flatten(1)
+    _, spread, components = torch.linalg.svd(flat - flat.mean(0), full_matrices=False)
+    shares = spread.square() / spread.square().sum()
+    named = [f"component {i}: {share:.1%} of what the filters differ in" for i, share in enumerate(shares.tolist())]
+    chosen = components[:most].unflatten(1, filters.shape[1:])
+    return _answered(vit, image, chosen, tuple(named[:most]))
+
+
+def _answered(vit: VisionTransformer, image: Image.Image, filters: Tensor, titles: tuple[str, ...]) -> Filters:
+    c = vit.config
+    size = small_size(vit, image)
+    pixels = model_input(image, size, c.mean, c.std, c.interpolation)
+    return Filters(filters, F.conv2d(pixels, filters, stride=c.patch_size)[0], titles, size)
+
+
+def by_channels(vit: VisionTransformer, image: Image.Image, numbers: list[int], patch: tuple[int, int]) -> Tensor:
+    """(n, 4): what each of these filters answers to one patch in red, green and blue, and its bias; the sum of the four
+    is one number of the token."""
+    c, (filters, bias) = vit.config, projection(vit)
+    pixels = model_input(image, small_size(vit, image), c.mean, c.std, c.interpolation)
+    P = c.patch_size
+    row, column = patch
+    cell = pixels[0, :, row * P : (row + 1) * P, column * P : (column + 1) * P]  # (3, P, P)
+    of_channels = (cell * filters[numbers]).sum((2, 3))  # (n, 3)
+    biases = torch.zeros(len(numbers)) if bias is None else bias[numbers]
+    return torch.cat([of_channels, biases[:, None]], dim=1)
+
+
+def as_pictures(filters: Tensor) -> Tensor:
+    """(n, 3, P, P) -> (n, P, P, 3) in bytes: zero is grey; each filter is scaled to use the full range."""
+    largest = filters.flatten(1).abs().amax(dim=1).clamp(min=1e-12).view(-1, 1, 1, 1)
+    return (filters / largest * 127 + 128).round().byte().permute(0, 2, 3, 1).contiguous()
+
+
+# Positions ------------------------------------------------------------------------------------------------------------
+
+
+def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> tuple[Tensor, str] | None:
+    """The position encodings of a grid (patches, D), and a description of where they come from; None for a model
+    without positions. `table` is "learned" for the model's own, of whatever kind, "sinusoidal", or "rotary": the sines
+    and cosines of the angles by which a head of ROTATED numbers would be turned."""
+    c = vit.config
+    if table == "rotary":
+        return torch.cat(rotary(grid, ROTATED), dim=-1), "turned"
+    if table == "sinusoidal" or c.positions == "sinusoidal":
+        return sinusoidal(grid[0] * grid[1], c.width), "sinusoidal"
+    if c.positions == "rotary":
+        return torch.cat(rotary(grid, c.width // c.heads), dim=-1), "rotary"
+    if c.positions == "none":
+        return None
+    with torch.no_grad():
+        return vit.positions(grid).detach()[0, -grid[0] * grid[1] :].float().cpu(), "learned"
+
+
+def similarity(places: Tensor) -> Tensor:
+    """(N, D) -> (N, N): the cosine between every two rows."""
+    unit = F.normalize(places, dim=-1)
+    return unit @ unit.T
+
+
+def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tuple[float, float]:
+    """One query and one key, put at two places that are as far apart in the same direction, wherever they are: the
+    largest difference of q·k where they are turned (RoPE), and where learned vectors, here random ones, are added."""
+    random = torch.Generator().manual_seed(seed)
+    q, k = torch.randn(2, d, generator=random)
+    at = torch.tensor([(row * grid[1] + column) for row in range(grid[0] - 2) for column in range(grid[1] - 3)])
+    to = at + 2 * grid[1] + 3
+    many = [x.expand(1, 1, grid[0] * grid[1], d) for x in (q, k)]
+    turned_q, turned_k = (rotate(x, *rotary(grid, d))[0, 0] for x in many)
+    added = torch.randn(grid[0] * grid[1], d, generator=random)
+    spread = []
+    for queries, keys in ((turned_q, turned_k), (many[0][0, 0] + added, many[1][0, 0] + added)):
+        scores = (queries[at] * keys[to]).sum(-1)
+        spread.append(float(scores.max() - scores.min()))
+    return spread[0], spread[1]
+
+
+# Shuffling ------------------------------------------------------------------------------------------------------------
+
+
+def without_positions(vit: VisionTransformer) -> VisionTransformer:
+    """A copy of the model without position encodings."""
+    blind = copy.copy(vit)
+    blind.config = replace(vit.config, positions="none")
+    return blind
+
+
+def rearranged(pixels: Tensor, patch: int, order: Tensor) -> Tensor:
+    """The picture with its patches permuted: patch order[i] is now at place i."""
+    cells = F.unfold(pixels, patch, stride=patch)[:, :, order]  # (1, 3·P·P, patches)
+    return F.fold(cells, pixels.shape[2:], patch, stride=patch)
+
+
+def order_of(patches: int, seed: int) -> Tensor:
+    return torch.randperm(patches, generator=torch.Generator().manual_seed(seed))
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """One layer in two passes: the patches in order, and the same patches in another order."""
+
+    order: Tensor  # (patches,): which patch lies at each place
+    prefix: int
+    grid: tuple[int, int]
+    size: tuple[int, int]
+    scale: float
+    before: QKV  # (h, N, d) each
+    after: QKV
+
+    @property
+    def tokens(self) -> Tensor:
+        """(N,): the index in the first pass of each token of the second."""
+        return torch.cat([torch.arange(self.prefix), self.order + self.prefix])
+
+    @property
+    def difference(self) -> float:
+        """The largest difference between the weights of the two passes, over all heads, after undoing the
+        permutation."""
+        before, after = self._weights(self.before), self._weights(self.after)
+        return (before[:, self.tokens][:, :, self.tokens] - after).abs().max().item()
+
+    @property
+    def largest(self) -> float:
+        """The largest weight, to compare the difference with."""
+        return self._weights(self.before).max().item()
+
+    def _weights(self, layer: QKV) -> Tensor:
+        return softmax_rows(layer.q, layer.k, self.scale)  # (h, N, N): at most SMALL² patches
+
+
+def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, positions: bool) -> Shuffle:
+    c = vit.config
+    size = small_size(vit, image)
+    pixels = model_input(image, size, c.mean, c.std, c.interpolation)
+    grid = size[0] // c.patch_size, size[1] // c.patch_size
+    order = order_of(grid[0] * grid[1], seed)
+    seeing = vit if positions else without_positions(vit)
+    device = vit.patch_embed.proj.weight.device
+    passes = []
+    with torch.no_grad():
+        for picture in (pixels, rearranged(pixels, c.patch_size, order)):
+            layers = seeing.layers(*seeing.embed(picture.to(device)))
+            _, heard = next(islice(layers, layer, None))
+            passes.append(QKV(*(t[0].float().cpu() for t in heard)))
+    return Shuffle(order, len(c.prefix), grid, size, c.scale, *passes)

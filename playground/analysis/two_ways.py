@@ -1,0 +1,154 @@
+"""Convolution and attention side by side: how far each sees, and what each makes of a shifted picture."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from PIL import Image
+from torch import Tensor
+
+from playground.pictures import images
+from playground.tracing import Trace, trace
+from playground.vit import VisionTransformer
+
+SIDE = 12  # patches along the longer side of the pictures that are compared
+
+
+def field(kernel: int, layers: int) -> int:
+    """The side, in patches, of what a stack of k × k convolutions can see."""
+    return 1 + layers * (kernel - 1)
+
+
+def layers_needed(side: int, kernel: int) -> int:
+    """How many layers until a place at one edge can hear from the other edge."""
+    return math.ceil((side - 1) / (kernel // 2))
+
+
+def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
+    """FLOPs of the first product in one head: of all pairs, within windows, and of linear attention."""
+    return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
+
+
+def by_unfold_multiply_fold(image: Tensor, kernel: Tensor, stride: int, padding: int) -> Tensor:
+    k, (high, wide) = kernel.shape[-1], image.shape[2:]
+    places = F.unfold(image, k, padding=padding, stride=stride)  # (1, 3·k·k, places): a column for each
+    answers = kernel.flatten(1) @ places  # (1, D, places): one matrix for all
+    grid = [(side + 2 * padding - k) // stride + 1 for side in (high, wide)]
+    return F.fold(answers, grid, 1)  # (1, D, rows, columns)
+
+
+CONVOLUTIONS = ((3, 1, 1), (3, 2, 1), (16, 16, 0))  # (kernel, stride, padding): the last is a patch embedding
+
+
+@dataclass(frozen=True)
+class Unfolded:
+    kernel: int
+    stride: int
+    columns: tuple[int, int]  # of the unfolded picture: numbers in each, places
+    answer: tuple[int, int]  # rows, columns
+    apart: float  # the largest difference from torch's own convolution
+    typical: float  # the size of a typical answer
+
+
+def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
+    """Each of CONVOLUTIONS with random filters over the picture, both ways."""
+    pixels = images.model_input(image, images.fit(image.size, 16, (224, 224)), (0.5,) * 3, (0.5,) * 3)
+    random, found = torch.Generator().manual_seed(0), []
+    for k, stride, padding in CONVOLUTIONS:
+        kernel = torch.randn(channels, 3, k, k, generator=random) / (3 * k * k) ** 0.5
+        mine, torchs = (
+            by_unfold_multiply_fold(pixels, kernel, stride, padding),
+            F.conv2d(pixels, kernel, stride=stride, padding=padding),
+        )
+        rows, columns = mine.shape[2:]
+        apart, typical = (float(x) for x in ((mine - torchs).abs().max(), torchs.abs().mean()))
+        found.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), apart, typical))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """Two cuts of one picture, the second moved by some pixels to the right, and what was measured on the places that
+    both show. A difference is relative to the size of what differs."""
+
+    pictures: tuple[Image.Image, Image.Image]
+    grid: tuple[int, int]
+    patches: int  # moved by so many whole patches
+    one_pixel: float  # how far the patch embedding of a patch moves when the picture moves by one pixel only
+    convolution: float  # largest difference of a convolution's answers, away from the edges
+    features: Tensor  # (rows, columns - patches): cosine of the last layer's features of the same place
+    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the attention of the same place in both
+    apart: float  # half the summed difference of two such rows on the shared places, mean over queries and heads
+    query: tuple[int, int]  # in the second cut
+
+
+def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int, patches: int = 1) -> Shifted:
+    """Both cuts have the same size; the same place lies `patches` columns further left in the second."""
+    c = vit.config
+    P = c.patch_size
+    height, width = images.fit(picture.size, P, (SIDE * P, SIDE * P))
+    wide = picture.convert("RGB").resize((width + patches * P, height), Image.Resampling.BICUBIC)
+    cuts = tuple(wide.crop((start, 0, start + width, height)) for start in (0, patches * P))
+    seen = tuple(trace(vit, cut, size=(height, width)) for cut in cuts)
+    rows, columns = seen[0].grid
+    query = (rows // 2, (columns - patches) // 2)
+    features = tuple(one.on_grid(one.features().T) for one in seen)  # (D, rows, columns)
+    same = torch.cosine_similarity(features[0][:, :, patches:], features[1][:, :, : columns - patches], dim=0)
+    return Shifted(
+        pictures=(cuts[0], cuts[1]),
+        grid=(rows, columns),
+        patches=patches,
+        one_pixel=_one_pixel(vit, seen[0]),
+        convolution=_convolved(vit, seen, patches),
+        features=same,
+        rows=(
+            seen[0].on_grid(seen[0].row(layer, head, (query[0], query[1] + patches))),
+            seen[1].on_grid(seen[1].row(layer, head, query)),
+        ),
+        apart=_apart(seen, layer, patches),
+        query=query,
+    )
+
+
+def _convolved(vit: VisionTransformer, seen: tuple[Trace, ...], patches: int) -> float:
+    """How far the answers of a convolution differ between the two cuts: a random 3 × 3 one on the patch embeddings."""
+    random = torch.Generator().manual_seed(0)
+    D = 16
+    proj = vit.patch_embed.proj
+    kernel = torch.randn(D, D, 3, 3, generator=random) / (9 * D) ** 0.5
+    answers = []
+    for one in seen:
+        with torch.no_grad():
+            x = F.conv2d(one.input.float().cpu(), proj.weight.float().cpu()[:D], stride=vit.config.patch_size)
+            answers.append(F.conv2d(x, kernel)[0])  # (D, rows - 2, columns - 2): nothing is padded
+    first, second = answers[0][:, :, patches:], answers[1][:, :, : answers[1].shape[2] - patches]
+    return float((first - second).abs().max() / first.abs().mean())
+
+
+def _one_pixel(vit: VisionTransformer, seen: Trace) -> float:
+    """‖E(x′) − E(x)‖ / ‖E(x)‖, in the median over the patches that both show."""
+    proj = vit.patch_embed.proj
+    with torch.no_grad():
+        x = seen._need_input().float().cpu()
+        before, after = (
+            F.conv2d(cut, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1)  # (D, patches)
+            for cut in (x[..., :-1], x[..., 1:])
+        )
+    return float(((after - before).norm(dim=0) / before.norm(dim=0).clamp(min=1e-9)).median())
+
+
+def _apart(seen: tuple[Trace, ...], layer: int, patches: int) -> float:
+    """The total variation between the two rows of one place, over the places that both cuts show; the mean of all
+    places and heads."""
+    rows, columns = seen[0].grid
+    front = len(seen[0].prefix)
+    asked = [(row, column) for row in range(rows) for column in range(columns - patches)]
+    both = []
+    for moved, one in ((patches, seen[0]), (0, seen[1])):
+        weights = one.weights(layer, [(row, column + moved) for row, column in asked])[..., front:]
+        shared = weights.unflatten(-1, (rows, columns))[..., moved : columns - patches + moved].flatten(-2)
+        both.append(shared / shared.sum(-1, keepdim=True))
+    return float((both[0] - both[1]).abs().sum(-1).mean() / 2)

@@ -1,0 +1,139 @@
+"""Whether our pass computes what somebody's own model computes: the same pictures through both, layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from playground.errors import PlaygroundError
+from playground.vit import VisionTransformer
+
+CLOSE = {torch.float32: 1e-4, torch.float64: 1e-4}  # of the largest number there; of shorter numbers:
+CLOSE_ENOUGH = 0.05
+
+
+@dataclass(frozen=True)
+class Check:
+    """Largest differences. `print` says it in a sentence; it is true where nothing parts."""
+
+    layers: tuple[float, ...]  # of the tokens after each layer; empty where the model's layers were not found
+    answer: float | None  # of its answer; None where it is nothing that we compute
+    what: str  # the answer: "logits" or "features"
+    parts: int | None  # the first layer whose tokens differ
+    differs: bool  # whether the answer does
+
+    def __bool__(self) -> bool:
+        return self.parts is None and not self.differs and (self.answer is not None or bool(self.layers))
+
+    def __str__(self) -> str:
+        if self.parts is not None:
+            before = f"they are equal up to layer {self.parts - 1}" if self.parts else "from the first one on"
+            return f"the tokens part after layer {self.parts}, by {self.layers[self.parts]:.1g}; {before}"
+        if self.answer is None:
+            if not self.layers:
+                return "nothing of this model could be compared: neither its layers nor its answer were found"
+            return f"the tokens of all layers are equal within {max(self.layers):.0e}; its answer is nothing we compute"
+        if self.differs:
+            same = "the tokens of all layers are equal, so what reads them differs" if self.layers else "layers unknown"
+            return f"{self.what} differ by {self.answer:.1g}; {same}"
+        return f"{self.what} equal within {self.answer:.0e}"
+
+
+def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
+    """The same `batch`, (pictures, 3, height, width) as the model gets it, through both; without one a random picture.
+
+    >>> import timm, torch
+    >>> model = timm.create_model("vit_tiny_patch16_224").eval()
+    >>> vit = playground.load(model, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))
+    >>> bool(playground.check(vit, model, torch.rand(2, 3, 224, 224)))
+    True
+    """
+    pixels = _pixels(vit, batch)
+    weight = vit.patch_embed.proj.weight
+    ours: list[Tensor] = []
+    with torch.no_grad():
+        for x, _ in vit.layers(*vit.embed(pixels.to(weight))):
+            ours.append(x)
+        answers = {"logits" if vit.config.classes else "features": vit.classify(ours[-1]), "tokens": vit.norm(ours[-1])}
+        try:
+            answer, theirs = _of(model, pixels.to(next(model.parameters())), vit.config.depth)
+        except (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, KeyError) as error:
+            raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
+    close = CLOSE.get(weight.dtype, CLOSE_ENOUGH)
+    far = [_far(a, b) for a, b in zip(ours, theirs, strict=True)] if _alike(ours, theirs) else []
+    parts = next((n for n, (most, of) in enumerate(far) if not most <= close * of), None)
+    for what, mine in answers.items():
+        if answer is not None and answer.shape == mine.shape:
+            most, of = _far(mine, answer)
+            return Check(tuple(m for m, _ in far), most, what, parts, not most <= close * of)
+    return Check(tuple(m for m, _ in far), None, "", parts, False)
+
+
+def _pixels(vit: VisionTransformer, batch: Any) -> Tensor:
+    if batch is None:
+        return torch.randn(1, 3, *vit.config.image_size, generator=torch.Generator().manual_seed(0))
+    pixels = batch.get("pixel_values") if isinstance(batch, Mapping) else batch
+    if not isinstance(pixels, Tensor) or pixels.dim() != 4 or pixels.shape[1] != 3 or not pixels.is_floating_point():
+        given = tuple(pixels.shape) if isinstance(pixels, Tensor) else type(batch).__name__
+        raise PlaygroundError(f"check takes what the model gets, (pictures, 3, height, width); given was {given}.")
+    return pixels
+
+
+def _far(ours: Tensor, theirs: Tensor) -> tuple[float, float]:
+    """The largest difference, and the largest number."""
+    ours, theirs = ours.float().cpu(), theirs.float().cpu()
+    return float((ours - theirs).abs().max()), float(theirs.abs().max())
+
+
+def _alike(ours: list[Tensor], theirs: list[Tensor]) -> bool:
+    return [x.shape for x in ours] == [x.shape for x in theirs]
+
+
+def _of(model: nn.Module, pixels: Tensor, depth: int) -> tuple[Tensor | None, list[Tensor]]:
+    """The model's own answer, and the tokens after each of its layers."""
+    kept: list[Tensor] = []
+    hooks = [
+        layer.register_forward_hook(lambda _, __, out: kept.append(_tensor(out))) for layer in _layers(model, depth)
+    ]
+    try:
+        with _judging(model):
+            return _tensor(model(pixels)), kept
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _tensor(out: Any) -> Any:
+    """Of what a module gives: a tensor, the first of several, or `transformers`' answer."""
+    if isinstance(out, Tensor):
+        return out
+    for name in ("logits", "last_hidden_state"):
+        if isinstance(found := getattr(out, name, None), Tensor):
+            return found
+    return _tensor(out[0]) if isinstance(out, tuple | list) and out else None
+
+
+def _layers(model: nn.Module, depth: int) -> list[nn.Module]:
+    """The first list of so many modules that are alike."""
+    for module in model.modules():
+        of_this_length = isinstance(module, nn.ModuleList | nn.Sequential) and len(module) == depth
+        if of_this_length and len({type(one) for one in module}) == 1:
+            return list(module)
+    return []
+
+
+@contextmanager
+def _judging(model: nn.Module) -> Iterator[None]:
+    """Without dropout; afterwards each module learns again that did."""
+    learning = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in learning:
+            module.training = True

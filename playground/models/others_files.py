@@ -1,0 +1,119 @@
+"""State dicts as others lay them out, under timm's names: Meta's DINOv2 and DINOv3, torchvision's ViT, and heads with a
+dropout before their matrix. What plays no part in a pass is left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from playground.errors import PlaygroundError
+from playground.vit import Config
+
+Held = dict[str, Tensor]
+
+UNUSED = re.compile(
+    r"mask_token|rope_embed\.periods|.*\.attn\.qkv\.bias_mask|local_cls_norm\..*|dino_head\..*|ibot_head\..*"
+)
+IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
+TORCHVISION = (  # (their name, ours)
+    (r"conv_proj\.", "patch_embed.proj."),
+    (r"class_token", "cls_token"),
+    (r"encoder\.pos_embedding", "pos_embed"),
+    (r"encoder\.layers\.encoder_layer_(\d+)\.ln_1\.", r"blocks.\1.norm1."),
+    (r"encoder\.layers\.encoder_layer_(\d+)\.ln_2\.", r"blocks.\1.norm2."),
+    (r"encoder\.layers\.encoder_layer_(\d+)\.self_attention\.in_proj_", r"blocks.\1.attn.qkv."),
+    (r"encoder\.layers\.encoder_layer_(\d+)\.self_attention\.out_proj\.", r"blocks.\1.attn.proj."),
+    (r"encoder\.layers\.encoder_layer_(\d+)\.mlp\.(?:0|linear_1)\.", r"blocks.\1.mlp.fc1."),
+    (r"encoder\.layers\.encoder_layer_(\d+)\.mlp\.(?:3|linear_2)\.", r"blocks.\1.mlp.fc2."),
+    (r"encoder\.ln\.", "norm."),
+    (r"heads\.head\.", "head."),
+)
+
+
+def is_torchvision(names: Mapping[str, Tensor]) -> bool:
+    return {"conv_proj.weight", "encoder.pos_embedding"} <= names.keys()
+
+
+def is_meta(names: Mapping[str, Tensor]) -> bool:
+    """DINOv2's or DINOv3's file, as Meta publishes it: both keep the token that stood for hidden patches."""
+    return {"mask_token", "patch_embed.proj.weight", "blocks.0.ls1.gamma"} <= names.keys()
+
+
+def no_adapters(names: Iterable[str]) -> None:
+    if name := next((name for name in names if ".lora_" in name or ".modules_to_save." in name), None):
+        raise PlaygroundError(
+            f"Adapters lie beside the weights here ({name:.60}): give playground.load what model.merge_and_unload() "
+            "returns, or save that."
+        )
+
+
+def from_others(state: Mapping[str, Tensor]) -> Held:
+    """Names that are timm's already pass unchanged."""
+    no_adapters(state)
+    if is_torchvision(state):
+        return {_renamed(name): value for name, value in state.items()}
+    ours = {name: value for name, value in state.items() if not UNUSED.fullmatch(name)}
+    for theirs in ("register_tokens", "storage_tokens"):
+        if theirs in ours:
+            ours["reg_token"] = ours.pop(theirs)
+            if "pos_embed" in ours and is_meta(state):  # whose registers come after positions were added
+                ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
+                ours["pos_embed"] = ours["pos_embed"][:, 1:]
+    for name in [name for name in ours if name.endswith(".attn.qkv.bias") and f"{name}_mask" in state]:
+        q, k, v = ours[name].chunk(3)
+        ours[name] = torch.cat([q, torch.zeros_like(k), v])  # which is what the mask says: keys have none
+    return _plain_head(_gated(ours))
+
+
+def _renamed(name: str) -> str:
+    for theirs, our in TORCHVISION:
+        if found := re.match(theirs, name):
+            return found.expand(our) + name[found.end() :]
+    return name
+
+
+def _gated(state: Held) -> Held:
+    """Meta's SwiGLU: its gate first, as in ours."""
+    ours: Held = {}
+    for name, value in state.items():
+        if found := re.fullmatch(r"(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)", name):
+            start, part, kind = found.groups()
+            if part == "w12":
+                ours[f"{start}fc1.{kind}"] = value
+            elif part == "w3":
+                ours[f"{start}fc2.{kind}"] = value
+            elif part == "w1":
+                ours[f"{start}fc1.{kind}"] = torch.cat([value, state[f"{start}w2.{kind}"]])
+        else:
+            ours[name] = value
+    return ours
+
+
+def _plain_head(state: Held) -> Held:
+    """head = Sequential(Dropout, Linear): its one matrix is the head."""
+    matrices = [name for name in state if re.fullmatch(r"head\.\d+\.weight", name) and state[name].dim() == 2]
+    if "head.weight" in state or len(matrices) != 1:
+        return state
+    start = matrices[0].removesuffix("weight")
+    return {f"head.{name.removeprefix(start)}" if name.startswith(start) else name: x for name, x in state.items()}
+
+
+def config_of(state: Mapping[str, Tensor]) -> Config | None:
+    """What such a file leaves to its name: of Meta's and torchvision's files the family says it. The rest the weights
+    show (checkpoints.changed)."""
+    if is_torchvision(state):
+        width = state["conv_proj.weight"].shape[0]
+        return Config(width=width, heads=width // 64, interpolation="bilinear", **IMAGENET)  # type: ignore[arg-type]
+    if not is_meta(state):
+        return None
+    width, patch = state["patch_embed.proj.weight"].shape[:3:2]
+    base = Config(
+        width=width, patch_size=patch, heads=width // 64, classes=0, layer_scale=True, image_size=(518, 518), **IMAGENET
+    )  # type: ignore[arg-type]
+    gated = any(".mlp.w3." in name for name in state)
+    base = replace(base, activation="silu") if gated else base
+    return base if "pos_embed" in state else replace(base, positions="rotary", eps=1e-5, image_size=(256, 256))

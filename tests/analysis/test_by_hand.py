@@ -1,0 +1,96 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from playground.analysis.by_hand import (
+    ALIKE,
+    arrows_as_text,
+    colour_trace,
+    mean_colours,
+    read,
+    weights,
+)
+from playground.lessons.by_hand import at_first, to_bytes
+from playground.pack import unpack
+from playground.pictures.images import displayed
+
+
+def softmax(row: list[float]) -> list[float]:
+    total = sum(math.exp(score) for score in row)
+    return [math.exp(score) / total for score in row]
+
+
+def test_arrows_come_back_from_an_address():
+    arrows = (torch.arange(18).view(9, 2) - 9) / 10
+    assert torch.equal(read(arrows_as_text(arrows)), arrows)
+    for text in ("", "1_2", "_".join(["1"] * 19), "_".join(["99"] * 18), "_".join(["x"] * 18), "_".join(["٣"] * 18)):
+        assert read(text) is None
+
+
+def test_a_gives_b_much_and_b_gives_a_little():
+    """What the page says of the arrows that it begins with."""
+    found = weights(read(at_first(), tokens=18))
+    arrows = read(at_first(), tokens=18).tolist()
+    for i, j in ((0, 1), (1, 0)):
+        row = softmax([sum(a * b for a, b in zip(arrows[i], key, strict=True)) / math.sqrt(2) for key in arrows[9:]])
+        assert found[i, j].item() == pytest.approx(row[j])
+    assert found[0, 1] > 0.4 > 0.05 > found[1, 0]
+
+
+@pytest.mark.parametrize("keys", ["the same", "at a right angle"])
+def test_a_row_is_even_whenever_its_scores_are_equal(keys):
+    arrows = torch.zeros(18, 2)
+    arrows[:9] = torch.tensor([1.5, 2.0])
+    arrows[9:] = torch.tensor([0.7, -1.1])
+    if keys == "at a right angle":
+        arrows[9:] += torch.linspace(-1, 1, 9)[:, None] * torch.tensor([2.0, -1.5])
+    assert weights(arrows)[0].tolist() == pytest.approx([1 / 9] * 9)
+
+
+@pytest.mark.parametrize("patch", [4, 16])
+def test_mean_colours_are_a_loop_s(patch):
+    pixels = torch.randint(0, 256, (32, 48, 3), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
+    found = mean_colours(pixels, patch)
+    assert found.shape == (32 // patch, 48 // patch, 3)
+    for row in range(found.shape[0]):
+        for column in range(found.shape[1]):
+            for channel in range(3):
+                total = 0
+                for y in range(patch):
+                    for x in range(patch):
+                        total += int(pixels[row * patch + y, column * patch + x, channel])
+                assert found[row, column, channel].item() == pytest.approx(total / patch**2 / 255, abs=1e-5)
+
+
+@pytest.mark.parametrize("temperature", [1, 0.05, 0.002])
+def test_the_attention_of_colours_is_a_loop_s(picture, temperature):
+    seen = colour_trace(picture, 32)
+    assert seen.grid == (7, 7)
+    pixels = np.array(displayed(picture, seen.size)).astype(float)
+    colours = []
+    for row in range(7):
+        for column in range(7):
+            mean = pixels[row * 32 : row * 32 + 32, column * 32 : column * 32 + 32].reshape(-1, 3).mean(0) / 255 + 1e-6
+            colours.append(mean / math.sqrt(sum(mean**2)))
+    for query in (0, 24, 48):
+        row = softmax([sum(colours[query] * other) / temperature for other in colours])
+        found = seen.row(0, 0, query, scale=1 / temperature)
+        assert found.tolist() == pytest.approx(row, abs=1e-4)
+
+
+def test_a_black_picture_has_no_favourites():
+    row = colour_trace(Image.new("RGB", (90, 60)), 16).row(0, 0, (1, 1))
+    assert row.isfinite().all()
+    assert row.max().item() == pytest.approx(1 / len(row), rel=1e-3)
+
+
+def test_the_browser_gets_the_very_numbers(picture):
+    seen = colour_trace(picture, 16)
+    header, arrays = unpack(to_bytes(seen, b"jpeg"))
+    assert header["scale"] == ALIKE
+    assert header["grid"] == [14, 14]
+    assert np.array_equal(arrays["q"][0, 0], seen.record[0].q[0].numpy())
+    assert arrays["image"].tobytes() == b"jpeg"

@@ -1,0 +1,145 @@
+"""How far maps can be trusted: integrated gradients against a loop of autograd's, scores against counting by hand."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import playground
+from playground import PlaygroundError, relevance
+from playground.__main__ import main
+from playground.analysis import occlusion
+from playground.analysis.faithfulness import (
+    Asked,
+    faithfulness,
+    map_of,
+    on_patches,
+    pointing,
+    segmentation,
+    with_shuffled,
+)  # fmt: skip
+
+
+def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_picture_adds(seen, monkeypatch):
+    monkeypatch.setattr(relevance, "STEPS", 200)
+    vit, x, rotation = seen.entering()
+    x = x.detach()
+    blank = vit.embed(torch.zeros_like(seen.input))[0].detach()
+
+    def score(tokens):
+        for tokens, _ in vit.layers(tokens, rotation):  # noqa: B007, B020
+            pass
+        return vit.classify(tokens)[0, 4]
+
+    total = torch.zeros_like(x)
+    for step in range(200):
+        at = (blank + (step + 0.5) / 200 * (x - blank)).requires_grad_()
+        total += torch.autograd.grad(score(at), at)[0] / 200
+    expected = (total * (x - blank)).sum(-1)[0]
+    found = seen.relevance(label=4, method="integrated")
+    torch.testing.assert_close(found, expected / expected.abs().sum(), atol=1e-5, rtol=1e-3)
+    assert (found < 0).any(), "it has a sign"
+    with torch.no_grad():
+        assert float(expected.sum()) == pytest.approx(float(score(x) - score(blank)), abs=0.02)
+
+
+def test_pointing_and_segmentation_are_counted():
+    thing = torch.zeros(4, 4, dtype=torch.bool)
+    thing[1:3, 1:3] = True
+    found = torch.zeros(4, 4)
+    found[1, 1], found[1, 2], found[0, 0], found[3, 3] = 4, 3, 2, 1
+    assert pointing(found, thing) == 1
+    assert segmentation(found, thing) == pytest.approx(2 / 6)
+    assert pointing(-found, thing) == pytest.approx(2 / 12), "the share of its largest patches that lie there"
+    assert pointing(torch.ones(4, 4), thing) == pytest.approx(4 / 16)
+    assert np.isnan(pointing(found, torch.zeros(4, 4, dtype=torch.bool)))
+    mask = Image.fromarray(np.pad(np.full((32, 32), 7, np.uint8), 16))
+    assert torch.equal(on_patches(mask, (4, 4)), thing)
+
+
+def test_every_method_stands_beside_a_random_and_a_constant_map(seen):
+    shuffled = with_shuffled(seen.vit)
+    mask = Image.fromarray(np.pad(np.full((32, 32), 255, np.uint8), 16))
+    rows = {one.method: one for one in faithfulness(seen, shuffled, mask)}
+    assert list(rows) == ["raw", "rollout", "gradient", "integrated", "chefer", "legrad", "random", "constant"]
+    assert rows["constant"].rank_correlation == 0
+    assert rows["constant"].pointing == pytest.approx(16 / 64)
+    label = int(seen.logits.argmax())
+    measured, side = occlusion.Measured(seen, Asked(label=label)), occlusion.side_of(seen.grid)
+    moves = measured.moved(occlusion.blocks(seen.grid, side))
+    found = seen.on_grid(seen.relevance(label=label, method="integrated"))
+    assert rows["integrated"].rank_correlation == pytest.approx(occlusion.foretells(found, side, moves))
+    assert rows["integrated"].deletion == pytest.approx(occlusion.deletion(found, measured).area)
+    for method in ("raw", "gradient"):
+        assert -1 <= rows[method].shuffled < 1
+    assert np.isnan(rows["random"].shuffled)
+
+
+def test_a_random_map_is_another_one_for_each_picture(small, picture):
+    one, two = (playground.trace(small, picture.rotate(angle)) for angle in (0, 90))
+    maps = [map_of(seen, Asked(label=1), "random") for seen in (one, two, one)]
+    assert not torch.equal(maps[0], maps[1])
+    assert torch.equal(maps[0], maps[2])
+
+
+def test_shuffled_parameters_are_the_same_numbers_elsewhere(small):
+    other = with_shuffled(small)
+    for (name, p), q in zip(small.named_parameters(), other.parameters(), strict=True):
+        assert torch.equal(p.flatten().sort().values, q.flatten().sort().values)
+        assert p.numel() < 3 or not torch.equal(p, q), name
+
+
+def test_of_a_model_without_labels_the_patch_of_the_thing_is_asked_about(small, picture):
+    small.config = replace(small.config, classes=0)
+    small.head = torch.nn.Identity()
+    seen = playground.trace(small, picture)
+    mask = Image.fromarray(np.pad(np.full((32, 32), 255, np.uint8), 16))
+    rows = list(faithfulness(seen, with_shuffled(small), mask))
+    assert all(np.isfinite(one.rank_correlation) for one in rows)
+    assert map_of(seen, Asked(query=(4, 4)), "raw")[4, 4] == seen.row(-1, "mean", (4, 4))[seen.token((4, 4))]
+
+
+@pytest.fixture
+def folder(small, picture, tmp_path, monkeypatch):
+    from playground.figures import faithfulness as command
+
+    monkeypatch.setattr(command, "load", lambda name: small)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in_masks").mkdir()
+    for number in range(3):
+        picture.rotate(90 * number).save(tmp_path / "in" / f"{number}.png")
+    Image.new("L", (120, 120), 255).save(tmp_path / "in_masks" / "1.png")
+    return tmp_path / "in"
+
+
+def test_the_command_makes_a_line_for_each_picture_and_a_table(folder, tmp_path, capsys):
+    out = tmp_path / "table.csv"
+    assert main(["faithfulness", str(folder), "--models", "small", "--out", str(out)]) == 0
+    rows = list(csv.DictReader(out.open()))
+    assert len(rows) == 3 * 8
+    assert {row["picture"][-5:] for row in rows if row["pointing"]} == {"1.png"}
+    assert all(row["pointing"] == "1.0000" for row in rows if row["pointing"])
+    printed = capsys.readouterr().out
+    assert "| untrained | 3 | gradient | " in printed
+    mean = np.mean([float(row["deletion"]) for row in rows if row["method"] == "legrad"])
+    assert f"{mean:.2f}" in next(line for line in printed.splitlines() if "| legrad |" in line)
+    assert main(["faithfulness", str(folder), "--out", str(tmp_path / "table.md")]) == 0
+    assert (tmp_path / "table.md").read_text().startswith("3 pictures, 1 of them with a mask.")
+
+
+def test_masks_of_other_pictures_and_another_file_are_sentences(folder, tmp_path, capsys):
+    (tmp_path / "in_masks" / "1.png").rename(tmp_path / "in_masks" / "else.png")
+    assert main(["faithfulness", str(folder), "--out", str(tmp_path / "table.csv")]) != 0
+    assert "has the name of a picture" in capsys.readouterr().err
+    assert main(["faithfulness", str(folder), "--out", str(tmp_path / "table.txt")]) != 0
+    assert "a .csv file or a .md file" in capsys.readouterr().err
+
+
+def test_of_a_blank_that_is_not_given_there_are_no_integrated_gradients(seen):
+    vit, x, rotation = seen.entering()
+    of = relevance.Pass(vit, x.detach(), rotation, seen.scale)
+    with pytest.raises(PlaygroundError, match="blank picture to begin from"):
+        relevance.relevance(of, relevance.label_score(vit, 1, seen.tokens), "integrated")

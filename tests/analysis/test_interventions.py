@@ -1,0 +1,364 @@
+"""Interventions against loops over timm's own model, written by hand, and against TransformerLens' definitions."""
+
+import copy
+from dataclasses import replace
+
+import pytest
+import timm
+import torch
+from conftest import SMALL, scramble
+from PIL import Image
+
+import playground
+from playground import PlaygroundError
+from playground.vit import VisionTransformer
+
+CLOSE = {"atol": 2e-5, "rtol": 2e-4}
+
+
+@pytest.fixture(scope="module")
+def theirs():
+    """timm's own ViT with scrambled weights, whose attention is computed step by step."""
+    model = timm.create_model(
+        "vit_tiny_patch16_224", img_size=64, depth=4, embed_dim=48, num_heads=4, num_classes=7, init_values=0.1
+    )
+    scramble(model)
+    for block in model.blocks:
+        block.attn.fused_attn = False
+    return model
+
+
+@pytest.fixture(scope="module")
+def ours(theirs):
+    vit = playground.load(copy.deepcopy(theirs), mean=(0.5,) * 3, std=(0.5,) * 3)
+    return vit
+
+
+@pytest.fixture(scope="module")
+def two(ours):
+    random = torch.Generator().manual_seed(1)
+    pixels = [torch.randn(1, 3, 64, 64, generator=random) for _ in range(2)]
+    return [playground.trace(ours, pixel_values=one) for one in pixels]
+
+
+def passed(model, pixels, change=lambda layer, name, x: x):
+    """timm's pass, a step at a time: (logits, {(layer, name): tensor}). `change` is asked at each named step."""
+    kept = {}
+
+    def step(layer, name, x):
+        kept[layer, name] = x = change(layer, name, x)
+        return x
+
+    with torch.no_grad():
+        x = model.patch_embed(pixels)
+        x = torch.cat([model.cls_token.expand(len(x), -1, -1), x], dim=1) + model.pos_embed
+        for layer, block in enumerate(model.blocks):
+            attn = block.attn
+            B, N, D = x.shape
+            q, k, v = attn.qkv(block.norm1(x)).reshape(B, N, 3, attn.num_heads, -1).permute(2, 0, 3, 1, 4)
+            q, k, v = step(layer, "queries", q), step(layer, "keys", k), step(layer, "values", v)
+            z = step(layer, "z", (q @ k.mT * attn.scale).softmax(-1) @ v)
+            x = x + step(layer, "attention", block.ls1(attn.proj(z.transpose(1, 2).reshape(B, N, D))))
+            x = x + step(layer, "mlp", block.ls2(block.mlp(block.norm2(x))))
+            x = step(layer, "residual", x)
+        return model.head(model.norm(x)[:, 0]), kept
+
+
+def test_without_a_change_the_loop_is_timm_s_forward(theirs, two):
+    logits, _ = passed(theirs, two[0].input)
+    torch.testing.assert_close(logits, theirs(two[0].input), **CLOSE)
+    torch.testing.assert_close(logits[0], two[0].logits, **CLOSE)
+
+
+@pytest.mark.parametrize("to", ["zero", "mean"])
+def test_heads_that_are_ablated(theirs, two, to):
+    def change(layer, name, x):
+        if (layer, name) == (1, "z"):
+            x = x.clone()
+            x[:, 2] = 0 if to == "zero" else x[:, 2].mean(1, keepdim=True)
+        if (layer, name) == (2, "z"):
+            x = x.clone()
+            x[:, 0] = 0 if to == "zero" else x[:, 0].mean(1, keepdim=True)
+        return x
+
+    logits, _ = passed(theirs, two[0].input, change)
+    ablated = two[0].ablate(heads=[(1, 2), (2, 0)], to=to)
+    torch.testing.assert_close(ablated.logits, logits[0], **CLOSE)
+    assert (ablated.logits - two[0].logits).abs().max() > 0.01
+    assert "1.2, 2.0" in repr(ablated)
+
+
+def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(theirs, two, ours, tmp_path):
+    random = torch.Generator().manual_seed(5)
+    for number in range(3):
+        pixels = (torch.rand(64, 64, 3, generator=random) * 255).byte().numpy()
+        Image.fromarray(pixels).save(tmp_path / f"{number}.png")
+    from playground.pictures.images import model_input, open_image
+
+    c = ours.config
+    inputs = [model_input(open_image(file), (64, 64), c.mean, c.std, c.interpolation) for file in tmp_path.iterdir()]
+    mean = torch.stack([passed(theirs, one)[1][1, "z"][0, 2].mean(0) for one in inputs]).mean(0)  # (d,)
+
+    def change(layer, name, x):
+        if (layer, name) == (1, "z"):
+            x = x.clone()
+            x[:, 2] = mean
+        return x
+
+    logits, _ = passed(theirs, two[0].input, change)
+    ablated = two[0].ablate(heads=[(1, 2)], to="mean", mean_of=tmp_path)
+    torch.testing.assert_close(ablated.logits, logits[0], **CLOSE)
+
+
+@pytest.mark.parametrize("what", ["residual", "mlp", "attention", "queries", "keys", "values", "head:3"])
+@pytest.mark.parametrize("positions", [None, (2, 3), [(0, 0), "cls"]], ids=str)
+def test_what_is_patched_stands_there_as_in_the_other_pass(theirs, two, what, positions):
+    seen, other = two
+    _, there = passed(theirs, other.input)
+    some = [positions] if isinstance(positions, tuple) else positions
+    tokens = list(range(17)) if some is None else [seen.token(one) for one in some]
+
+    def change(layer, name, x):
+        if layer not in (1, 2) or name != ("z" if what == "head:3" else what):
+            return x
+        x, instead = x.clone(), there[layer, name]
+        if what == "head:3":
+            x[:, 3, tokens] = instead[:, 3, tokens]
+        else:
+            x[..., tokens, :] = instead[..., tokens, :]
+        return x
+
+    logits, _ = passed(theirs, seen.input, change)
+    patched = seen.patch(other, layers=[1, 2], positions=positions, what=what)
+    torch.testing.assert_close(patched.logits, logits[0], **CLOSE)
+    assert (patched.logits - seen.logits).abs().max() > 1e-4
+
+
+def test_everything_that_is_patched_in_the_last_layer_is_the_other_s_answer(two):
+    torch.testing.assert_close(two[0].patch(two[1], layers=3).logits, two[1].logits, **CLOSE)
+    torch.testing.assert_close(two[0].patch(two[1], 3, {"cls": "cls"}).logits, two[1].logits, **CLOSE)
+
+
+@pytest.mark.parametrize("from_other", [False, True])
+def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
+    """Wang et al. (2023): freeze all heads but the sender, keep what the receiver reads, then let that run."""
+    seen, other = two
+    _, usual = passed(theirs, seen.input)
+    instead = passed(theirs, other.input)[1][0, "z"][:, 1] if from_other else 0
+
+    def freeze(layer, name, x):
+        if name != "z":
+            return x
+        x = usual[layer, "z"].clone()
+        if layer == 0:
+            x[:, 1] = instead
+        return x
+
+    _, kept = passed(theirs, seen.input, freeze)
+
+    def receive(layer, name, x):
+        if layer == 2 and name in ("queries", "keys", "values"):
+            x = x.clone()
+            x[:, 3] = kept[2, name][:, 3]
+        return x
+
+    logits, _ = passed(theirs, seen.input, receive)
+    paths = seen.paths(source=(0, 1), to=(2, 3), other=other if from_other else None)
+    torch.testing.assert_close(paths.through.logits, logits[0], **CLOSE)
+    assert (paths.through.logits - seen.logits).abs().max() > 1e-5
+    moved = paths.margin(2)
+    others = [label for label in range(7) if label != 2]
+    margins = [one[2] - one[others].max() for one in (seen.logits, paths.whole.logits, logits[0])]
+    assert moved.whole == pytest.approx(float(margins[0] - margins[1]), abs=1e-4)
+    assert moved.through == pytest.approx(float(margins[0] - margins[2]), abs=1e-4)
+
+
+def test_occlusion_is_a_loop_over_blocks(theirs, two):
+    seen = two[0]
+    before = theirs(seen.input)[0].detach()
+    found = seen.occlude(blocks=2, label=4)
+    for row in (0, 2):
+        for column in (0, 2):
+            blank = seen.input.clone()
+            blank[:, :, row * 16 : row * 16 + 32, column * 16 : column * 16 + 32] = seen.input.mean((2, 3))[
+                ..., None, None
+            ]
+            after = theirs(blank)[0].detach()
+            margins = [one[4] - max(one[i] for i in range(7) if i != 4) for one in (before, after)]
+            expected = (margins[0] - margins[1]).expand(2, 2)
+            torch.testing.assert_close(found[row : row + 2, column : column + 2], expected, atol=2e-4, rtol=0)
+
+
+def test_named_points_are_transformer_lens_s(theirs, two, ours):
+    """hook_q, hook_k, hook_v, hook_z, hook_attn_out, hook_mlp_out and hook_resid_post of a TransformerLens block are
+    queries, keys, values, heads, attention, mlp and residual here."""
+    kept = {}
+
+    def keep(point, x):
+        kept[point] = x
+        return x
+
+    playground.trace(ours, pixel_values=two[0].input, at=keep)
+    assert list(kept) == ours.points()
+    _, usual = passed(theirs, two[0].input)
+    names = {"attention.queries": "queries", "attention.keys": "keys", "attention.values": "values"}
+    names |= {"attention.heads": "z", "attention": "attention", "mlp": "mlp", "residual": "residual"}
+    for layer in range(4):
+        for ours_name, their_name in names.items():
+            torch.testing.assert_close(kept[f"layers.{layer}.{ours_name}"], usual[layer, their_name], **CLOSE)
+
+
+def test_what_runs_again_of_a_changed_pass_is_changed_too(theirs, two):
+    def change(layer, name, x):
+        return x * 0.3 if (layer, name) == (1, "mlp") else x
+
+    seen = two[0].again({"layers.1.mlp": lambda x: x * 0.3}, "a third of an MLP")
+    _, kept = passed(theirs, two[0].input, change)
+    for layer in range(4):
+        torch.testing.assert_close(seen.features(layer), kept[layer, "residual"][0], **CLOSE)
+        q, k = kept[layer, "queries"][0], kept[layer, "keys"][0]
+        torch.testing.assert_close(seen.weights(layer), (q @ k.mT * seen.scale).softmax(-1), **CLOSE)
+    twice = seen.ablate([(2, 1)])
+    assert twice.interventions == ("a third of an MLP", "heads 2.1 off")
+    assert type(playground.Trace.from_bytes(twice.to_bytes())) is playground.Trace
+    assert playground.Trace.from_bytes(twice.to_bytes()).interventions == twice.interventions
+
+
+MORE = [{"qk_norm": True}, {"positions": "rotary"}, {"gated_mlp": True, "activation": "silu"}, {"layer_scale": True}]
+
+
+@pytest.mark.parametrize("change", [{}, *MORE], ids=str)
+@pytest.mark.parametrize("method", ["gradient", "chefer", "legrad"])
+def test_relevance_of_a_changed_pass_is_autograd_s(picture, change, method):
+    vit = scramble(VisionTransformer(replace(SMALL, **change)))
+    gains = {
+        point: torch.rand(1, generator=torch.Generator().manual_seed(i)) + 0.5 for i, point in enumerate(vit.points())
+    }
+
+    def at(point, x):
+        if point.endswith("heard"):
+            return x
+        if point == "layers.1.attention.heads":
+            return x * torch.tensor([1.0, 0.0, 0.5, 1.0])[:, None, None]
+        return x * gains[point] if "embedding" not in point else x
+
+    seen = playground.trace(vit, picture, at=at, cut="2,3>4,4@1")
+    found = seen.relevance(label=4, method=method)
+    plain = playground.trace(vit, picture, cut="2,3>4,4@1").relevance(label=4, method=method)
+    torch.testing.assert_close(found, by_autograd(vit, seen, at, method), atol=1e-5, rtol=1e-3)
+    assert (plain - found).abs().max() > 1e-4
+
+
+def by_autograd(vit, seen, at, method):
+    """All N × N in memory: A is made by hand from the queries and keys of each layer, and differentiated."""
+    maps, cutting = [], seen.cuts.at()
+    _, x, rotation = seen.entering()
+    x = first = x.detach().requires_grad_()
+
+    def mix(q, k, v, scale, heard):
+        scores = q @ k.mT * scale
+        maps.append((scores if heard is None else scores.masked_fill(~heard, -torch.inf)).softmax(-1))
+        maps[-1].retain_grad()
+        return maps[-1] @ v
+
+    answers = []
+    for block in vit.blocks:
+        block.attn.mix = mix
+    for x, _ in vit.layers(x, rotation, at=lambda point, t: at(point, cutting(point, t))):  # noqa: B020
+        answers.append(vit.classify(x)[0, 4])
+    if method == "gradient":
+        answers[-1].backward()
+        moves = (first.grad * first).sum(-1)[0]
+        return (moves / moves.abs().sum()).detach()
+    if method == "legrad":
+        total = 0
+        for map_, answer in zip(maps, answers, strict=True):
+            (gradient,) = torch.autograd.grad(answer, map_, retain_graph=True)
+            total = total + gradient[0].clamp(min=0).sum((0, 1))
+        return total / total.sum()
+    answers[-1].backward()
+    reached = torch.zeros(seen.tokens)
+    reached[0] = 1
+    begins = reached.clone()
+    for map_ in reversed(maps):
+        reached = reached + reached @ (map_ * map_.grad)[0].clamp(min=0).mean(0).detach()
+    return (reached - begins) / (reached - begins).sum()
+
+
+def test_gradients_of_logits_by_what_was_recorded(ours, two):
+    pixels = two[0].input.clone().requires_grad_()
+    seen = playground.trace(ours, pixel_values=pixels, grad=True)
+    of_values, of_pixels = torch.autograd.grad(seen.logits[3], [seen.record[1].v, pixels])
+    hand = {}
+
+    def keep(point, x):
+        if point == "layers.1.attention.values":
+            hand["v"] = x = x.detach().requires_grad_()
+        return x
+
+    logits, _ = ours.record(pixels, at=keep)
+    (expected,) = torch.autograd.grad(logits[0, 3], hand["v"])
+    torch.testing.assert_close(of_values, expected[0], **CLOSE)
+    assert of_pixels.shape == pixels.shape
+    assert of_pixels.abs().sum() > 0
+    assert not two[0].logits.requires_grad
+
+
+def test_a_batch_gives_what_each_picture_gives_alone(ours, two):
+    traces = playground.trace_batch(ours, torch.cat([one.input for one in two]), at={"layers.1.mlp": lambda x: x / 2})
+    for one, alone in zip(traces, two, strict=True):
+        expected = alone.again({"layers.1.mlp": lambda x: x / 2})
+        torch.testing.assert_close(one.logits, expected.logits, **CLOSE)
+        torch.testing.assert_close(one.record[3].k, expected.record[3].k, **CLOSE)
+    with pytest.raises(PlaygroundError, match=r"2 pictures: trace_batch takes several"):
+        playground.trace(ours, pixel_values=torch.cat([one.input for one in two]))
+
+
+def test_whom_a_token_hears_may_be_anything_and_rows_say_so(two):
+    """Only what is not later is heard, as in a language model."""
+    everything = {
+        f"layers.{layer}.attention.heard": lambda x: torch.ones(1, 1, 17, 17).tril().bool() for layer in range(4)
+    }
+    seen = two[0].again(everything, "causal")
+    assert seen.row(2, 1, 5)[6:].abs().max() == 0
+    assert seen.weights(2)[..., 0, 0].min() == 1
+    with pytest.raises(PlaygroundError, match=r"bytes can't say"):
+        seen.to_bytes()
+
+
+def test_the_values_at_a_point_stay_in_the_model_s_dtype(small, picture):
+    kinds = set()
+    playground.trace(small.to(torch.bfloat16), picture, at=lambda point, x: (kinds.add(x.dtype), x)[1])
+    assert kinds == {torch.bfloat16, torch.bool}
+
+
+BAD = [
+    (lambda s, o: s.ablate([(9, 0)]), r"There is no head 0 in layer 9: layers count from 0 to 3"),
+    (lambda s, o: s.ablate([]), r"No head is ablated"),
+    (lambda s, o: s.ablate([(0, 0)], to="one"), r'to="zero" or "mean"; given was \'one\''),
+    (lambda s, o: s.ablate([(0, 0)], mean_of="x"), r"mean_of= is a folder"),
+    (lambda s, o: s.ablate([(0, 0)], to="mean", mean_of="nowhere"), r"There is no folder nowhere"),
+    (lambda s, o: s.patch(o, layers=7), r"There is no layer 7"),
+    (lambda s, o: s.patch(o, layers=1, what="hats"), r"What is patched is residual, mlp"),
+    (lambda s, o: s.patch(o, layers=1, what="head:9"), r"There is no head 9"),
+    (lambda s, o: s.patch(o, layers=[], what="mlp"), r"name a layer"),
+    (lambda s, o: s.patch(o, layers=1, positions=[]), r"name a position"),
+    (lambda s, o: s.patch(o, layers=1, positions=(9, 9)), r"There is no patch \(9, 9\)"),
+    (lambda s, o: s.paths((2, 0), (1, 0)), r"Nothing of layer 2 reaches a head of layer 1"),
+    (lambda s, o: s.occlude(blocks=2), r"give one of the two"),
+    (lambda s, o: s.occlude(blocks=0, query="cls"), r"the side of a block, 1 to 4 patches"),
+    (lambda s, o: s.occlude(label="unicorn"), r"has no label 'unicorn'"),
+    (lambda s, o: s.occlude(query="cls", by="magic"), r"not by 'magic'"),
+    (lambda s, o: s.again({"layers.1.atention.values": abs}), r"did you mean 'layers.1.attention.values'"),
+    (lambda s, o: s.again({"layers.1.mlp": 3}), r"belongs a function"),
+    (lambda s, o: s.again({"layers.1.mlp": lambda x: x[:, :4]}), r"gave a tensor of \(1, 4, 48\) at 'layers.1.mlp'"),
+    (lambda s, o: s.again({"layers.1.mlp": lambda x: None}), r"gave NoneType at 'layers.1.mlp'"),
+    (lambda s, o: s.again({"layers.1.mlp": lambda x: x * torch.nan}), r"no number \(NaN or infinite\) from layer 2 on"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_what_can_t_be_is_a_sentence(two, number):
+    work, sentence = BAD[number]
+    with pytest.raises(PlaygroundError, match=sentence):
+        work(*two)

@@ -1,0 +1,52 @@
+"""Rows, cuts, relevance, interventions and sweeps on a graphics card are those of the processor, within 1e-4."""
+
+import copy
+
+import pytest
+import torch
+
+import playground
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device: not run on a GPU")
+CLOSE = {"atol": 1e-4, "rtol": 1e-4}
+
+
+@pytest.fixture
+def two(small, picture):
+    """The same pass on the processor and on the card."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    return [playground.trace(copy.deepcopy(small).to(device), picture, cut="2,3>4,4@1") for device in ("cpu", "cuda")]
+
+
+def test_rows_features_and_relevance(two):
+    here, there = two
+    for layer in range(here.layers):
+        torch.testing.assert_close(there.weights(layer), here.weights(layer), **CLOSE)
+        torch.testing.assert_close(there.features(layer), here.features(layer), **CLOSE)
+    for method in ("gradient", "integrated", "chefer", "legrad"):
+        torch.testing.assert_close(
+            there.relevance(label=3, method=method), here.relevance(label=3, method=method), **CLOSE
+        )
+
+
+def test_interventions(two):
+    def all_of(seen):
+        yield seen.ablate([(1, 2), (2, 0)], to="mean").logits
+        yield seen.patch(seen.ablate([(0, 1)]), layers=1, positions=(2, 3), what="keys").logits
+        yield seen.paths((0, 1), (2, 3)).through.logits
+        yield seen.occlude(blocks=2, label=3)
+
+    for here, there in zip(*map(all_of, two), strict=True):
+        torch.testing.assert_close(there, here, **CLOSE)
+
+
+@pytest.mark.parametrize("over", ["heads", "layers × positions"])
+def test_sweeps(small, picture, tmp_path, over):
+    pytest.importorskip("xarray")
+    picture.save(tmp_path / "a.png")
+    picture.rotate(90).save(tmp_path / "b.png")
+    here, there = (
+        playground.sweep(tmp_path, copy.deepcopy(small).to(device), "moved", over, blocks=4, progress=False)
+        for device in ("cpu", "cuda")
+    )
+    torch.testing.assert_close(*(torch.from_numpy(one["value"].values) for one in (there, here)), **CLOSE)

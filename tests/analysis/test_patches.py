@@ -1,0 +1,198 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import SMALL, scramble
+from PIL import Image
+
+from playground.analysis import patches
+from playground.analysis.patches import (
+    as_pictures,
+    by_convolution,
+    by_unfolding,
+    cut,
+    order_of,
+    place_vectors,
+    principal_filters,
+    rearranged,
+    shuffle,
+    similarity,
+    stretched,
+    strongest_filters,
+    without_positions,
+)
+from playground.pictures import images
+from playground.positions import sinusoidal
+from playground.vit import VisionTransformer
+
+
+@pytest.mark.parametrize("patch", [8, 14, 16, 20, 32, 48])
+@pytest.mark.parametrize("size", [(224, 224), (149, 224)], ids=str)
+def test_unfolding_gives_what_a_strided_convolution_gives(patch, size):
+    random = torch.Generator().manual_seed(patch)
+    image, matrix = (torch.randn(*s, generator=random) for s in ((1, 3, *size), (12, 3, patch, patch)))
+    matrix, bias = matrix / (3 * patch**2) ** 0.5, torch.randn(12, generator=random)
+    tokens = by_unfolding(image, matrix, bias)
+    assert tokens.shape == (1, (size[0] // patch) * (size[1] // patch), 12)
+    assert (tokens - by_convolution(image, matrix, bias)).abs().max() < 1e-5
+    tokens, others = (by(image.double(), matrix.double(), bias.double()) for by in (by_unfolding, by_convolution))
+    assert (tokens - others).abs().max() < 1e-12
+
+
+def test_a_token_is_the_sum_that_a_loop_makes(small, picture):
+    found = cut(small, picture, 8)
+    pixels = torch.from_numpy(np.array(picture.resize((224, 224), Image.Resampling.BICUBIC)))
+    proj = small.patch_embed.proj
+    row, column, number = 3, 5, 7
+    total = proj.bias[number].item()
+    for channel in range(3):
+        for y in range(8):
+            for x in range(8):
+                value = (pixels[row * 8 + y, column * 8 + x, channel].item() / 255 - 0.5) / 0.5
+                total += value * proj.weight[number, channel, y, x].item()
+    assert found.tokens[row * found.grid[1] + column, number].item() == pytest.approx(total, abs=1e-4)
+
+
+def test_what_fills_no_patch_is_said(small):
+    found = cut(small, Image.new("RGB", (300, 200)), 20)
+    assert (found.size, found.grid) == ((149, 224), (7, 11))
+    assert found.tokens.shape[0] == 77
+    assert cut(small, Image.new("RGB", (3000, 10)), 48).grid == (1, 4)
+
+
+def test_the_difference_that_is_shown_is_rounding(small, picture):
+    assert all(cut(small, picture, patch).difference < 1e-4 for patch in (8, 14, 16, 20, 32, 48))
+
+
+@pytest.mark.parametrize(("old", "new"), [(8, 16), (8, 20), (14, 8), (16, 32), (16, 8)])
+def test_stretched_filters_are_timm_s(old, new):
+    from timm.layers import resample_patch_embed
+
+    filters = torch.randn(5, 3, old, old, generator=torch.Generator().manual_seed(0))
+    theirs = resample_patch_embed(filters, [new, new], verbose=False)
+    assert (stretched(filters, new) - theirs).abs().max() < 1e-4
+
+
+def test_an_enlarged_patch_gives_the_same_token():
+    random = torch.Generator().manual_seed(1)
+    filters, patch = torch.randn(4, 3, 8, 8, generator=random), torch.randn(1, 3, 8, 8, generator=random)
+    larger = torch.nn.functional.interpolate(patch, size=(24, 24), mode="bicubic", antialias=True)
+    ours = by_unfolding(larger, stretched(filters, 24), None)
+    assert (ours - by_unfolding(patch, filters, None)).abs().max() < 1e-4
+
+
+def test_filters_as_pictures_keep_zero_grey_and_the_largest_number_strong():
+    filters = torch.zeros(2, 3, 4, 4)
+    filters[0, 1, 2, 3], filters[0, 2, 0, 0] = -0.02, 0.01
+    pictures = as_pictures(filters)
+    assert pictures.shape == (2, 4, 4, 3)
+    assert pictures[0, 2, 3].tolist() == [128, 1, 128]
+    assert pictures[0, 0, 0].tolist() == [128, 128, 192]
+    assert (pictures[1] == 128).all()
+
+
+def test_the_strongest_filter_comes_first_and_answers_every_patch(small, picture):
+    found = strongest_filters(small, picture, most=10)
+    lengths = found.filters.flatten(1).norm(dim=1)
+    assert (lengths.diff() <= 0).all()
+    assert found.answers.shape == (10, 14, 14)
+    assert found.titles[0] == f"number {small.patch_embed.proj.weight.flatten(1).norm(dim=1).argmax()} of the token"
+
+
+def test_principal_components_are_the_directions_in_which_filters_differ(small, picture):
+    found = principal_filters(small, picture, most=5)
+    filters = small.patch_embed.proj.weight.detach().flatten(1)
+    values, vectors = torch.linalg.eigh(torch.cov(filters.T))
+    for i in range(5):
+        along = (found.filters[i].flatten() @ vectors[:, -1 - i]).abs()
+        assert along.item() == pytest.approx(1, abs=1e-3)
+        share = values[-1 - i] / values.sum()
+        assert found.titles[i].startswith(f"component {i}: {share:.1%}")
+
+
+def test_the_sinusoidal_table_is_the_formula_s():
+    table = sinusoidal(11, 10)
+    for position in range(11):
+        for i in range(5):
+            angle = position / 10_000 ** (2 * i / 10)
+            assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-5)
+            assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-5)
+
+
+@pytest.mark.parametrize("positions", ["learned", "patches", "sinusoidal", "rotary", "none"])
+def test_every_kind_of_place_has_one_vector_for_each_patch(positions):
+    vit = scramble(VisionTransformer(replace(SMALL, positions=positions)))
+    found = place_vectors(vit, (5, 7), "learned")
+    if positions == "none":
+        assert found is None
+    else:
+        assert found[0].shape[0] == 35
+        assert found[1] == {"patches": "learned"}.get(positions, positions)
+    assert place_vectors(vit, (5, 7), "sinusoidal")[0].shape == (35, SMALL.width)
+
+
+def test_learned_places_are_the_model_s_own(small):
+    found, _ = place_vectors(small, small.native_grid, "learned")
+    assert torch.equal(found, small.pos_embed[0, 3:])
+
+
+def test_similarity_is_the_cosine():
+    table = torch.randn(6, 5, generator=torch.Generator().manual_seed(0))
+    found = similarity(table)
+    for i in range(6):
+        for j in range(6):
+            expected = table[i] @ table[j] / (table[i].norm() * table[j].norm())
+            assert found[i, j].item() == pytest.approx(expected.item(), abs=1e-5)
+
+
+def test_rearranged_puts_each_patch_where_the_order_says():
+    pixels, order = torch.randn(1, 3, 16, 24), order_of(6, 3)
+    moved = rearranged(pixels, 8, order)
+    for place, patch in enumerate(order.tolist()):
+        (r, c), (y, x) = divmod(place, 3), divmod(patch, 3)
+        there = moved[:, :, r * 8 : r * 8 + 8, c * 8 : c * 8 + 8]
+        assert torch.equal(there, pixels[:, :, y * 8 : y * 8 + 8, x * 8 : x * 8 + 8])
+
+
+@pytest.mark.parametrize("kind", ["learned", "patches", "sinusoidal", "rotary"])
+def test_without_positions_shuffling_only_shuffles_the_output(kind):
+    vit = scramble(VisionTransformer(replace(SMALL, positions=kind)))
+    pixels, order = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0)), order_of(64, 1)
+    moved = rearranged(pixels, 8, order)
+    where = torch.cat([torch.arange(3), order + 3])  # the class token and the registers stay
+    blind = without_positions(vit)
+    with torch.no_grad():
+        before, after = (blind.features(p, SMALL.depth - 1)[0] for p in (pixels, moved))
+        assert (before[where] - after).abs().max() < 1e-5 * before.abs().max()
+        before, after = (vit.features(p, SMALL.depth - 1)[0] for p in (pixels, moved))
+        assert (before[where] - after).abs().max() > 1e-2 * before.abs().max()
+    assert vit.config.positions == kind
+
+
+def test_attention_without_positions_does_not_notice_that_patches_changed_places(small, picture):
+    off = shuffle(small, picture, layer=2, seed=5, positions=False)
+    on = shuffle(small, picture, layer=2, seed=5, positions=True)
+    assert off.difference < 1e-5
+    assert on.difference > 1e-2 * on.largest
+    assert sorted(off.order.tolist()) == list(range(14 * 14))
+
+
+def test_shuffling_asks_for_no_class_token(picture):
+    vit = scramble(VisionTransformer(replace(SMALL, cls_token=False, registers=0, pool="avg", classes=0)))
+    assert shuffle(vit, picture.resize((160, 60)), layer=0, seed=1, positions=False).difference < 1e-5
+
+
+def test_the_answers_of_three_colours_and_the_bias_sum_to_a_number_of_the_token(small, picture):
+    parts = patches.by_channels(small, picture, [5, 7], (2, 3))
+    c, size = small.config, patches.small_size(small, picture)
+    pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
+    with torch.no_grad():
+        token = small.patch_embed(pixels)[0, 2 * (size[1] // c.patch_size) + 3]
+        torch.testing.assert_close(parts.sum(1), token[[5, 7]], atol=1e-4, rtol=0)
+
+
+def test_turned_queries_and_keys_know_only_the_way_from_one_to_the_other():
+    turned, added = patches.turned_scores((9, 12))
+    assert turned < 1e-3 < 1 < added

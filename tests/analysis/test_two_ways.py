@@ -1,0 +1,76 @@
+"""Convolution and attention side by side: fields by brute force, the shift against both."""
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from playground.analysis import two_ways
+from playground.vit import Config, VisionTransformer
+
+
+@pytest.mark.parametrize(("kernel", "layers"), [(3, 1), (3, 4), (5, 2), (7, 3)])
+def test_the_field_is_what_a_gradient_reaches(kernel, layers):
+    side = 31
+    x = torch.zeros(1, 1, side, side, requires_grad=True)
+    y = x
+    for _ in range(layers):
+        y = nn.functional.conv2d(y, torch.ones(1, 1, kernel, kernel), padding=kernel // 2)
+    y[0, 0, side // 2, side // 2].backward()
+    assert int((x.grad[0, 0].sum(0) > 0).sum()) == two_ways.field(kernel, layers)
+
+
+@pytest.mark.parametrize(("side", "kernel"), [(14, 3), (14, 7), (37, 3), (2, 3)])
+def test_so_many_layers_lead_from_edge_to_edge_and_one_less_does_not(side, kernel):
+    needed = two_ways.layers_needed(side, kernel)
+    reach = kernel // 2
+    assert needed * reach >= side - 1 > (needed - 1) * reach
+
+
+def test_a_convolution_s_answer_shifts_along_and_attention_s_does_not_quite(small, picture):
+    found = two_ways.shifted(small, picture, 1, 0)
+    assert found.convolution < 1e-4
+    assert found.one_pixel > 0.01  # "exactly the same" is said of whole strides alone
+    assert found.apart > 1e-3
+    assert found.features.shape == (found.grid[0], found.grid[1] - 1)
+    assert found.features.max() < 0.99999
+    for row in found.rows:
+        assert row.shape == found.grid
+
+
+def test_without_positions_and_other_places_attention_would_shift_along_too():
+    """The same patches, moved around a torus: only the positions can tell the two pictures apart."""
+    torch.manual_seed(0)
+    c = Config(image_size=(32, 32), patch_size=8, depth=2, width=32, mlp_width=64, heads=2, classes=0, cls_token=False,
+               pool="avg", positions="none")  # fmt: skip
+    vit = VisionTransformer(c).eval()
+    image = torch.randn(1, 3, 32, 32)
+    rolled = image.roll(8, dims=3)
+    before, after = (vit.features(x, 1)[0].unflatten(0, (4, 4)) for x in (image, rolled))
+    torch.testing.assert_close(before.roll(1, dims=1), after, atol=1e-5, rtol=1e-4)
+
+
+def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_table():
+    tokens, window, dim = 98, 49, 64
+    q, k, v = torch.rand(3, tokens, dim)
+    found = []
+    for product in (
+        lambda: q @ k.mT,
+        lambda: q.unflatten(0, (-1, window)) @ k.unflatten(0, (-1, window)).mT,
+        lambda: k.mT @ v,
+    ):
+        with FlopCounterMode(display=False) as counter:
+            product()
+        found.append(counter.get_total_flops())
+    assert tuple(found) == two_ways.products(tokens, window, dim)
+    assert torch.allclose((q @ k.mT) @ v, q @ (k.mT @ v), rtol=1e-4)
+    everything, _, linear = two_ways.products(dim, window, dim)
+    assert everything == linear
+
+
+def test_any_convolution_is_unfold_multiply_fold(picture):
+    found = two_ways.unfolded(picture)
+    assert [(one.kernel, one.stride) for one in found] == [(3, 1), (3, 2), (16, 16)]
+    for one in found:
+        assert one.apart < 1e-4 * one.typical * 10, one
+        assert one.columns == (3 * one.kernel**2, one.answer[0] * one.answer[1])

@@ -1,0 +1,134 @@
+"""Our pass beside somebody's own model: it says how near, or where they part; and a transform of their own."""
+
+import copy
+
+import numpy as np
+import pytest
+import timm
+import torch
+from conftest import scramble
+from torch import nn
+from torchvision import transforms
+
+import playground
+from playground import PlaygroundError
+
+HALF = {"mean": (0.5,) * 3, "std": (0.5,) * 3}
+
+
+@pytest.fixture(scope="module")
+def model():
+    made = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=4, embed_dim=48, num_heads=4, num_classes=7)
+    return scramble(made)
+
+
+@pytest.fixture(scope="module")
+def vit(model):
+    return playground.load(model, **HALF)
+
+
+def batch(side=64):
+    return torch.randn(2, 3, side, side, generator=torch.Generator().manual_seed(3))
+
+
+def test_the_same_model_is_equal_and_says_within_what(vit, model):
+    checked = playground.check(vit, model, batch())
+    assert checked
+    assert str(checked).startswith("logits equal within ")
+    assert checked.answer == pytest.approx(float((vit(batch()) - model(batch())).abs().max().detach()), abs=1e-7)
+    assert len(checked.layers) == 4
+
+
+def test_where_the_tokens_part_is_said(vit, model):
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        other.blocks[2].mlp.fc1.weight[0] += 1
+    checked = playground.check(vit, other, batch())
+    assert not checked
+    assert checked.parts == 2
+    assert "part after layer 2" in str(checked)
+    assert "equal up to layer 1" in str(checked)
+
+
+def test_a_head_of_its_own_is_told_from_its_layers(vit, model):
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        other.head.bias[0] += 1
+    checked = playground.check(vit, other, batch())
+    assert not checked
+    assert str(checked) == "logits differ by 1; the tokens of all layers are equal, so what reads them differs"
+
+
+def test_of_transformers_too_with_dropout_on():
+    transformers = pytest.importorskip("transformers")
+    config = transformers.ViTConfig(
+        hidden_size=48, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5,
+        hidden_dropout_prob=0.5,
+    )  # fmt: skip
+    theirs = scramble(transformers.ViTForImageClassification(config)).train()
+    checked = playground.check(playground.load(theirs, **HALF), theirs, {"pixel_values": batch()})
+    assert checked, str(checked)
+    assert str(checked).startswith("logits equal")
+    assert theirs.training, "it goes on learning"
+    assert all(module.training for module in theirs.modules())
+
+
+def test_an_object_is_held_against_ours_before_anything_is_shown(model):
+    """A block that somebody changed has weights that we read, and computes something else."""
+    changed = copy.deepcopy(model)
+    norm = changed.blocks[1].norm2
+    changed.blocks[1].norm2 = nn.Sequential()  # left out
+    changed.blocks[1].norm2.weight, changed.blocks[1].norm2.bias = norm.weight, norm.bias
+    with pytest.raises(PlaygroundError, match=r"can't be shown, for our pass is another one: .*part after layer 1"):
+        playground.load(changed, **HALF)
+
+
+def test_an_answer_that_is_another_one_is_not_shown(model, picture):
+    changed = copy.deepcopy(model)
+    changed.forward_head = lambda x, pre_logits=False: timm.models.VisionTransformer.forward_head(changed, x) * 2
+    vit = playground.load(changed, **HALF)
+    assert vit.classes == 0
+    assert "logits differ" in vit.no_answer
+    assert playground.trace(vit, picture).logits is None
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (torch.zeros(3, 64, 64), r"given was \(3, 64, 64\)"),
+        ("cat.jpg", "given was str"),
+        (torch.zeros(1, 3, 64, 64).byte(), r"given was \(1, 3, 64, 64\)"),
+        (torch.zeros(1, 3, 33, 33), "can't be run on these pixels"),
+    ],
+)
+def test_what_is_no_batch_is_a_sentence(vit, model, given, sentence):
+    with pytest.raises(PlaygroundError, match=sentence):
+        playground.check(vit, model, given)
+
+
+# A transform of one's own
+
+
+def test_what_a_transform_gives_is_what_runs_and_what_is_drawn(model, picture):
+    mean, std = (0.4, 0.5, 0.6), (0.2, 0.25, 0.3)
+    transform = transforms.Compose(
+        [transforms.Resize(96), transforms.CenterCrop(64), transforms.ToTensor(), transforms.Normalize(mean, std)]
+    )
+    seen = playground.trace(model, picture, transform=transform)
+    pixels = transform(picture)[None]
+    assert torch.equal(seen.input, pixels)
+    with torch.no_grad():
+        torch.testing.assert_close(seen.logits, model(pixels)[0], atol=1e-4, rtol=1e-4)
+    cropped = transforms.CenterCrop(64)(transforms.Resize(96)(picture))
+    assert np.abs(np.asarray(seen.shown).astype(int) - np.asarray(cropped)).max() <= 1
+
+
+def test_a_transform_that_fails_or_gives_no_input_is_a_sentence(vit, picture):
+    with pytest.raises(PlaygroundError, match=r"transform= fails on this picture \(ZeroDivisionError"):
+        playground.trace(vit, picture, transform=lambda one: 1 / 0)
+    with pytest.raises(PlaygroundError, match=r"pixel_values are pictures of one size.*given was \(64, 64\)"):
+        playground.trace(vit, picture, transform=lambda one: torch.zeros(64, 64))
+    with pytest.raises(PlaygroundError, match="leave size= out"):
+        playground.trace(vit, picture, size=(64, 64), transform=lambda one: torch.zeros(3, 64, 64))
+    with pytest.raises(PlaygroundError, match="33 × 33 can't be cut into patches of 16"):
+        playground.trace(vit, picture, transform=lambda one: torch.zeros(3, 33, 33))

@@ -1,0 +1,206 @@
+"""Files and objects as others lay them out. The reference is timm's own model, which timm's own filter fills from the
+same file; torchvision's and transformers' models are their own reference."""
+
+import json
+from functools import partial
+
+import pytest
+import timm
+import torch
+from conftest import scramble
+from safetensors.torch import save_file
+from torch import nn
+
+import playground
+from playground import PlaygroundError
+
+CLOSE = {"atol": 1e-4, "rtol": 1e-4}
+
+
+def pixels(side, count=2):
+    return torch.randn(count, 3, side, side, generator=torch.Generator().manual_seed(2))
+
+
+def meta_layout(model, registers=0, gated=False):
+    """A timm DINOv2 as Meta's file has it: this writes what timm's filter reads."""
+    state = dict(model.state_dict())
+    state["mask_token"] = torch.randn(1, model.embed_dim)
+    if registers:
+        state["register_tokens"] = state.pop("reg_token")
+        place = torch.randn(1, 1, model.embed_dim)
+        state["cls_token"], state["pos_embed"] = state["cls_token"] - place, torch.cat([place, state["pos_embed"]], 1)
+    if gated:
+        state = {key.replace("mlp.fc1", "mlp.w12").replace("mlp.fc2", "mlp.w3"): x for key, x in state.items()}
+    return {key: value.contiguous() for key, value in state.items()}
+
+
+SMALL = {"img_size": 70, "depth": 3, "embed_dim": 128, "num_heads": 2, "num_classes": 0}
+
+
+@pytest.mark.parametrize("registers", [0, 4])
+def test_meta_s_dinov2_loads_by_its_file_alone(tmp_path, registers):
+    name = "vit_small_patch14_reg4_dinov2" if registers else "vit_small_patch14_dinov2"
+    theirs = scramble(timm.create_model(name, **SMALL))
+    state = meta_layout(theirs, registers)
+    again = timm.create_model(name, **SMALL).eval()
+    again.load_state_dict(timm.models.vision_transformer.checkpoint_filter_fn(dict(state), again))
+    file = tmp_path / "dinov2_vits14_pretrain.safetensors"
+    save_file(state, file)
+    torch.save(state, tmp_path / "dinov2_vits14_pretrain.pth")
+    for path in (file, tmp_path / "dinov2_vits14_pretrain.pth"):
+        vit = playground.load(path, device="cpu")
+        with torch.no_grad():
+            torch.testing.assert_close(vit(pixels(70)), again(pixels(70)), **CLOSE)
+        assert vit.config.registers == registers
+        assert vit.config.mean == (0.485, 0.456, 0.406)
+    by_name = playground.load(name, weights=file, device="cpu", num_heads=2)
+    with torch.no_grad():
+        torch.testing.assert_close(by_name(pixels(70)), again(pixels(70)), **CLOSE)
+
+
+def test_meta_s_gated_mlp_has_its_gate_first(tmp_path):
+    theirs = scramble(timm.create_model("vit_giant_patch14_dinov2", **SMALL | {"mlp_ratio": 2}))
+    file = tmp_path / "dinov2_vitg14_pretrain.safetensors"
+    save_file(meta_layout(theirs, gated=True), file)
+    vit = playground.load(file, device="cpu")
+    assert vit.config.gated_mlp
+    with torch.no_grad():
+        torch.testing.assert_close(vit(pixels(70)), theirs(pixels(70)), **CLOSE)
+
+
+def test_meta_s_dinov3_has_no_bias_of_keys_and_turns_by_place(tmp_path):
+    theirs = timm.create_model(
+        "vit_small_patch16_dinov3_qkvb", img_size=64, depth=3, embed_dim=128, num_heads=2, num_classes=0
+    )
+    scramble(theirs)
+    state = {}
+    for key, value in theirs.state_dict().items():
+        key = key.replace("reg_token", "storage_tokens")
+        key = key.replace("gamma_1", "ls1.gamma").replace("gamma_2", "ls2.gamma")
+        if key.endswith("q_bias"):
+            junk = torch.randn_like(value)  # what the mask hides
+            state[key.replace("q_bias", "qkv.bias")] = torch.cat(
+                [value, junk, theirs.state_dict()[key.replace("q_bias", "v_bias")]]
+            )
+            state[key.replace("q_bias", "qkv.bias_mask")] = torch.cat([value * 0 + 1, value * 0, value * 0 + 1])
+        elif not key.endswith(("v_bias", "k_bias")):
+            state[key] = value
+    state |= {"mask_token": torch.zeros(1, 128), "rope_embed.periods": torch.ones(16)}
+    file = tmp_path / "dinov3_vits16_pretrain.safetensors"
+    save_file({key: value.contiguous().clone() for key, value in state.items()}, file)
+    vit = playground.load(file, device="cpu")
+    with torch.no_grad():
+        x, _ = vit.embed(pixels(64))
+        for x, _ in vit.layers(*vit.embed(pixels(64))):  # noqa: B007
+            pass
+        torch.testing.assert_close(vit.norm(x), theirs.forward_features(pixels(64)), **CLOSE)
+
+
+@pytest.fixture(scope="module")
+def torchvisions():
+    from torchvision.models.vision_transformer import VisionTransformer
+
+    model = VisionTransformer(64, 16, 3, 4, 128, 192, num_classes=7, norm_layer=partial(nn.LayerNorm, eps=1e-6))
+    with torch.no_grad():
+        model.encoder.pos_embedding.normal_(std=0.02)
+    return scramble(model)
+
+
+def test_torchvision_s_vit_is_ours(torchvisions, picture):
+    vit = playground.load(torchvisions)
+    with torch.no_grad():
+        torch.testing.assert_close(vit(pixels(64)), torchvisions(pixels(64)), **CLOSE)
+    assert str(playground.check(vit, torchvisions, pixels(64))).startswith("logits equal")
+    assert playground.trace(torchvisions, picture).grid == (4, 4)
+
+
+def test_torchvision_s_file_too(torchvisions, tmp_path):
+    save_file({key: x.contiguous() for key, x in torchvisions.state_dict().items()}, tmp_path / "vit_b_16.safetensors")
+    vit = playground.load(tmp_path / "vit_b_16.safetensors", device="cpu", num_heads=4)
+    with torch.no_grad():
+        torch.testing.assert_close(vit(pixels(64)), torchvisions(pixels(64)), **CLOSE)
+
+
+@pytest.fixture
+def plain():
+    return scramble(
+        timm.create_model("vit_tiny_patch16_224", img_size=64, depth=3, embed_dim=48, num_heads=4, num_classes=7)
+    )
+
+
+def test_a_head_with_a_dropout_before_it(plain, tmp_path):
+    plain.head = nn.Sequential(nn.Dropout(0.4), nn.Linear(48, 5))
+    scramble(plain)
+    vit = playground.load(plain, mean=(0.5,) * 3, std=(0.5,) * 3)
+    with torch.no_grad():
+        torch.testing.assert_close(vit(pixels(64)), plain(pixels(64)), **CLOSE)
+    assert vit.classes == 5
+    save_file(plain.state_dict(), tmp_path / "mine.safetensors")
+    again = playground.load("vit_tiny_patch16_224", weights=tmp_path / "mine.safetensors", device="cpu", num_heads=4)
+    with torch.no_grad():
+        torch.testing.assert_close(again(pixels(64)), plain(pixels(64)), **CLOSE)
+
+
+class Holder(nn.Module):
+    def __init__(self, **parts):
+        super().__init__()
+        for name, part in parts.items():
+            setattr(self, name, part)
+
+    def forward(self, x):
+        return self.decoder(self.backbone.forward_features(x)[:, 0])
+
+
+def test_a_module_that_holds_one_vit_is_that_vit(plain):
+    holder = Holder(backbone=plain, decoder=nn.Linear(48, 2))
+    vit = playground.load(holder, mean=(0.5,) * 3, std=(0.5,) * 3)
+    with torch.no_grad():
+        torch.testing.assert_close(vit.norm(vit.features(pixels(64), 2)), plain.forward_features(pixels(64)), **CLOSE)
+    with pytest.raises(PlaygroundError, match="This Holder holds 2 Vision Transformers: give one of them"):
+        playground.load(Holder(backbone=plain, teacher=scramble(timm.create_model("vit_tiny_patch16_224", depth=1))))
+    with pytest.raises(PlaygroundError, match=r"or a module that holds one; given was Holder"):
+        playground.load(Holder(backbone=nn.Linear(3, 3)))
+
+
+def test_adapters_are_told_how_to_be_merged(plain, tmp_path):
+    plain.blocks[1].attn.qkv.lora_A = nn.Linear(48, 2, bias=False)
+    with pytest.raises(PlaygroundError, match=r"Adapters lie beside the weights here .*merge_and_unload\(\)"):
+        playground.load(plain)
+    save_file(plain.state_dict(), tmp_path / "adapted.safetensors")
+    with pytest.raises(PlaygroundError, match=r"merge_and_unload\(\)"):
+        playground.load(tmp_path / "adapted.safetensors")
+
+
+@pytest.fixture
+def sharded(tmp_path):
+    transformers = pytest.importorskip("transformers")
+    config = transformers.ViTConfig(
+        hidden_size=64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
+    )
+    model = scramble(transformers.ViTForImageClassification(config))
+    model.save_pretrained(tmp_path, max_shard_size="100KB")
+    assert len(list(tmp_path.glob("*.safetensors"))) > 1
+    return model, tmp_path
+
+
+def test_a_folder_of_several_files_with_an_index(sharded):
+    model, folder = sharded
+    vit = playground.load(folder, device="cpu")
+    with torch.no_grad():
+        torch.testing.assert_close(vit(pixels(64)), model(pixels(64)).logits, **CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ({"a": "../secret.safetensors"}, "which is no .safetensors file beside it"),
+        ({"a": "weights.bin"}, "which is no .safetensors file beside it"),
+        ({"a": "gone.safetensors"}, "There is no file .*gone.safetensors"),
+        ({}, "has no weight_map"), ([1], "has no weight_map"), ({"a": 3}, "has no weight_map"),
+    ],
+)  # fmt: skip
+def test_an_index_that_names_anything_else_is_refused(sharded, names, sentence):
+    _, folder = sharded
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
+    with pytest.raises(PlaygroundError, match=sentence):
+        playground.load(folder)
