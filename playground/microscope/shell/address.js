@@ -6,10 +6,10 @@ import { choice } from "./choice.js";
 import { face } from "./face.js";
 
 // Where the person is: the page, its place in the address, how often they have come to one, the settings of a lesson,
-// the step of the tour, and whether it is a class link.
+// the step of the tour, the scene of the story, and whether it is a class link.
 const page = {
   ...{ name: "microscope", path: null, arrived: 0, run: null },
-  ...{ settings: {}, tour: null, classLink: false },
+  ...{ settings: {}, tour: null, story: null, classLink: false },
 };
 
 // The microscope's view, on every page: who comes back to it finds it as it was.
@@ -17,6 +17,7 @@ let view = {};
 
 // Behind the ? the words go to the server with the page; behind the # to nobody, where no server reads them.
 let behindHash = false;
+export const isBehindHash = () => behindHash;
 export function writeBehindHash() {
   behindHash = true;
 }
@@ -58,6 +59,7 @@ export function wordsNow() {
     ...choice.words(),
     ...(page.name === "microscope" ? viewWordsHere() : page.settings),
     ...(page.tour ? { tour: String(page.tour) } : {}),
+    ...(page.story && page.name === "microscope" ? { story: String(page.story) } : {}),
     ...(page.classLink ? { class: "yes" } : {}),
   };
 }
@@ -81,15 +83,17 @@ export function writeAddress({ step = false } = {}) {
 
 const CHOSEN = ["sample", "mine", "model", "detail", "with"];
 
-// {choice, view, rest, settings, tour} of the address as it stands. `settings`: what a lesson makes of it.
+// {choice, view, rest, settings, tour, story} of the address as it stands. `settings`: what a lesson makes of it.
 export function readAddress(text = addressWords()) {
   const words = Object.fromEntries(new URLSearchParams(text));
   const chosen = {};
   for (const key of CHOSEN) if (words[key]) chosen[key] = words[key];
   const only = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
-  const settings = only((key) => !CHOSEN.includes(key) && key !== "tour");
-  const rest = only((key) => !(key in chosen) && key !== "tour" && !(key in DEFAULT_VIEW));
-  return { choice: chosen, view: viewFromQuery(text), rest, settings, tour: words.tour ?? null };
+  const told = ["tour", "story"];
+  const settings = only((key) => !CHOSEN.includes(key) && !told.includes(key));
+  const rest = only((key) => !(key in chosen) && !told.includes(key) && !(key in DEFAULT_VIEW));
+  const { tour = null, story = null } = words;
+  return { choice: chosen, view: viewFromQuery(text), rest, settings, tour, story };
 }
 
 export function linkTo(seen) {

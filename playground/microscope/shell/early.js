@@ -2,7 +2,7 @@
 // When it gives each its place, they move there as they are.
 
 // What the page's HTML says of all pages of the app (ui/toolbar.py): {samples: the address of their list,
-// pages: [{name, short, title, number, exports}], titles, labelled, steps: of the tour,
+// pages: [{name, short, title, number, exports}], titles, labelled,
 // computes: models that this browser runs on a person's own pictures, version}
 
 import { APP } from "./streamlitparts.js";
@@ -17,7 +17,7 @@ const PARTS = ["toolbar", "stage"];
 const FONT = "Source Sans"; // Streamlit's; its page preloads the file
 const FONT_FILE = 'link[rel="preload"][as="font"]';
 
-let early = null; // {box, places: {name: element}, wishes: what was told before Streamlit could hear it}
+let early = null; // {box, unseen: a style, places: {name: element}, wishes: told before Streamlit could hear}
 
 // Whether it may; the places where the parts are mounted meanwhile.
 export function standEarly(styles) {
@@ -31,7 +31,7 @@ export function standEarly(styles) {
   style.textContent = styles;
   within.append(style);
   const unseen = document.createElement("style"); // Streamlit's page takes shape unseen, and nothing jumps
-  unseen.textContent = `${APP} { visibility: hidden } .st-key-toolbar { visibility: visible }`;
+  unseen.textContent = `${APP} { visibility: hidden }`;
   box.append(unseen);
   const places = {};
   for (const name of PARTS) {
@@ -43,7 +43,7 @@ export function standEarly(styles) {
     within.append(places[name]);
   }
   document.body.append(box);
-  early = { box, places, wishes: [] };
+  early = { box, unseen, places, wishes: [] };
   return places;
 }
 
@@ -62,12 +62,14 @@ export function moveIn(part, { parentElement, setTriggerValue }) {
   for (const element of [...from.childNodes]) move(element, place);
   place.remove();
   parentElement[`__${part}`] = from[`__${part}`];
-  if (part === "toolbar") for (const said of early.wishes) setTriggerValue(...said);
+  if (part === "toolbar") {
+    early.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // not before: its place moves till then
+    for (const said of early.wishes) setTriggerValue(...said);
+  }
   if (!Object.keys(early.places).length) removeBox();
 }
 
-// Streamlit went on to a page that has no microscope, such as a link's step of the tour: without this, the early one
-// would cover that page for ever.
+// Streamlit went on to a page that has no microscope: without this, the early one would cover that page for ever.
 export function endEarly() {
   if (!early) return;
   for (const place of Object.values(early.places)) place.__stage?.end();

@@ -1,6 +1,7 @@
 // Which of its two faces the microscope shows: See or Lab; and in which language See speaks. This browser remembers
 // both.
 import { DEFAULT_VIEW } from "../core/view.js";
+import { cutTo } from "../drawing/dom.js";
 import { languageOf } from "../see/words.js";
 
 const KEPT_FACE = "attention-playground-face";
@@ -28,7 +29,8 @@ const keepWord = (name, value) => {
 // `words` of an address. One that says a view and no face was made before See was there: it opens as it was.
 export function faceOf(words, remembered) {
   if (words.face === "see" || words.face === "lab") return words.face;
-  const says = Object.keys(words).some((key) => key in DEFAULT_VIEW || ["with", "class", "tour"].includes(key));
+  if (words.tour || words.story) return "see";
+  const says = Object.keys(words).some((key) => key in DEFAULT_VIEW || ["with", "class"].includes(key));
   return says ? "lab" : remembered === "lab" ? "lab" : "see";
 }
 
@@ -50,6 +52,8 @@ export const face = {
     keepWord(KEPT_FACE, to);
     tellOfFace();
   },
+  // By hand
+  turn: (to) => cutTo([document.body], () => face.set(to)),
   speak(to) {
     chosenLanguage = languageOf([to]);
     keepWord(KEPT_LANGUAGE, chosenLanguage);

@@ -16,6 +16,7 @@ import { showLesson } from "./sitelessons.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { visit } from "./visit.js";
+import { mountWall } from "./wall.js";
 
 const TOO_OLD =
   "This browser can't compute here, it has no WebAssembly with SIMD: samples work, own photographs need a newer one.";
@@ -93,13 +94,21 @@ const pageAsked = () => {
 
 const wordsHere = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 
+let leaveWall = null;
+const linkHere = (to, words) =>
+  siteFile(`#${new URLSearchParams(to === "microscope" ? words : { page: to, ...words })}`);
+
 function draw(page) {
   const isLesson = page !== "microscope";
   document.body.classList.toggle("on-lesson", isLesson);
   places.stage.hidden = isLesson;
   lesson.hidden = !isLesson;
   if (isLesson) visit.live?.stop();
-  if (isLesson)
+  lesson.classList.toggle("wall-room", page === "moments");
+  leaveWall?.();
+  leaveWall = null;
+  if (page === "moments") leaveWall = mountWall(lesson, { link: linkHere, go: leadTo });
+  else if (isLesson)
     showLesson(
       lesson,
       pageSays().pages.find(({ name }) => name === page),
@@ -119,7 +128,7 @@ function draw(page) {
       kept: STAYS_HERE,
       live: Object.keys(networks).length ? LIVE : null,
       sheets: { models: fillModels, export: fillTakeAway },
-      link: (to, words) => siteFile(`#${new URLSearchParams(to === "microscope" ? words : { page: to, ...words })}`),
+      link: linkHere,
     },
   });
 }
@@ -158,13 +167,22 @@ async function keepForOffline() {
 // An address of the app opens here as it does there.
 function takeQuery() {
   const { search, hash } = location;
+  const words = new URLSearchParams(hash.slice(1));
+  if (words.get("page") === "story") {
+    words.delete("page");
+    words.set("story", "1");
+    history.replaceState(null, "", `#${words}`);
+  }
   if (search.length > 1 && hash.length < 2) history.replaceState(null, "", `./#${search.slice(1)}`);
 }
 
 takeQuery();
 writeBehindHash();
 answerHere(
-  createPageAnswers({ models: networks, kept, catalogueFrom, arrived, read: readFile, without: lacks }),
+  createPageAnswers({
+    ...{ models: networks, kept, catalogueFrom, arrived },
+    ...{ read: readFile, wall: site.moments, without: lacks },
+  }),
   siteRoot,
 );
 askNearer(nearer);

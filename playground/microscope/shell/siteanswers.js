@@ -27,8 +27,9 @@ const sorry = (says, status = 400) => answered({ says }, status);
 
 // `models`: as preparedsource.js has them, each with {good_for, licence, suits} for its card; `kept`: computing.js;
 // `catalogueFrom(found)` completes the list of samples; `arrived(model)` is told when one is here; `without` is
-// said where there is none.
-export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, without = SAMPLES_ALONE }) {
+// said where there is none; `wall` is the file of the wall of moments.
+export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, wall, without = SAMPLES_ALONE }) {
+  const readJson = (name, asked) => read(name, asked).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
   const routes = {
     "api/models": async () => {
       const cards = Object.entries(models).map(async ([name, { title, good_for, licence, suits, megabytes }]) => {
@@ -46,6 +47,7 @@ export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, 
       if (told.arrived) arrived(model);
       return answered(told);
     },
+    "api/moments": async (_, asked) => answered(await readJson(wall, asked)),
     "api/pictures": async (_, { method, body, headers }) => {
       if (method === "DELETE") return answered({});
       if (!Object.keys(models).length) return sorry(without);
@@ -58,9 +60,7 @@ export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, 
     const [name, query] = path.split("?");
     if (routes[name]) return routes[name](new URLSearchParams(query), asked);
     if (name.split("/")[0] === "api") return Promise.resolve(sorry("This page has no server that could answer.", 404));
-    return read(name, asked).then(async (bytes) =>
-      answered(await catalogueFrom(JSON.parse(new TextDecoder().decode(bytes)))),
-    );
+    return readJson(name, asked).then(async (found) => answered(await catalogueFrom(found)));
   };
 }
 

@@ -1,8 +1,7 @@
 // A lesson's page where there is no server: its steps, one at a time, and how to get the app, which has it whole.
 //
-// The file of a lesson (playground/ui/site/lessons.py): {settings: {name: {default, options}}, scripts, plotly,
-// steps: [{name, title, beyond, file: of its parts}]}; or, of one whose parts stand in it, {settings: {name: text},
-// scripts, steps: [{name, title, parts}]}. lessons/host.js, which `host` names, plays the parts.
+// The file of a lesson (playground/ui/site/lessons.py): {settings: {name: {default, options, pattern}}, scripts,
+// plotly, steps: [{name, title, beyond, file: of its parts}]}. lessons/host.js, which `host` names, plays the parts.
 
 import { sayMath } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
@@ -10,9 +9,9 @@ import { pageSays } from "./early.js";
 
 let leaveLesson = () => {}; // ends what is mounted of the lesson that was shown
 
-// `file`: of the lesson, if there is one; `words`: what the address says of it; `chose(words)`; `read(name)` gives a
+// `file`: of the lesson; `words`: what the address says of it; `chose(words)`; `read(name)` gives a
 // promise of a file's bytes, and `fileAt(name)` says where it lies.
-export function showLesson(box, { name, title, about, steps = [] }, { go, file, words, chose, read, fileAt }) {
+export function showLesson(box, { name, title, about }, { go, file, words, chose, read, fileAt }) {
   leaveLesson();
   const stop = new AbortController();
   leaveLesson = () => stop.abort();
@@ -21,16 +20,11 @@ export function showLesson(box, { name, title, about, steps = [] }, { go, file, 
   what.innerHTML = markedWords(about ?? "");
   const typed = document.createElement("code");
   typed.textContent = pageSays().app.command;
-  const rest = file
-    ? "The app has this lesson whole, with your own picture: "
-    : "Python computes its numbers, and this page has none. The app has this lesson: ";
-  how.append(rest, typed, ` ${pageSays().app.where}.`);
+  how.append("The app has this lesson whole, with your own picture: ", typed, ` ${pageSays().app.where}.`);
   const back = buttonOf("wide", "Back to the microscope", () => go("microscope"));
   const place = document.createElement("div");
-  if (steps.length) place.append(listOf(steps));
   box.dataset.page = name;
   box.replaceChildren(heading, what, place, how, back);
-  if (!file) return;
   const failed = (error) => {
     if (!stop.signal.aborted) place.textContent = error.says ?? "The lesson did not come: open this page again.";
   };
@@ -39,18 +33,6 @@ export function showLesson(box, { name, title, about, steps = [] }, { go, file, 
   readJson(file)
     .then((told) => beginLesson(place, told, { words, chose, read, readJson, fileAt, failed, left: stop.signal }))
     .catch(failed);
-}
-
-function listOf(titles) {
-  const list = document.createElement("ul");
-  list.append(
-    ...titles.map((title) => {
-      const line = document.createElement("li");
-      sayMath(line, title);
-      return line;
-    }),
-  );
-  return list;
 }
 
 function buttonOf(kind, words, act) {
@@ -64,8 +46,8 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
   const tabs = document.createElement("nav");
   tabs.className = "lesson-steps";
   const body = document.createElement("div");
-  const { settings, options } = settingsOf(told.settings, words);
-  const lesson = { ...told, settings, options, read, fileAt, plotly: () => plotlyOf(told, fileAt) };
+  const { settings, defaults, options } = settingsOf(told.settings, words);
+  const lesson = { ...told, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(told, fileAt) };
   let now = null; // what is played: {step, parts, end}
   lesson.set = (changes) => {
     Object.assign(settings, changes);
@@ -79,10 +61,7 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
     now = mine;
     for (const button of tabs.children)
       button.setAttribute("aria-current", button.dataset.step === step.name ? "step" : "false");
-    const [{ default: playParts }, parts] = await Promise.all([
-      import(fileAt(told.host)),
-      step.parts ?? readJson(step.file),
-    ]);
+    const [{ default: playParts }, parts] = await Promise.all([import(fileAt(told.host)), readJson(step.file)]);
     if (now !== mine || left.aborted) return;
     const list = document.createElement("div");
     mine.parts = playParts(list, parts, lesson, stop.signal);
@@ -93,7 +72,7 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
     go(step).catch(failed);
     chose({ step: step.name, ...changedOf(told.settings, settings) });
   };
-  const steps = told.steps.filter((step) => step.parts || step.file);
+  const { steps } = told;
   function afterParts(step) {
     const beyond = document.createElement("p");
     beyond.className = "lesson-beyond";
@@ -105,27 +84,30 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
   for (const step of told.steps) {
     const button = buttonOf("lesson-step", step.title, () => choose(step));
     button.dataset.step = step.name;
-    if (!steps.includes(step)) Object.assign(button, { disabled: true, title: "The app has this step" });
     tabs.append(button);
   }
-  place.replaceChildren(tabs, body);
+  if (steps.length > 1) place.replaceChildren(tabs, body);
+  else place.replaceChildren(body);
   left.addEventListener("abort", () => now?.end());
   go(steps.find(({ name }) => name === words.step) ?? steps[0]).catch(failed);
 }
 
 // What the address says of a setting, where that is one of its options; else how it begins.
 function settingsOf(told, words) {
-  const [settings, options] = [{}, {}];
+  const [settings, defaults, options] = [{}, {}, {}];
   for (const [name, setting] of Object.entries(told)) {
-    const { default: begins, options: there } = typeof setting === "string" ? { default: setting } : setting;
-    options[name] = there;
-    settings[name] = there?.some(([text]) => text === words[name]) ? words[name] : begins;
+    const { default: begins, options: there, pattern } = setting;
+    [defaults[name], options[name]] = [begins, there];
+    const known = there.some(([text]) => text === words[name]) || (pattern && isWritten(pattern, words[name]));
+    settings[name] = known ? words[name] : begins;
   }
-  return { settings, options };
+  return { settings, defaults, options };
 }
 
+const isWritten = (pattern, word) => word !== undefined && new RegExp(`^(?:${pattern})$`).test(word);
+
 function changedOf(told, settings) {
-  const changed = Object.entries(settings).filter(([name, text]) => (told[name].default ?? text) !== text);
+  const changed = Object.entries(settings).filter(([name, text]) => told[name].default !== text);
   return Object.fromEntries(changed);
 }
 

@@ -3,6 +3,7 @@
 
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
+import { createStory } from "../story/story.js";
 import { linkTo, openFace, setView, viewNow, writeAddress } from "./address.js";
 import { greetOnce, keepScenes, keptScenes, takeScenesOfLink } from "./browserstore.js";
 import { adviceFor, besideFor, catalogue, choice, sampleNamed, tracesOf, usual, viewFor } from "./choice.js";
@@ -12,6 +13,7 @@ import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
 import { ownPictures } from "./own.js";
+import { classOfStory, storyWay } from "./storyway.js";
 import { isWithin, SKIP } from "./streamlitparts.js";
 import { ready, shownTrace, visit } from "./visit.js";
 
@@ -20,6 +22,8 @@ const ON_ITS_WAY = "Your photograph is on its way";
 
 // Of a page that is shared: it runs where nobody can be asked for it.
 const sharedScript = () => fetch(addressOf(pageSays().shared)).then((response) => response.text());
+
+const speaks = () => openFace().language;
 
 // Where others find this page; where only this machine reaches it, the repository, if there is one.
 function addressForOthers() {
@@ -80,9 +84,10 @@ function beginStage(root) {
       createSee(lens, {
         face: openFace().now,
         language: () => openFace().language,
-        turned: (to) => openFace().set(to),
+        turned: (to) => openFace().turn(to),
         shared: sharedScript,
         tryAt: addressForOthers,
+        story: (of, see) => createStory(of, see, { language: speaks, way: storyWay(of), klass: classOfStory(speaks) }),
       }),
   });
   const { see } = kept.lens;

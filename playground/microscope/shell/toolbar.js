@@ -15,8 +15,9 @@
 //        sheets: {models, export}: write their sheets, see shell/models.js and shell/export.js}
 //
 // What is chosen is read from `choice.now` alone. update(part of a host) draws what has changed.
-import { say, sayMath, show } from "../drawing/dom.js";
+import { oneStop, say, sayMath, show } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
+import { storyWords } from "../story/words.js";
 import { besideAsModel, fillCompare, titleOfBeside } from "./compare.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { smallEnough } from "./readable.js";
@@ -25,8 +26,7 @@ import { createIcon, createSheet, nextByKey } from "./toolbarparts.js";
 
 // The menu of pages: real links, so that one opens in a tab of its own like any other.
 
-// pages: [{name, title, number, steps: of one that is not here, but in the app}]; link(page, words) gives an address,
-// go(page, words) leads there within the app.
+// pages: [{name, title, number}]; link(page, words) gives an address, go(page, words) leads there within the app.
 export function fillPages(box, { pages, page, words, link, go, version, face }) {
   const menu = document.createElement("nav");
   menu.className = "pages";
@@ -46,10 +46,16 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
     menu.append(anchor);
     return anchor;
   };
-  for (const { name, title, number, steps } of pages) {
+  entry(pages[0].name, { ...words, story: "1" }, null, storyWords(face.language, "story")).className = "story-entry";
+  const firstLesson = pages.find(({ number }) => number);
+  for (const { name, title, number } of pages) {
+    if (name === firstLesson?.name) {
+      const heading = document.createElement("b");
+      heading.className = "more-about";
+      heading.textContent = "More about …";
+      menu.append(heading);
+    }
     const anchor = entry(name, words, number, title);
-    if (steps) anchor.classList.add("elsewhere");
-    if (steps) anchor.title = "The app has this lesson";
     if (name === page) anchor.setAttribute("aria-current", "page");
   }
   entry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
@@ -61,8 +67,7 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
   });
   menu.append(languageChooser(face));
   const small = document.createElement("small");
-  const elsewhere = pages.some(({ steps }) => steps) ? "Grey: in the app alone. " : "";
-  small.textContent = `${elsewhere}Attention Playground ${version}`;
+  small.textContent = `Attention Playground ${version}`;
   box.append(menu, small);
 }
 
@@ -143,7 +148,7 @@ export function createToolbar(root, host) {
   const pictures = opener("pictures", null, "Pictures", fillWithPictures);
   const photo = opener("photo", null, "Your photo", fillWithOpening);
   const sending = plainButton("sending", () => given.share());
-  const other = plainButton("other-face", () => face.set(face.now === "see" ? "lab" : "see"));
+  const other = plainButton("other-face", () => face.turn(face.now === "see" ? "lab" : "see"));
   const rest = document.createElement("div");
   rest.className = "rest"; // on a phone it stands in the sheet of *More*
   rest.append(model.button, grid.element, compare.button, exporting.button);
@@ -162,6 +167,9 @@ export function createToolbar(root, host) {
   root.classList.add("toolbar");
   root.replaceChildren(pages.button, name, strip.element, opening.button, rest, more.button);
   root.append(pictures.button, photo.button, sending, other, waits, notice.element);
+  const buttonsOfSee = [pages.button, pictures.button, photo.button, sending, other];
+  let seeOnView = false;
+  oneStop(root, () => (seeOnView ? buttonsOfSee.filter((button) => button.checkVisibility()) : []));
 
   // ---- the sheets
   function opener(kind, icon, label, fill) {
@@ -319,7 +327,10 @@ export function createToolbar(root, host) {
     say(other, see ? words("lab") : words("see"));
     writeAttribute(other, "title", words(see ? "labSays" : "seeSays"));
     show(other, given.page === MICROSCOPE_PAGE);
-    other.tabIndex = see ? 0 : -1; // in Lab the Tab key comes to the picture sooner, where key l does the same
+    // The Tab key comes to the picture soon: in See the bar is one stop, in Lab key l does what the last button does.
+    if (see !== seeOnView) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = see && i ? -1 : 0;
+    if (!see) other.tabIndex = -1;
+    seeOnView = see;
     // The microscope has a title of its own: its sentence.
     writeAttribute(name, "role", given.page === MICROSCOPE_PAGE ? "" : "heading");
     say(pages.label, see ? "Attention Playground" : (here?.short ?? "Pages"));

@@ -15,6 +15,7 @@ import { source } from "./httpsource.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
 import { ownPictures } from "./own.js";
+import { beginStory } from "./storyway.js";
 import { createToolbar } from "./toolbar.js";
 import { followTour, goToStep } from "./tour.js";
 import { shownTrace, visit } from "./visit.js";
@@ -38,7 +39,7 @@ export function mountToolbar({ data: given, parentElement, setStateValue, setTri
     });
   visit.tell = (go) => setTriggerValue("go", { ...go, key: ownKey(), stamp: Date.now() });
   visit.fetch = (name) => fetchModel({ name, title: titlesOf(data)[name] ?? name }, ask, choice);
-  visit.tour = (n) => goToStep(n, data.steps, tourWay);
+  visit.tour = (n) => goToStep(n, tourWay);
   nameRun(data.run);
   Object.assign(kept, { data, more });
   if (data.run) kept.unconnected ??= watchConnection();
@@ -68,7 +69,7 @@ async function arrive(kept, data) {
   const said = JSON.stringify(data.answer ?? null); // which comes again with whatever else is new
   if (said !== kept.answered) heed(kept, data.answer);
   kept.answered = said;
-  followTour(kept.root.parentNode, data.steps, tourWay);
+  followTour(kept.root.parentNode, tourWay);
 }
 
 function arriveAgain(kept) {
@@ -100,12 +101,15 @@ function beginToolbar(root) {
   });
   const again = () => kept.toolbar?.update(hostOf(kept));
   shownTrace.listeners.add(again);
-  const unwatch = visit.follow(() => followTour(root.parentNode, kept.data.steps, tourWay));
+  const onTour = () => followTour(root.parentNode, tourWay);
+  const unwatch = visit.follow(onTour);
+  const unspeak = openFace().follow(onTour);
   kept.stop = () => {
     kept.unconnected?.();
     clearTimeout(kept.timer);
     unfollow();
     unwatch();
+    unspeak();
     endLine();
     shownTrace.listeners.delete(again);
   };
@@ -127,7 +131,11 @@ const hostOf = ({ data, more }) => ({
   ownPictures,
   ask,
   viewWords: () => (pageNow().name === "microscope" ? viewWords() : {}),
-  go: (page, words) => (words.tour ? visit.tour(Number(words.tour)) : visit.leave(page, words)),
+  go: (page, words) => {
+    if (words.story) beginStory();
+    else if (words.tour) visit.tour(Number(words.tour));
+    else visit.leave(page, words);
+  },
   link: (page, words) => addressOf(`${page}?${new URLSearchParams(words)}`),
   tour: () => visit.tour(1),
   share: () => visit.share?.(),
@@ -174,15 +182,15 @@ const sayRefusal = (error) => void notify(error.says ?? String(error));
 const tourWay = {
   asked: 0, // a person may be faster than the server
 
-  async go(words, step) {
+  async go(words) {
     const asked = ++tourWay.asked;
     const said = choice.words();
     delete said.with;
-    if (step.page === "microscope") Object.assign(said, await firstLook());
+    Object.assign(said, await firstLook());
     if (asked !== tourWay.asked) return;
     Object.assign(said, words);
-    if (step.page === "microscope" && pageNow().name === "microscope") visit.go(new URLSearchParams(said).toString());
-    else visit.leave(step.page, said, { wholly: true });
+    if (pageNow().name === "microscope") visit.go(new URLSearchParams(said).toString());
+    else visit.leave("microscope", said, { wholly: true });
   },
 
   back(before, finished) {
@@ -190,7 +198,8 @@ const tourWay = {
     const nowhere = finished
       ? { page: "microscope", words: choice.words() }
       : { page: pageNow().name, words: wordsWithoutTour() };
-    const { page, words } = before ?? nowhere;
+    const { page, words, face } = before ?? nowhere;
+    if (face) openFace().set(face);
     if (page === "microscope" && pageNow().name === "microscope") visit.go(new URLSearchParams(words).toString());
     else visit.leave(page, words, { wholly: true });
   },

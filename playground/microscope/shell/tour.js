@@ -1,43 +1,52 @@
-// The guided tour: a card on every page, whose steps go from view to view, and an outline around the part of the page
-// that it speaks of. It runs on the picture and the model that a person has; when it ends or is left, they get back
-// what they had before. `?tour=3` in the address resumes it.
-//
-// A step: {page, title, text, task: the one thing to do, point: a selector of what is outlined, keep: selectors of what
-//          the card must not cover, words: of the address, which set the view, slim: what matters lies on the left}
+// The guided tour: a card over See, whose five steps speak of the picture that a person has, and an outline around the
+// part that each speaks of. When it ends or is left, they get back what they had before. `?tour=3` in the address
+// resumes it. Its words are See's: see/words.js.
 
 import { sayMath } from "../drawing/dom.js";
-import { addressWords, pageNow, wordsWithoutTour } from "./address.js";
-import { MAIN, partOfStreamlit } from "./streamlitparts.js";
+import { seeWords } from "../see/words.js";
+import { addressWords, openFace, pageNow, wordsWithoutTour } from "./address.js";
+
+// name: of its words; point: a selector of what is outlined, the first that is on view; words: of the address, which
+// set the view.
+const LOCKED = { locked: "true" };
+export const TOUR_STEPS = [
+  { name: "Ask", point: ".lens [data-ref=pictureBox]", words: {} },
+  { name: "Nine", point: ".lens .two, .lens .see-tabs button:last-child", words: LOCKED },
+  { name: "Divide", point: ".lens .scale, .lens .see-tabs button", words: LOCKED },
+  { name: "Heads", point: ".lens .provenance", words: LOCKED },
+  { name: "Moments", point: ".lens .see-moments, .lens .see-doors", words: {} },
+];
+const KEEP = ".lens .see-says, .lens [data-ref=pictureBox]"; // what the card had better not cover
 
 const MARGIN = 14;
-const LOOK_AGAIN = 250; // ms: a page grows while it loads
+const INSET = 6; // CSS pixels between the outline and the window's edge
+const LOOK_AGAIN = 250; // ms: the page may change its size
 const KEPT_BEFORE = "attention-playground-before-tour";
-const [GOES_ON, SCROLLS] = ["tour-goes-on", "tour-scrolls"]; // of the document: see ui/frame.py
+const GOES_ON = "tour-goes-on"; // of the document: see ui/frame.py
 
 const CARD = `
-  <section class="tour-card" role="region" aria-label="Guided tour">
+  <section class="tour-card tour-slim" role="region" aria-label="Guided tour">
     <header><span class="tour-count"></span><h2 class="tour-title"></h2></header>
     <p class="tour-text" aria-live="polite"><span></span> <b class="tour-task"></b></p>
-    <nav><button data-go="back">Back</button><span class="tour-dots" aria-hidden="true"></span>
-      <button data-go="end">End tour</button><button data-go="next"></button></nav>
+    <nav><button data-go="back"></button><span class="tour-dots" aria-hidden="true"></span>
+      <button data-go="end"></button><button data-go="next"></button></nav>
   </section>
   <div class="tour-ring" hidden></div>`;
 
-let cameByCard = true; // the last step was taken on the card: the keyboard's focus stays there, also on the next page
+let cameByCard = true; // the last step was taken on the card: the keyboard's focus stays there
 let card = null; // {root, kept}, while the tour goes on
 
-// `place`: the card stands in it, under the toolbar's styles; `way`: {go(words, step): to a step's page and view,
-// back(before, finished): to what there was, {page, words}, or null where a link led into the tour}
-export function followTour(place, steps, way) {
+// `place`: the card stands in it, under the toolbar's styles; `way`: {go(words): to a step's view, back(before,
+// finished): to what there was, {page, words, face}, or null where a link led into the tour}
+export function followTour(place, way) {
   const n = Number(pageNow().tour);
-  const step = steps[n - 1];
+  const step = TOUR_STEPS[n - 1];
   if (!pageNow().tour && card) keepForReload(null); // it was left by another way
-  if (!step || step.page !== pageNow().name) return endCard();
-  if (addressWords() === `tour=${n}` && step.page === "microscope") return goToStep(n, steps, way);
-  card ??= makeCard(place, steps, way);
+  if (!step || pageNow().name !== "microscope") return endCard();
+  if (addressWords() === `tour=${n}`) return goToStep(n, way);
+  card ??= makeCard(place, way);
   const { root, kept } = card;
-  if (kept.step !== n) Object.assign(kept, { step: n, settled: false });
-  kept.data = { ...step, n, of: steps.length, roomy: step.page === "microscope" };
+  kept.data = { ...step, n };
   writeCard(root, kept.data);
   follow(root, kept);
   if (cameByCard) root.querySelector('[data-go="next"]').focus({ preventScroll: true });
@@ -45,23 +54,23 @@ export function followTour(place, steps, way) {
 }
 
 // Goes to a step; 0 ends the tour.
-export function goToStep(n, steps, way) {
+export function goToStep(n, way) {
   cameByCard = n > 0;
-  if (!pageNow().tour && n) keepForReload({ page: pageNow().name, words: wordsWithoutTour() });
-  if (n) return way.go({ ...steps[n - 1].words, tour: String(n) }, steps[n - 1]);
+  if (!pageNow().tour && n) keepForReload({ page: pageNow().name, words: wordsWithoutTour(), face: openFace().now });
+  if (n) return way.go({ ...TOUR_STEPS[n - 1].words, tour: String(n) });
   const before = keptBefore();
-  const finished = Number(pageNow().tour) === steps.length;
+  const finished = Number(pageNow().tour) === TOUR_STEPS.length;
   keepForReload(null);
   endCard();
   way.back(before, finished);
 }
 
-function makeCard(place, steps, way) {
+function makeCard(place, way) {
   const root = document.createElement("div");
   root.className = "tour";
   place.append(root);
   document.documentElement.classList.add(GOES_ON);
-  return { root, kept: beginTour(root, (to) => goToStep(to, steps, way)) };
+  return { root, kept: beginTour(root, (to) => goToStep(to, way)) };
 }
 
 function endCard() {
@@ -70,7 +79,7 @@ function endCard() {
   card = null;
   kept.stop.abort();
   clearInterval(kept.clock);
-  document.documentElement.classList.remove(GOES_ON, SCROLLS);
+  document.documentElement.classList.remove(GOES_ON);
   root.remove();
 }
 
@@ -94,11 +103,6 @@ function beginTour(root, go) {
   root.innerHTML = CARD;
   const kept = Object.seal({
     data: null,
-    step: 0,
-    target: null, //      the element that is outlined
-    selector: null, //    what it was found by
-    since: 0, //          when
-    settled: false, //    the page has stopped growing, or a person has scrolled
     clock: 0,
     stop: new AbortController(), // of the listeners on the document
   });
@@ -106,7 +110,7 @@ function beginTour(root, go) {
   const target = {
     back: () => kept.data.n - 1,
     end: () => 0,
-    next: () => (kept.data.n + 1) % (kept.data.of + 1),
+    next: () => (kept.data.n + 1) % (TOUR_STEPS.length + 1),
   };
   const act = (what) => (what !== "back" || kept.data.n > 1 ? go(target[what]()) : null);
   root.querySelector("nav").addEventListener("click", (event) => {
@@ -132,24 +136,26 @@ function beginTour(root, go) {
   kept.clock = setInterval(again, LOOK_AGAIN);
   window.addEventListener("resize", again, { signal });
   document.addEventListener("scroll", again, { signal, capture: true, passive: true });
-  const own = () => (kept.settled = true); // a person scrolls: the tour no longer does
-  for (const name of ["wheel", "touchmove"]) document.addEventListener(name, own, { signal, passive: true });
   return kept;
 }
 
-function writeCard(root, data) {
-  const write = (name, words) => (root.querySelector(name).textContent = words);
-  write(".tour-count", `${data.n} / ${data.of}`);
-  sayMath(root.querySelector(".tour-title"), data.title);
-  sayMath(root.querySelector(".tour-text span"), data.text);
-  write(".tour-task", data.task);
-  write('[data-go="next"]', data.n === data.of ? "Finish" : "Next");
-  root.querySelector('[data-go="back"]').disabled = data.n === 1;
-  root.querySelector('[data-go="end"]').hidden = data.n === data.of;
-  root.querySelector(".tour-dots").style.setProperty("--done", (data.n - 1) / (data.of - 1));
-  root.querySelector(".tour-card").dataset.step = data.n;
-  root.querySelector(".tour-card").classList.toggle("tour-slim", data.roomy || data.slim);
-  document.documentElement.classList.toggle(SCROLLS, !data.roomy || innerWidth < 900);
+function writeCard(root, { n, name }) {
+  const { language } = openFace();
+  const of = TOUR_STEPS.length;
+  const words = (key, filled) => seeWords(language, key, filled);
+  const write = (part, said) => (root.querySelector(part).textContent = said);
+  root.lang = language;
+  write(".tour-count", `${n} / ${of}`);
+  sayMath(root.querySelector(".tour-title"), words(`tour${name}`));
+  sayMath(root.querySelector(".tour-text span"), words(`tour${name}Says`));
+  write(".tour-task", words(`tour${name}Do`));
+  write('[data-go="next"]', words(n === of ? "tourFinish" : "tourNext"));
+  write('[data-go="back"]', words("tourBack"));
+  write('[data-go="end"]', words("tourEnd"));
+  root.querySelector('[data-go="back"]').disabled = n === 1;
+  root.querySelector('[data-go="end"]').hidden = n === of;
+  root.querySelector(".tour-dots").style.setProperty("--done", (n - 1) / (of - 1));
+  root.querySelector(".tour-card").dataset.step = n;
 }
 
 // The first visible element of a selector, also inside the components' shadow roots.
@@ -163,34 +169,23 @@ function findShown(selector, scope = document) {
   return null;
 }
 
-function follow(root, kept) {
-  const { data } = kept;
+function follow(root, { data }) {
   if (!root.isConnected || !data) return;
-  const card = root.querySelector(".tour-card"),
-    ring = root.querySelector(".tour-ring");
-  if (!kept.target?.isConnected || kept.selector !== data.point) {
-    kept.target = findShown(data.point);
-    kept.selector = data.point;
-    kept.since = performance.now();
-  }
-  ring.hidden = !kept.target;
-  if (!kept.target) return place(card, []);
-  if (!kept.settled) bringIntoView(kept, card);
-  const box = kept.target.getBoundingClientRect();
-  Object.assign(ring.style, {
-    left: `${box.left}px`,
-    top: `${box.top}px`,
-    width: `${box.width}px`,
-    height: `${box.height}px`,
-  });
-  const others = data.keep
-    .split(",")
-    .map((selector) => findShown(selector.trim()))
-    .filter(Boolean);
-  place(card, [[box, 4], ...others.map((other) => [other.getBoundingClientRect(), 0.4])]);
+  const [card, ring] = [root.querySelector(".tour-card"), root.querySelector(".tour-ring")];
+  const target = findShown(data.point);
+  ring.hidden = !target;
+  if (!target) return place(card, []);
+  const box = target.getBoundingClientRect();
+  const [left, top] = [Math.max(INSET, box.left), Math.max(INSET, box.top)]; // also around what fills the window
+  const [right, bottom] = [Math.min(innerWidth - INSET, box.right), Math.min(innerHeight - INSET, box.bottom)];
+  for (const [side, size] of Object.entries({ left, top, width: right - left, height: bottom - top }))
+    ring.style[side] = `${size}px`;
+  const others = KEEP.split(", ").map((one) => findShown(one));
+  const boxes = others.filter(Boolean).map((other) => [other.getBoundingClientRect(), 0.4]);
+  place(card, [[box, 20], ...boxes]);
 }
 
-// The card goes where it covers least of what it speaks of; in a narrow window always to the bottom.
+// The card goes where it covers least of what it speaks of; in a narrow window to the bottom or to the top.
 function place(card, boxes) {
   const { offsetWidth: w, offsetHeight: h } = card;
   const right = innerWidth - w - MARGIN,
@@ -205,22 +200,12 @@ function place(card, boxes) {
     [middle, MARGIN],
   ];
   const covered = ([x, y]) => boxes.reduce((sum, [box, weight]) => sum + weight * overlap(x, y, w, h, box), 0);
-  const costs = (innerWidth < 700 ? places.slice(0, 1) : places).map(covered);
-  const [x, y] = places[costs.indexOf(Math.min(...costs))];
+  const offered = innerWidth < 700 ? [places[0], places[3]] : places;
+  const costs = offered.map(covered);
+  const [x, y] = offered[costs.indexOf(Math.min(...costs))];
   Object.assign(card.style, { left: `${Math.max(0, x)}px`, top: `${Math.max(0, y)}px` });
 }
 
 const overlap = (x, y, w, h, box) =>
   Math.max(0, Math.min(x + w, box.right) - Math.max(x, box.left)) *
   Math.max(0, Math.min(y + h, box.bottom) - Math.max(y, box.top));
-
-// While the page still grows, the outlined part is kept in sight, as much of it as fits above the card.
-function bringIntoView(kept, card) {
-  if (performance.now() - kept.since > 4000) kept.settled = true;
-  const box = kept.target.getBoundingClientRect();
-  const main = partOfStreamlit(MAIN) ?? document.scrollingElement;
-  const free = innerHeight - card.offsetHeight - 3 * MARGIN;
-  if (!main || (box.top >= 0 && box.bottom <= free + MARGIN)) return;
-  const top = Math.max(5 * MARGIN, Math.min(free - box.height, innerHeight * 0.25));
-  main.scrollBy({ top: box.top - top, behavior: "instant" });
-}

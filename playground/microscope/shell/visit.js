@@ -70,8 +70,8 @@ export const visit = {
   // To a saved scene or a step of the tour: its picture, model and view.
   go(address, { step = true } = {}) {
     const found = readAddress(address);
-    setPage({ tour: found.tour });
-    if (found.tour) openFace().set("lab"); // its steps are about Lab's controls
+    setPage({ tour: found.tour, story: found.story });
+    if (found.tour || found.story) openFace().set("see"); // they are about See
     setView(found.view);
     const before = choice.now;
     if ("sample" in found.choice || "mine" in found.choice) choice.open(found.choice, { view: found.view });
@@ -91,7 +91,7 @@ export const visit = {
 async function beginVisit(samples, page) {
   await Promise.all([loadCatalogue(samples), ownPictures.read()]);
   const found = readAddress();
-  setPage({ name: page, path: location.pathname, settings: found.settings, tour: found.tour });
+  setPage({ name: page, path: location.pathname, settings: found.settings, tour: found.tour, story: found.story });
   setPage({ classLink: found.rest.class === "yes" });
   setView(found.view);
   choice.open(found.choice, { view: found.view, quietly: true });
@@ -104,7 +104,8 @@ async function beginVisit(samples, page) {
 // open stays as it is.
 function readAgain({ keep }) {
   const found = readAddress();
-  setPage({ settings: found.settings, tour: found.tour, classLink: found.rest.class === "yes" });
+  const { settings, tour, story } = found;
+  setPage({ settings, tour, story, classLink: found.rest.class === "yes" });
   setView(keep ? { ...viewNow(), ...found.view } : found.view);
   const before = choice.now;
   if (!keep || "sample" in found.choice || "mine" in found.choice)

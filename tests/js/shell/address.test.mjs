@@ -80,7 +80,7 @@ test("what is read is what was written", () => {
   setPage({ tour: "2" });
   writeAddress();
   const read = readAddress();
-  assert.deepEqual(read, { choice: choice.words(), view, rest: {}, settings: view, tour: "2" });
+  assert.deepEqual(read, { choice: choice.words(), view, rest: {}, settings: view, tour: "2", story: null });
 });
 
 test("who compares and looks at the convolution has a link to just that; `with` alone shows both", () => {
@@ -100,6 +100,7 @@ test("an address is read into the choice, the view, the tour and the rest", () =
     rest: { class: "yes", shuffled: "no", model: "" },
     settings: { layer: "3", class: "yes", shuffled: "no" },
     tour: "1",
+    story: null,
   });
 });
 

@@ -119,21 +119,25 @@ test("one sheet is open at a time, and what filled the former one is told that i
   assert.equal(part(".model").getAttribute("aria-expanded"), "false");
 });
 
-test("the menu has every page with its number, the tour and the version; its links keep the choice", () => {
+test("the menu has the story, every page with its number, the tour and the version; its links keep the choice", () => {
   const { host, part, sheet } = aToolbar();
   part(".pages").click();
   const links = [...sheet().querySelectorAll("a")];
   const told = links.map((one) => [...one.children].map((span) => span.textContent).join("·"));
   assert.deepEqual(told, [
+    "·The story",
     "·Microscope",
     "1·By hand: attention without training",
     "·For the one who teaches",
     "·Guided tour",
   ]);
-  assert.equal(links[0].getAttribute("aria-current"), "page");
+  const heading = sheet().querySelector(".more-about");
+  assert.equal(heading.textContent, "More about …");
+  assert.equal(heading.nextElementSibling, links[2], "the lessons are more about the story");
+  assert.equal(links[1].getAttribute("aria-current"), "page");
   assert.match(sheet().textContent, /Attention Playground 9\.9/);
-  assert.match(links[1].href, /\/by_hand\?sample=tabby&model=dino$/);
-  links[1].click();
+  assert.match(links[2].href, /\/by_hand\?sample=tabby&model=dino$/);
+  links[2].click();
   assert.equal(sheet(), null);
   part(".pages").click();
   sheet().querySelector(".tour-entry").click();

@@ -1,31 +1,17 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-
-import { setPage, setView } from "../../../playground/microscope/shell/address.js";
+import { LANGUAGES, SEE_WORDS } from "../../../playground/microscope/see/words.js";
+import { openFace, setPage, setView } from "../../../playground/microscope/shell/address.js";
 import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
-import { followTour, goToStep } from "../../../playground/microscope/shell/tour.js";
+import { followTour, goToStep, TOUR_STEPS } from "../../../playground/microscope/shell/tour.js";
 import { CATALOGUE, goTo, withoutStorage } from "./browser.mjs";
 import { page, press } from "./page.mjs";
 
 Object.assign(catalogue, CATALOGUE);
 
-const step = (n, page_, words) => ({
-  page: page_,
-  title: `Title ${n}`,
-  text: `<b>Text</b> ${n}`,
-  task: `Do ${n}`,
-  point: ".nowhere",
-  keep: ".nowhere",
-  words,
-});
-const STEPS = [
-  step(1, "microscope", { layer: "1" }),
-  step(2, "microscope", { layer: "8", scale: "off" }),
-  step(3, "by_hand", {}),
-];
 let went = [];
 const way = {
-  go: (words, to) => went.push([words, to.title]),
+  go: (words) => went.push(words),
   back: (before, finished) => went.push(["back", before, finished]),
 };
 const card = () => document.querySelector(".tour-card");
@@ -33,7 +19,7 @@ const text = (name) => card().querySelector(name).textContent;
 const button = (name) => card().querySelector(`[data-go="${name}"]`);
 const at = (n, name = "microscope") => {
   setPage({ tour: n && String(n), name });
-  followTour(document.body, STEPS, way);
+  followTour(document.body, way);
 };
 
 beforeEach(() => {
@@ -43,29 +29,39 @@ beforeEach(() => {
   choice.open({ sample: "tabby" });
   setView({});
   setPage({ tour: null, name: "microscope" });
+  openFace().set("lab");
 });
 afterEach(() => at(null)); // takes the card away, and its clock
 
-test("a step's card says where one is, what is seen, and the one thing to do, as text", () => {
-  at(2);
+test("five steps, in each language no more than ninety words", () => {
+  assert.equal(TOUR_STEPS.length, 5);
+  for (const language of Object.keys(LANGUAGES)) {
+    const words = TOUR_STEPS.flatMap(({ name }) =>
+      ["", "Says", "Do"].flatMap((part) => SEE_WORDS[language][`tour${name}${part}`].split(" ").filter(Boolean)),
+    );
+    assert.ok(words.length <= 90, `${language}: ${words.length}`);
+  }
+});
+
+test("a step's card says where one is, what is seen, and the one thing to do", () => {
+  at(4);
   assert.deepEqual([".tour-count", ".tour-title", ".tour-text span", ".tour-task", '[data-go="next"]'].map(text), [
-    "2 / 3",
-    "Title 2",
-    "<b>Text</b> 2",
-    "Do 2",
+    "4 / 5",
+    "Many heads",
+    "Each layer and head looks in its own way.",
+    "Press this line.",
     "Next",
   ]);
-  assert.equal(card().dataset.step, "2");
+  assert.equal(card().dataset.step, "4");
   assert.equal(document.querySelectorAll(".tour-card").length, 1);
 });
 
-test("without a step there is no card, nor with one of another page or none there is", () => {
+test("without a step there is no card, nor on another page", () => {
   for (const [n, name] of [
     [null, "microscope"],
-    [3, "microscope"],
     [1, "by_hand"],
     [0, "microscope"],
-    [4, "microscope"],
+    [6, "microscope"],
     ["x", "microscope"],
     ["-1", "microscope"],
   ]) {
@@ -79,7 +75,7 @@ test("without a step there is no card, nor with one of another page or none ther
 test("the first step has no way back, the last one is the end", () => {
   at(1);
   assert.deepEqual([button("back").disabled, button("end").hidden], [true, false]);
-  at(3, "by_hand");
+  at(5);
   assert.deepEqual([button("back").disabled, button("end").hidden], [false, true]);
   assert.equal(button("next").textContent, "Finish");
 });
@@ -88,10 +84,7 @@ test("the card leads on and back, with the words of each step", () => {
   at(2);
   button("next").click();
   button("back").click();
-  assert.deepEqual(went, [
-    [{ tour: "3" }, "Title 3"],
-    [{ layer: "1", tour: "1" }, "Title 1"],
-  ]);
+  assert.deepEqual(went, [{ locked: "true", tour: "3" }, { tour: "1" }]);
 });
 
 test("arrows and a presenter's remote control lead on and back; at the first step no further back", () => {
@@ -101,7 +94,7 @@ test("arrows and a presenter's remote control lead on and back; at the first ste
     assert.equal(event.defaultPrevented, true);
   }
   assert.deepEqual(
-    went.map(([words]) => words.tour),
+    went.map((words) => words.tour),
     ["3", "3", "1", "1"],
   );
   press(card(), "x");
@@ -113,22 +106,26 @@ test("arrows and a presenter's remote control lead on and back; at the first ste
 test("who ends the tour gets back what they had before it, also after a reload", () => {
   setView({ layer: 5 });
   choice.set({ sample: "meadow" });
-  goToStep(1, STEPS, way);
-  const before = { page: "microscope", words: { model: "bundled", sample: "meadow", detail: "2", layer: "5" } };
+  goToStep(1, way);
+  const before = {
+    page: "microscope",
+    words: { model: "bundled", sample: "meadow", detail: "2", layer: "5" },
+    face: "lab",
+  };
   at(1);
   choice.set({ sample: "tabby" });
-  goToStep(2, STEPS, way);
+  goToStep(2, way);
   at(2);
   button("end").click();
   assert.deepEqual(went.at(-1), ["back", before, false]);
   assert.equal(card(), null);
-  goToStep(0, STEPS, way);
+  goToStep(0, way);
   assert.deepEqual(went.at(-1), ["back", null, false], "it is told once");
 });
 
 test("a tour that was left by another way leads back to nothing old", () => {
   setView({ layer: 5 });
-  goToStep(1, STEPS, way);
+  goToStep(1, way);
   at(1);
   at(null); // a link without a step
   at(2);
@@ -139,7 +136,7 @@ test("a tour that was left by another way leads back to nothing old", () => {
 test("a link that says nothing but a step goes to that step's view", () => {
   goTo("/microscope?tour=2");
   at(2);
-  assert.deepEqual(went, [[{ layer: "8", scale: "off", tour: "2" }, "Title 2"]]);
+  assert.deepEqual(went, [{ locked: "true", tour: "2" }]);
   went = [];
   goTo("/microscope?sample=tabby&tour=2");
   at(2);
@@ -147,7 +144,7 @@ test("a link that says nothing but a step goes to that step's view", () => {
 });
 
 test("the last step's button ends the tour", () => {
-  at(3, "by_hand");
+  at(5);
   button("next").click();
   assert.deepEqual(went, [["back", null, true]], "it was finished");
 });
@@ -162,14 +159,11 @@ test("Escape ends the tour wherever the focus is, and only while it goes on", ()
 
 test("where storage is forbidden the tour goes on, and its end leads nowhere", async () => {
   await withoutStorage(() => {
-    goToStep(1, STEPS, way);
+    goToStep(1, way);
     at(1);
     button("end").click();
   });
-  assert.deepEqual(went, [
-    [{ layer: "1", tour: "1" }, "Title 1"],
-    ["back", null, false],
-  ]);
+  assert.deepEqual(went, [{ tour: "1" }, ["back", null, false]]);
 });
 
 test("the focus stays on the card of who steps by it, and is not taken from anybody else", () => {
@@ -180,7 +174,7 @@ test("the focus stays on the card of who steps by it, and is not taken from anyb
   at(2); // by Back or Forward
   assert.equal(document.activeElement, elsewhere);
   button("next").click();
-  at(3, "by_hand");
+  at(3);
   assert.equal(document.activeElement, button("next"));
   elsewhere.remove();
 });
@@ -188,12 +182,12 @@ test("the focus stays on the card of who steps by it, and is not taken from anyb
 test("what a step speaks of is outlined, in shadow roots too", () => {
   const host = document.createElement("div");
   document.body.append(host);
-  const target = document.createElement("i");
-  target.className = "target";
-  host.attachShadow({ mode: "open" }).append(target);
-  target.getBoundingClientRect = () => new page.DOMRect(10, 20, 30, 40);
-  setPage({ tour: "1" });
-  followTour(document.body, [{ ...STEPS[0], point: ".target" }, STEPS[1]], way);
+  const lens = document.createElement("div");
+  lens.className = "lens";
+  lens.innerHTML = '<b class="provenance"></b>';
+  host.attachShadow({ mode: "open" }).append(lens);
+  lens.firstChild.getBoundingClientRect = () => new page.DOMRect(10, 20, 30, 40);
+  at(4);
   const ring = document.querySelector(".tour-ring");
   assert.deepEqual([ring.hidden, ring.style.left, ring.style.height], [false, "10px", "40px"]);
   at(2);

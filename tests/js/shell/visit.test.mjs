@@ -112,7 +112,7 @@ test("a step of the tour or a scene goes to its picture and view in one step", (
   const before = history.length;
   visit.go("sample=tabby&model=dino&layer=6&tour=3");
   assert.deepEqual([choice.now.sample, viewNow(), pageNow().tour], ["tabby", { layer: "6" }, "3"]);
-  assert.deepEqual(query(), { sample: "tabby", model: "dino", layer: "6", tour: "3" });
+  assert.deepEqual(query(), { sample: "tabby", model: "dino", layer: "6", face: "see", tour: "3" });
   assert.equal(history.length, before + 1);
   assert.deepEqual(since(heard)[0].view, { layer: "6" });
   since(told);

@@ -1,0 +1,137 @@
+// What the lecturer sees of a class beside the story: its code, how many are here and have answered, and what they can
+// do. Nothing that was guessed stands here before it is revealed.
+import { drawGuesses, madeIn } from "./charts.js";
+import { classWords, inLanguage } from "./words.js";
+
+const QR_EDGE = 4; // modules of light around a QR code: without them phones do not find it
+
+// host: {now(): what the server told last or null, begin(), act(action, more): a promise, says(): a sentence or "",
+//        link(): the lecturer's own address, shownCode(): whether the code is shown large, showCode(yes)}
+export function createClassBar(head, host) {
+  let drawn = "";
+
+  // The line on top: code, how many are here, door and end.
+  function drawHead(language) {
+    const now = host.now();
+    const state = now && [now.code, now.phones, now.open, now.minutes, now.trouble, now.asked];
+    const key = JSON.stringify([language, state, host.says(), host.shownCode()]);
+    if (drawn === key) return;
+    drawn = key;
+    head.replaceChildren();
+    const words = (name, filled) => classWords(language, name, filled);
+    if (host.says()) madeIn(head, "p", "class-says").textContent = host.says();
+    if (!now) {
+      classButton(head, words("start"), () => host.begin());
+      return;
+    }
+    const line = madeIn(head, "div", "class-line");
+    madeIn(line, "b", "class-code").textContent = now.code;
+    madeIn(line, "span").textContent = words("here", { count: now.phones });
+    classButton(line, words(host.shownCode() ? "hideCode" : "showCode"), () => host.showCode(!host.shownCode()));
+    classButton(line, words(now.open ? "closeDoor" : "openDoor"), () => host.act("door", { open: !now.open }));
+    classButton(line, words("end"), () => host.act("end"));
+    if (host.shownCode()) drawCode(madeIn(head, "div", "class-invites"), now, words);
+  }
+
+  function drawCode(box, now, words) {
+    if (now.trouble) {
+      madeIn(box, "p", "class-says").textContent = now.trouble;
+    } else {
+      box.append(qrPicture(now.qr));
+      madeIn(box, "p").textContent = words("goTo");
+      madeIn(box, "p", "class-address").textContent = now.address.replace(/^https?:\/\//, "");
+    }
+    madeIn(box, "p", "class-large").textContent = now.code;
+    const small = madeIn(box, "p", "class-small");
+    const link = madeIn(small, "a");
+    Object.assign(link, { href: host.link(), textContent: words("yourLink") });
+    small.append(` · ${words("left", { minutes: now.minutes })}`);
+    if (now.asked) small.append(` · ${words("asked", { asked: now.asked })}`);
+  }
+
+  return { drawHead };
+}
+
+// In the place of the story's own question, while a class runs. `asked`: see story/scenes.js; `of` the class's question
+// of this scene or null; `picture()`: the photograph as an element.
+export function drawClassBoard(box, { language, now, of, asked, act, ask, picture, wantsPicture }) {
+  const words = (name, filled) => classWords(language, name, filled);
+  box.replaceChildren();
+  if (wantsPicture) {
+    madeIn(box, "p", "class-status").textContent = words("sendPicture");
+    classButton(box, words("yes"), () => ask(true), true);
+    classButton(box, words("no"), () => ask(false));
+    return;
+  }
+  if (!of) {
+    classButton(box, words("open"), () => ask(), true);
+    return;
+  }
+  madeIn(box, "p", "class-status").textContent = answeredOf(now, of, language);
+  if (of.phase === "asks") {
+    madeIn(box, "p", "class-quiet").textContent = words(of.answered.length > 1 ? "secondTime" : "covered");
+    classButton(box, words("reveal"), () => act("show"), true);
+    if (of.kind === "choice") handsIn(box, of, words, language, act);
+    return;
+  }
+  drawGuesses(madeIn(box, "div"), of, { language, picture });
+  if (of.phase === "tells") return;
+  classButton(box, words("tell"), () => act("truth", { truth: asked.truth, after: asked.after }), true);
+  if (of.answered.length < 2) classButton(box, words("again"), () => act("again"));
+}
+
+const turnOf = ({ number, answered }) => `${number}.${answered.length}`;
+
+function answeredOf(now, of, language) {
+  const answered = of.answered.at(-1);
+  return classWords(language, "answered", { answered, here: Math.max(now.phones, answered) });
+}
+
+// While hands are being typed in, only the number of answers changes. False where nobody types.
+export function keepClassBoard(box, { language, now, of }) {
+  const form = box.querySelector(".class-hands:focus-within");
+  if (of?.phase !== "asks" || form?.dataset.of !== turnOf(of)) return false;
+  box.querySelector(".class-status").textContent = answeredOf(now, of, language);
+  return true;
+}
+
+function handsIn(box, { options, hands, ...of }, words, language, act) {
+  const form = madeIn(box, "form", "class-hands");
+  form.dataset.of = turnOf(of);
+  madeIn(form, "span").textContent = words("hands");
+  const fields = options.map(([value, said]) => {
+    const label = madeIn(form, "label");
+    label.append(inLanguage(said, language));
+    const field = madeIn(label, "input");
+    Object.assign(field, { type: "number", min: 0, max: 1000, value: hands.at(-1)[value] ?? 0 });
+    return [value, field];
+  });
+  madeIn(form, "button").textContent = words("addHands");
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    act("hands", { hands: Object.fromEntries(fields.map(([value, field]) => [value, Number(field.value)])) });
+  });
+}
+
+function classButton(box, said, act, main = false) {
+  const button = madeIn(box, "button", main ? "class-main" : "");
+  Object.assign(button, { type: "button", textContent: said });
+  button.addEventListener("click", act);
+  return button;
+}
+
+// rows: strings of 0 and 1, as the server drew them.
+export function qrPicture(rows) {
+  const side = rows.length + 2 * QR_EDGE;
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", `0 0 ${side} ${side}`);
+  svg.setAttribute("class", "class-qr");
+  svg.setAttribute("shape-rendering", "crispEdges");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  const dark = rows.flatMap((row, y) =>
+    [...row].flatMap((cell, x) => (cell === "1" ? [`M${x + QR_EDGE} ${y + QR_EDGE}h1v1h-1z`] : [])),
+  );
+  path.setAttribute("d", dark.join(""));
+  svg.append(path);
+  return svg;
+}

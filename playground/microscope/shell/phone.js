@@ -1,0 +1,251 @@
+// The page of a class on a phone: the scene that the lecturer is on, its question, one's own guess, and all guesses
+// when they are shown. It waits in one request for what comes next, and asks anew when the phone wakes up.
+
+import { drawGuesses, madeIn, mapOf } from "../classroom/charts.js";
+import { CLASS_LANGUAGES, classWords, inLanguage, languageOfPhone } from "../classroom/words.js";
+import { markedWords } from "../drawing/listing.js";
+import { addressOf, ask } from "./http.js";
+
+const AGAIN_AFTER = 2000; // ms: no connection, or too many at once
+const CODE_OF_CLASS = /^[A-Za-z]{5}$/;
+const REFUSED_FOR_GOOD = [403, 404, 410]; // of a class: anything else may pass
+
+// host: {code: of the address or "", languages, state(code, after, signal), guess(code, {question, turn, guess}): both
+//        promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>,
+//        go(code): another class, wakes(listener): calls it when the phone may have slept}
+function createPhone(root, host) {
+  const phone = {
+    language: languageOfPhone(host.languages),
+    state: null, //  what the server told last
+    refusal: "", //  why there is none
+    says: "", //     a sentence under the guess
+    wanted: null, // a number on the slider that was not sent
+    image: null, //  {of: path, src}
+    drawn: "",
+    stop: new AbortController(),
+  };
+  const words = (key, filled) => classWords(phone.language, key, filled);
+  host.wakes(listenAnew);
+  if (CODE_OF_CLASS.test(host.code)) listen();
+  draw();
+
+  function listenAnew() {
+    if (!CODE_OF_CLASS.test(host.code) || phone.state?.ended || phone.refusal) return;
+    phone.stop.abort();
+    listen();
+  }
+
+  async function listen() {
+    phone.stop = new AbortController();
+    const { signal } = phone.stop;
+    let after = -1;
+    while (!signal.aborted) {
+      try {
+        const state = await host.state(host.code, after, signal);
+        if (signal.aborted) return;
+        after = state.version;
+        take(state);
+        if (state.ended) return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (REFUSED_FOR_GOOD.includes(error.status)) return refuse(error.says);
+        phone.says = error.status === 429 && !phone.state ? error.says : words("lost");
+        draw();
+        await new Promise((go) => setTimeout(go, AGAIN_AFTER));
+      }
+    }
+  }
+
+  function refuse(sentence) {
+    Object.assign(phone, { state: null, refusal: sentence });
+    draw();
+  }
+
+  function take(state) {
+    const former = phone.state?.question;
+    const same = former?.number === state.question?.number && former?.turn === state.question?.turn;
+    if (!same) phone.wanted = null;
+    Object.assign(phone, { state, says: "" });
+    bringImage(state.question?.picture);
+    draw();
+  }
+
+  async function bringImage(path) {
+    if (!path || phone.image?.of === path) return;
+    phone.image = { of: path, src: "" };
+    const src = await host.image(path).catch(() => "");
+    if (phone.image.of === path) phone.image.src = src;
+    phone.drawn = "";
+    draw();
+  }
+
+  async function send(guess) {
+    const { number, turn } = phone.state.question;
+    try {
+      const kept = await host.guess(host.code, { question: number, turn, guess });
+      const { question, mine } = phone.state;
+      if (question?.number === number && question.turn === turn) mine[turn - 1] = kept.guess;
+      phone.says = "";
+    } catch (error) {
+      phone.says = error.says ?? words("lost");
+    }
+    draw();
+  }
+
+  // ---- what is shown
+  function draw() {
+    const { state, refusal, says, language } = phone;
+    const now = JSON.stringify([state, refusal, says, language, phone.image?.src]);
+    if (phone.drawn === now) return;
+    phone.drawn = now;
+    root.lang = language;
+    root.replaceChildren();
+    drawHead();
+    if (!state || state.ended) return drawDoor();
+    const { scene, question } = state;
+    if (scene.n) madeIn(root, "p", "phone-scene").textContent = words("scene", scene);
+    madeIn(root, "h1").textContent = inLanguage(scene.title, language);
+    if (question) drawQuestion(question);
+    else madeIn(root, "p", "phone-front").textContent = words("front");
+    const line = madeIn(root, "p", "phone-says");
+    line.setAttribute("role", "status");
+    line.textContent = says;
+  }
+
+  function drawHead() {
+    const head = madeIn(root, "header");
+    madeIn(head, "b").textContent = "Attention Playground";
+    if (phone.state) madeIn(head, "span", "phone-code").textContent = host.code.toUpperCase();
+    const languages = madeIn(head, "span", "phone-languages");
+    languages.setAttribute("role", "group");
+    languages.setAttribute("aria-label", words("language"));
+    for (const [tag, title] of Object.entries(CLASS_LANGUAGES)) {
+      const button = madeIn(languages, "button");
+      Object.assign(button, { type: "button", textContent: tag.toUpperCase(), title, lang: tag });
+      button.setAttribute("aria-pressed", String(phone.language === tag));
+      button.addEventListener("click", () => {
+        phone.language = tag;
+        draw();
+      });
+    }
+  }
+
+  // A field for the code, and why it is asked for.
+  function drawDoor() {
+    const sentence = phone.state?.ended ? words("ended") : phone.refusal || phone.says;
+    if (sentence) madeIn(root, "p", "phone-refusal").textContent = sentence;
+    if (!sentence && CODE_OF_CLASS.test(host.code)) return; // it is on its way
+    const form = madeIn(root, "form");
+    const label = madeIn(form, "label");
+    label.append(words("code"));
+    const field = madeIn(label, "input");
+    Object.assign(field, { maxLength: 5, autocomplete: "off", autocapitalize: "characters", spellcheck: false });
+    field.setAttribute("inputmode", "text");
+    madeIn(form, "p").textContent = words("askCode");
+    const button = madeIn(form, "button", "phone-main");
+    button.textContent = words("enter");
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const code = field.value.trim();
+      if (CODE_OF_CLASS.test(code)) host.go(code.toUpperCase());
+      else field.focus();
+    });
+  }
+
+  function drawQuestion(question) {
+    const { language } = phone;
+    const mine = phone.state.mine.at(-1) ?? null;
+    madeIn(root, "p", "phone-asks").innerHTML = markedWords(inLanguage(question.asks, language));
+    const box = madeIn(root, "div", `phone-${question.kind}`);
+    if (question.phase === "asks") {
+      ASKED[question.kind](box, question, mine);
+      const kept = question.kind === "place" ? words("yourPlace") : words("yours", { guess: wordsOf(question, mine) });
+      madeIn(root, "p", "phone-yours").textContent = mine === null ? "" : kept;
+      return;
+    }
+    drawGuesses(box, question, { language, mine: phone.state.mine, picture: pictureOf });
+    const [own, truth] = [madeIn(root, "p", "phone-yours"), madeIn(root, "p", "phone-truth")];
+    own.textContent = mine === null ? words("missed") : `${words("you")}: ${wordsOf(question, mine)}`;
+    if (mine !== null && question.kind === "place") own.textContent = "";
+    if (question.phase !== "tells") return;
+    const told = question.kind === "place" ? words("truthPlace") : wordsOf(question, question.truth);
+    truth.textContent = question.kind === "place" ? told : words("truth", { truth: told });
+    madeIn(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
+  }
+
+  function wordsOf({ kind, options, unit = "" }, guess) {
+    if (kind === "choice") return inLanguage(options.find(([value]) => value === guess)?.[1], phone.language);
+    return `${guess}${unit}`;
+  }
+
+  function pictureOf() {
+    const image = madeIn(null, "img");
+    image.alt = "";
+    if (phone.image?.src) image.src = phone.image.src;
+    return image;
+  }
+
+  const ASKED = {
+    choice(box, { options }, mine) {
+      for (const [value, said] of options) {
+        const button = madeIn(box, "button");
+        Object.assign(button, { type: "button", textContent: inLanguage(said, phone.language) });
+        button.setAttribute("aria-pressed", String(value === mine));
+        button.addEventListener("click", () => send(value));
+      }
+    },
+
+    number(box, { low, high, unit = "" }, mine) {
+      const dial = madeIn(box, "input");
+      const start = phone.wanted ?? mine ?? Math.round((low + high) / 2);
+      Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: start });
+      dial.setAttribute("aria-label", words("guess"));
+      const shown = madeIn(box, "output");
+      const write = () => {
+        shown.textContent = `${dial.value}${unit}`;
+      };
+      dial.addEventListener("input", () => {
+        phone.wanted = Number(dial.value);
+        write();
+      });
+      write();
+      const button = madeIn(box, "button", "phone-main");
+      Object.assign(button, { type: "button", textContent: words("guess") });
+      button.addEventListener("click", () => send(Number(dial.value)));
+    },
+
+    place(box, { rows, columns, mark, aspect }, mine) {
+      const place = madeIn(box, "div", "class-map");
+      if (aspect > 0) place.style.aspectRatio = String(aspect);
+      place.append(pictureOf(), mapOf({ rows, columns, mark, mine }));
+      place.addEventListener("click", (event) => {
+        const { left, top, width, height } = place.getBoundingClientRect();
+        const column = Math.min(columns - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * columns)));
+        const row = Math.min(rows - 1, Math.max(0, Math.floor(((event.clientY - top) / height) * rows)));
+        send(row * columns + column);
+      });
+    },
+  };
+}
+
+// Where its words go, and when the phone wakes up.
+const json = (response) => response.json();
+
+createPhone(document.querySelector("[data-phone]"), {
+  code: decodeURIComponent(location.pathname.match(/\/c\/([^/]+)$/)?.[1] ?? ""),
+  languages: navigator.languages ?? [],
+  state: (code, after, signal) =>
+    ask(after < 0 ? `api/classes/${code}` : `api/classes/${code}?after=${after}`, { signal }).then(json),
+  guess: (code, told) => ask(`api/classes/${code}/guesses`, { method: "POST", body: JSON.stringify(told) }).then(json),
+  async image(path) {
+    if (/^api.samples./.test(path)) return addressOf(path);
+    const response = await ask(path); // the lecturer's own: for who is in the class
+    return URL.createObjectURL(await response.blob());
+  },
+  go: (code) => location.assign(addressOf(`c/${code}`)),
+  wakes(listener) {
+    addEventListener("online", listener);
+    addEventListener("pageshow", (event) => event.persisted && listener());
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && listener());
+  },
+});

@@ -1,0 +1,62 @@
+// The wall of moments: pictures of single rows of attention; a press on one opens its picture, layer, head and patch.
+import { percent } from "../core/numbers.js";
+import { sayRow } from "../see/says.js";
+import { seeWords } from "../see/words.js";
+import { openFace } from "./address.js";
+import { addressOf, ask } from "./http.js";
+
+const HTML = `<h1></h1><p class="wall-says"></p><ul class="wall"></ul>`;
+
+// way: {link(page, words): an address, go(page, words): leads there}
+export function mountWall(root, { link, go }) {
+  root.innerHTML = HTML;
+  const face = openFace();
+  let moments = [];
+  const draw = () => writeWall(root, moments, face.language, { link, go });
+  const unfollow = face.follow(draw);
+  draw();
+  ask("api/moments")
+    .then((response) => response.json())
+    .then((found) => {
+      moments = found;
+      draw();
+    })
+    .catch((error) => {
+      root.querySelector(".wall-says").textContent = error.says ?? String(error);
+    });
+  return unfollow;
+}
+
+function writeWall(root, moments, language, way) {
+  root.lang = language;
+  root.querySelector("h1").textContent = seeWords(language, "wall");
+  root.querySelector(".wall-says").textContent = seeWords(language, "wallSays");
+  root.querySelector(".wall").replaceChildren(...moments.map((one) => tileOf(one, language, way)));
+}
+
+// {words: of its address, row, parts: see see/says.js, title, model, picture: its address, size}
+function tileOf({ words, row, parts, title, model, picture, size: [width, height] }, language, { link, go }) {
+  const tile = document.createElement("li");
+  tile.style.setProperty("--aspect", String(width / height));
+  const anchor = document.createElement("a");
+  anchor.href = link("microscope", words);
+  const image = new Image(width, height);
+  Object.assign(image, { src: addressOf(picture), alt: "", loading: "lazy" });
+  const { before, place, after } = sayRow(language, row, parts);
+  const says = document.createElement("span");
+  says.textContent = before + place + after;
+  const made = document.createElement("small");
+  const from = { layer: words.layer, head: words.head, model };
+  made.textContent = `${title} · ${seeWords(language, "wallFrom", from)}`;
+  const share = document.createElement("b");
+  share.textContent = percent(row.share);
+  share.setAttribute("aria-hidden", "true");
+  anchor.append(image, share, says, made);
+  anchor.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // a tab of its own
+    event.preventDefault();
+    go("microscope", words);
+  });
+  tile.append(anchor);
+  return tile;
+}

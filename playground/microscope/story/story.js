@@ -1,0 +1,340 @@
+// The story: twelve scenes about one square of the photograph on view, from where it looks to what its shares are not.
+// It is told beside the picture of See, in whose place nothing moves; every number is of the picture that is shown.
+import { patchAt, patchText } from "../core/grid.js";
+import { percent } from "../core/numbers.js";
+import { DEFAULT_VIEW } from "../core/view.js";
+import { FIRST_WAY } from "../core/ways.js";
+import { makeCanvas, sayMath, show } from "../drawing/dom.js";
+import { markedBlocks, markedWords } from "../drawing/listing.js";
+import { photoOf } from "../lens/layout.js";
+import { factsOfStory, wholeLayers } from "./facts.js";
+import { drawFigure, photoAs } from "./figures.js";
+import { createOver, drawOver } from "./over.js";
+import { askedByScene, codeOf, judged, SCENE_COUNT, sceneAt, truthOf } from "./scenes.js";
+import { storyWords } from "./words.js";
+
+const PANEL = `
+  <header><p class="story-count"></p><button class="story-end" type="button">×</button></header>
+  <div class="story-class"></div>
+  <h2 tabindex="-1"></h2>
+  <div class="story-text"></div>
+  <div class="story-figure"></div>
+  <div class="story-guess"></div>
+  <div class="story-after" aria-live="polite"></div>`;
+const MAP_WIDE = 560; // px: the photograph under pressed places
+const FOOT = `<button class="story-back" type="button"></button><ol></ol>
+  <button class="story-next" type="button"></button>`;
+
+// way: {at(): the scene's number or 0, go(n): to another, 0 ends it, lesson(name): {title, go()} of a page,
+// place(): {model, sample} as in an address, cat(): opens the cat in the story, lab()}
+// klass: a class that guesses together, see shell/classway.js: its state, its bar, its board
+export function createStory(lens, see, { language, way, klass }) {
+  const { choice, data, frame, page } = lens;
+  const { root, refs } = page;
+  const panel = storyPart("section", "story", PANEL);
+  const foot = storyPart("nav", "story-foot", FOOT);
+  refs.below.append(panel);
+  refs.stage.after(foot);
+  const over = createOver(refs.picture);
+  const find = (name) => panel.querySelector(`.story-${name}`);
+  const title = panel.querySelector("h2");
+  const [back, next] = [foot.querySelector(".story-back"), foot.querySelector(".story-next")];
+  const story = {
+    of: "", //        picture, model and grid that `base` is of
+    base: null, //    {layer, head, patch} that it is about
+    facts: null,
+    held: -1, //      layers of the pack when the facts were made
+    guesses: {}, //   {scene: what was guessed} of this base
+    drawn: "", //     what the panel shows
+    viewSet: "", //   what was asked of the view last
+    pressed: false, // the press that goes on is a guess
+    wantsPicture: false, // whether the lecturer's photograph may go to the phones is asked
+  };
+  const classHead = klass.headIn(find("class"));
+  klass.follow(() => page.schedule());
+  const words = (key, filled) => storyWords(language(), key, filled);
+
+  find("end").addEventListener("click", () => way.go(0));
+  back.addEventListener("click", () => way.go(way.at() - 1));
+  next.addEventListener("click", () => way.go(way.at() + 1));
+  panel.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    way.go(0);
+  });
+  // A press on the photograph is a guess where a place is asked for, and locks nothing.
+  refs.picture.addEventListener("pointerdown", guessPlace, { capture: true });
+  refs.picture.addEventListener("click", swallow, { capture: true });
+
+  function swallow(event) {
+    if (story.pressed) event.stopImmediatePropagation();
+    story.pressed = false;
+  }
+
+  function guessPlace(event) {
+    story.pressed = covers();
+    if (!story.pressed) return;
+    event.stopImmediatePropagation();
+    const box = refs.picture.getBoundingClientRect();
+    const { rows, columns } = data.main.pack;
+    if (classAsks()) return; // the projector's is nobody's guess
+    take(patchAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height, rows, columns));
+  }
+
+  const sceneNow = () => sceneAt(way.at(), story.facts, language(), data.main.picture.parts ?? []);
+  // The class's question of this scene and this picture, if one was opened.
+  const classAsks = () => {
+    const question = klass.now()?.question;
+    return question && klass.now().scene.n === way.at() && question.of === story.of ? question : null;
+  };
+  const isGuessed = () => {
+    const asked = classAsks();
+    return asked ? asked.phase === "tells" : way.at() in story.guesses;
+  };
+  // The row is not to be seen: its place is what is asked for.
+  const covers = () => way.at() === 1 && !isGuessed();
+
+  function take(said) {
+    story.guesses[way.at()] = said;
+    draw();
+  }
+
+  // ---- what it is about
+  function baseNow() {
+    const { main } = data;
+    const of = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
+    if (story.of === of) return;
+    const { view } = choice;
+    const patch = frame.shown.mark >= 0 ? frame.shown.mark : Math.floor(main.pack.patches / 2);
+    Object.assign(story, { of, facts: null, held: -1, guesses: {}, drawn: "", viewSet: "" });
+    story.base = { layer: view.layer, head: view.head, patch };
+  }
+
+  function setView(scene) {
+    const { layer, head, patch } = story.base;
+    const query = patchText(patch, data.main.pack.columns);
+    const scale = isGuessed() || !scene.guess ? (scene.view.scale ?? "on") : "on";
+    const wanted = { ...DEFAULT_VIEW, what: FIRST_WAY, layer, head, query, scale, locked: true };
+    const asked = [way.at(), isGuessed(), query, layer, head].join(" ");
+    if (story.viewSet === asked) return;
+    story.viewSet = asked;
+    choice.hover = -1;
+    see.hold(!covers());
+    page.choose(wanted);
+  }
+
+  // ---- a frame
+  function paint() {
+    const n = way.at();
+    if (!n) return leave();
+    root.dataset.story = String(n);
+    root.classList.add("tells");
+    baseNow();
+    choice.filmWanted = true; // it asks all layers
+    const { pack } = data.main;
+    const held = wholeLayers(pack).length;
+    if (story.held !== held) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
+    story.held = held;
+    draw();
+  }
+
+  function leave() {
+    if (!root.classList.contains("tells")) return;
+    root.classList.remove("tells");
+    delete root.dataset.story;
+    story.drawn = story.viewSet = "";
+    over.replaceChildren();
+    if (choice.view.scale !== "on") page.choose({ scale: "on" });
+  }
+
+  function draw() {
+    const n = way.at();
+    const guess = JSON.stringify([story.guesses[n] ?? null, classNow()]);
+    const here = [Boolean(story.facts?.layers), Boolean(story.facts)];
+    const now = [n, language(), story.of, ...here, guess].join("|");
+    classHead.drawHead(language());
+    if (story.facts) setView(sceneNow());
+    if (story.facts) klass.go(asked().scene);
+    if (story.drawn === now) return;
+    const came = story.drawn.split("|")[0] !== String(n);
+    story.drawn = now;
+    panel.lang = foot.lang = language();
+    writeFoot(n);
+    if (!story.facts) return writeWaiting();
+    const scene = sceneNow();
+    sayMath(title, scene.title);
+    find("text").innerHTML = markedBlocks(scene.text);
+    const guessed = isGuessed() || !scene.guess;
+    drawFigure(find("figure"), scene.figure, story.facts, {
+      photo: photoAs(photoOf(data, frame, page, data.main).image),
+      aspect: frame.pictureWidth / frame.pictureHeight,
+      ...{ ratio: frame.ratio, guessed, name: nameOf, code: codeOf(story.facts, way.place()) },
+    });
+    writeGuess(scene);
+    writeAfter(n, scene, guessed);
+    drawOver(over, scene.over, story.facts, guessed);
+    if (!came) return;
+    panel.scrollTop = 0;
+    title.focus({ preventScroll: true });
+  }
+
+  // ---- a class
+  const asked = () => askedByScene(way.at(), SCENE_COUNT, story.facts, data.main.picture.parts ?? [], story.of);
+
+  // What the board shows of it.
+  const classNow = () => klass.now() && [klass.now().code, klass.now().phones, classAsks(), story.wantsPicture];
+
+  function askClass(yes) {
+    const { address } = data.main.trace.picture;
+    const own = asked().question.kind === "place" && klass.isOwn(address);
+    story.wantsPicture = own && yes === undefined;
+    if (!own || yes) klass.ask(withAspect(asked()), address, yes);
+    draw();
+  }
+
+  const withAspect = ({ scene, question }) => ({
+    scene,
+    question: { ...question, aspect: frame.pictureWidth / frame.pictureHeight },
+  });
+
+  function smallPhotograph() {
+    const { bitmap } = data.main.picture;
+    const canvas = makeCanvas(MAP_WIDE, (MAP_WIDE * frame.pictureHeight) / frame.pictureWidth);
+    canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+    return canvas;
+  }
+
+  function writeBoard(box) {
+    klass.board(box, {
+      ...{ language: language(), now: klass.now(), of: classAsks(), asked: asked(), act: klass.act },
+      ...{ ask: askClass, picture: smallPhotograph, wantsPicture: story.wantsPicture },
+    });
+  }
+
+  function writeWaiting() {
+    title.textContent = words("title1");
+    find("text").textContent = words("comes");
+    for (const name of ["figure", "guess", "after"]) find(name).replaceChildren();
+  }
+
+  function writeFoot(n) {
+    find("count").textContent = `${words("story")} · ${words("scene", { n, count: SCENE_COUNT })}`;
+    find("end").setAttribute("aria-label", words("end"));
+    find("end").title = words("end");
+    back.textContent = words("back");
+    next.textContent = words("next");
+    back.disabled = n === 1;
+    show(next, n < SCENE_COUNT);
+    const dots = foot.querySelector("ol");
+    if (!dots.children.length) dots.append(...Array.from({ length: SCENE_COUNT }, (_, i) => dotOf(i + 1)));
+    for (const [i, dot] of [...dots.children].entries()) dot.classList.toggle("now", i + 1 === n);
+  }
+
+  function dotOf(n) {
+    const dot = document.createElement("li");
+    dot.title = String(n);
+    dot.addEventListener("click", () => way.go(n));
+    return dot;
+  }
+
+  function nameOf(token) {
+    const { pack } = data.main;
+    if (token < pack.prefixCount) return pack.prefix[token];
+    const patch = token - pack.prefixCount;
+    return `${Math.floor(patch / pack.columns)}, ${patch % pack.columns}`;
+  }
+
+  // ---- guesses
+  function writeGuess({ guess }) {
+    const box = find("guess");
+    if (klass.keepsBoard(box, { language: language(), now: klass.now(), of: classAsks() })) return;
+    box.replaceChildren();
+    if (!guess || (isGuessed() && !classAsks())) return;
+    const asks = document.createElement("p");
+    asks.className = "story-asks";
+    asks.innerHTML = markedWords(guess.asks);
+    box.append(asks);
+    if (klass.now()) writeBoard(box.appendChild(storyPart("div", "class-board", "")));
+    if (classAsks()) return;
+    if (guess.kind === "choice") {
+      for (const [value, said] of guess.options) box.append(storyButton(said, () => take(value)));
+    } else if (guess.kind === "number") box.append(...dialOf(guess));
+  }
+
+  function dialOf({ low, high, unit = "" }) {
+    const dial = document.createElement("input");
+    Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: Math.round((low + high) / 2) });
+    const shown = document.createElement("output");
+    const write = () => {
+      shown.textContent = `${dial.value}${unit}`;
+    };
+    dial.addEventListener("input", write);
+    write();
+    dial.setAttribute("aria-label", words("guess"));
+    return [dial, shown, storyButton(words("guess"), () => take(Number(dial.value)))];
+  }
+
+  function writeAfter(n, scene, guessed) {
+    const box = find("after");
+    box.replaceChildren();
+    if (scene.guess && guessed) {
+      const own = classAsks() ? scene.guess.truth : story.guesses[n];
+      const { right, words: verdict } = judged(scene.guess, own, data.main.pack, language());
+      const said = document.createElement("p");
+      const mark = document.createElement("b");
+      mark.className = right ? "right" : "wrong";
+      mark.textContent = classAsks() ? truthOf(scene.guess, language()) : verdict;
+      said.append(mark, " ");
+      const more = document.createElement("span");
+      more.innerHTML = markedWords(scene.guess.after);
+      said.append(more);
+      box.append(said);
+    }
+    if (n === 1 && guessed && !story.facts.leads) box.append(storyButton(words("cat"), () => way.cat()));
+    if (n === SCENE_COUNT && guessed) box.append(storyButton(words("lab"), () => way.lab()));
+    const lesson = guessed && way.lesson(scene.lesson);
+    if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
+  }
+
+  function linkOf(said, { href, go }) {
+    const line = document.createElement("p");
+    const link = document.createElement("a");
+    link.href = href;
+    sayMath(link, said);
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      go();
+    });
+    line.append(link);
+    return line;
+  }
+
+  return {
+    paint,
+    covers: () => way.at() > 0 && covers(),
+    end: () => way.at() > 0 && way.go(0),
+    read: () => ({ n: way.at(), base: story.base, facts: story.facts && readableFacts(story.facts) }),
+  };
+}
+
+// For tests and the console.
+const readableFacts = ({ partner, share, distance, loudest, outside, pair }) => ({
+  ...{ partner, share, distance, loudest, outside },
+  ...{ dot: pair.dot, score: pair.score, shown: percent(share) },
+});
+
+function storyPart(tag, className, html) {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.innerHTML = html;
+  return element;
+}
+
+function storyButton(said, act) {
+  const button = document.createElement("button");
+  button.type = "button";
+  sayMath(button, said);
+  button.addEventListener("click", act);
+  return button;
+}

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { binned } from "../../../playground/microscope/classroom/charts.js";
+import {
+  CLASS_WORDS,
+  classWords,
+  inLanguage,
+  languageOfPhone,
+} from "../../../playground/microscope/classroom/words.js";
+import { unpack } from "../../../playground/microscope/core/core.js";
+import { factsOfStory } from "../../../playground/microscope/story/facts.js";
+import { askedByScene, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
+import { packOf } from "../packs.mjs";
+
+const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
+const facts = factsOfStory(pack, { layer: 2, head: 1, patch: 19 }, 16);
+
+test("every language says all of a class, with the same numbers in it", () => {
+  const holes = (text) => (text.match(/\{\w+\}/g) ?? []).sort();
+  for (const table of Object.values(CLASS_WORDS)) {
+    assert.deepEqual(Object.keys(table), Object.keys(CLASS_WORDS.en));
+    for (const [key, text] of Object.entries(table)) assert.deepEqual(holes(text), holes(CLASS_WORDS.en[key]), key);
+  }
+  assert.equal(classWords("en", "scene", { n: 3, count: 12 }), "Scene 3 of 12");
+});
+
+test("a phone speaks the first language that it knows", () => {
+  assert.equal(languageOfPhone(["de-AT", "en"]), "de");
+  assert.equal(languageOfPhone(["fr", "de"]), "de");
+  assert.equal(languageOfPhone(["fr"]), "en");
+  assert.equal(inLanguage({ en: "yes", de: "ja" }, "de"), "ja");
+  assert.equal(inLanguage({ en: "yes" }, "de"), "yes");
+  assert.equal(inLanguage(null, "de"), "");
+});
+
+test("all values are in one bar each, and no bar is beyond the ends", () => {
+  for (const [low, high] of [
+    [0, 12],
+    [0, 100],
+    [1, 34],
+  ]) {
+    const counts = Object.fromEntries(Array.from({ length: high - low + 1 }, (_, i) => [String(low + i), 1]));
+    const bars = binned(counts, low, high);
+    assert.equal(
+      bars.reduce((all, { count }) => all + count, 0),
+      high - low + 1,
+    );
+    for (const bar of bars) assert.equal(bar.count, bar.to - bar.from + 1);
+    assert.deepEqual([bars[0].from, bars.at(-1).to], [low, high]);
+  }
+});
+
+test("what a class is asked is the scene's question in all languages, and never says its truth", () => {
+  for (let n = 1; n <= SCENE_COUNT; n++) {
+    const { guess } = sceneAt(n, facts, "en");
+    const { scene, question, truth, after } = askedByScene(n, SCENE_COUNT, facts, [], "this picture");
+    assert.equal(scene.n, n);
+    assert.equal(scene.title.de, sceneAt(n, facts, "de").title);
+    assert.equal(question === null, guess === null);
+    if (!guess) continue;
+    assert.equal(truth, guess.truth);
+    assert.equal(after.en, guess.after);
+    assert.ok(!("truth" in question) && !JSON.stringify(question).includes(guess.after), `scene ${n}`);
+    for (const [value, words] of question.options ?? []) assert.ok(typeof value === "string" && words.en && words.de);
+    if (guess.kind === "place") assert.deepEqual([question.rows, question.columns, question.mark], [6, 8, 19]);
+  }
+});

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { unpack } from "../../../playground/microscope/core/core.js";
+import {
+  distanceOf,
+  factsOfStory,
+  firstLayer,
+  heardAfter,
+  partnerOf,
+  rowOfPatch,
+} from "../../../playground/microscope/story/facts.js";
+import { codeOf, judged, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
+import { STORY_WORDS, storyWords } from "../../../playground/microscope/story/words.js";
+import { packOf } from "../packs.mjs";
+
+const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
+const BASE = { layer: 2, head: 1, patch: 19 };
+const facts = factsOfStory(pack, BASE, 16);
+const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-5, `${a} is not ${b}`);
+
+test("the partner is the patch beyond the neighbours that gets most", () => {
+  const row = rowOfPatch(pack, BASE.layer, BASE.head, BASE.patch);
+  const beyond = Array.from({ length: 48 }, (_, patch) => patch).filter((one) => distanceOf(BASE.patch, one, pack) > 1);
+  const most = beyond.reduce((best, one) => (row[1 + one] > row[1 + best] ? one : best));
+  assert.equal(partnerOf(row, BASE.patch, pack), most);
+  assert.equal(facts.partner, most);
+  near(facts.share, row[1 + most]);
+});
+
+test("a score by hand: the products of query and key, their sum, divided by the root", () => {
+  const { q, k, products, dot, score } = facts.pair;
+  let sum = 0;
+  for (const [at, one] of q.entries()) sum += one * k[at];
+  near(dot, sum);
+  near(score, sum / Math.sqrt(pack.dim));
+  near(
+    [...products].reduce((all, one) => all + one, 0),
+    dot,
+  );
+});
+
+test("shares sum to one, with and without the division, which only sharpens", () => {
+  for (const row of [facts.row, facts.loud])
+    near(
+      row.reduce((all, one) => all + one, 0),
+      1,
+    );
+  assert.ok(facts.loudest >= facts.largest);
+});
+
+test("heads and layers are counted over all that there are", () => {
+  assert.equal(facts.heads.length, pack.heads);
+  assert.equal(facts.layers.length, pack.layers);
+  const here = facts.heads.find(({ head }) => head === BASE.head);
+  near(here.row[1 + facts.partner], facts.share);
+  assert.ok(facts.layers[BASE.layer] >= facts.share);
+  assert.ok(firstLayer(facts) <= BASE.layer);
+});
+
+test("stacked convolutions hear 9, 25, 49, 81 patches", () => {
+  assert.deepEqual([1, 2, 3, 4].map(heardAfter), [9, 25, 49, 81]);
+});
+
+test("twice the side is about sixteen times as many scores", () => {
+  near(facts.twice, ((4 * 48 + 1) / 49) ** 2);
+});
+
+test("without its layer there is nothing to tell, without the others nothing of the layers", () => {
+  assert.equal(factsOfStory(unpack(packOf({ held: [0, 1], grid: [6, 8] })), BASE, 16), null);
+  const alone = factsOfStory(unpack(packOf({ held: [2], grid: [6, 8] })), BASE, 16);
+  assert.equal(alone.layers, null);
+  const { guess, text } = sceneAt(11, alone, "en");
+  assert.equal(guess, null);
+  assert.match(text, /This page has one layer/);
+});
+
+test("every language tells every scene, with the same numbers in it", () => {
+  const holesOf = (table, key) =>
+    [
+      ...[table[key]]
+        .flat()
+        .join(" ")
+        .matchAll(/\{\w+\}/g),
+    ]
+      .map(([hole]) => hole)
+      .sort();
+  for (const table of Object.values(STORY_WORDS)) {
+    assert.deepEqual(Object.keys(table), Object.keys(STORY_WORDS.en));
+    for (const key of Object.keys(table)) assert.deepEqual(holesOf(table, key), holesOf(STORY_WORDS.en, key), key);
+  }
+});
+
+test("no hole is left open in any scene, in any language", () => {
+  for (const language of Object.keys(STORY_WORDS))
+    for (let n = 1; n <= SCENE_COUNT; n++)
+      for (const side of [16, null]) {
+        const scene = sceneAt(n, { ...facts, side }, language);
+        const all = JSON.stringify([scene.title, scene.text, scene.guess]);
+        assert.ok(!/\{\w+\}|undefined|NaN|null ×/.test(all), all);
+      }
+});
+
+test("the story has twelve scenes and at most 2,500 words", () => {
+  const words = Object.values(STORY_WORDS.en).flat().join(" ").split(/\s+/).length;
+  assert.equal(SCENE_COUNT, 12);
+  assert.ok(words <= 2500, `${words} words`);
+});
+
+test("every guess can reach what is true, and its truth is right", () => {
+  for (let n = 1; n <= SCENE_COUNT; n++) {
+    const { guess } = sceneAt(n, facts, "en");
+    if (!guess) continue;
+    if (guess.kind === "number") assert.ok(guess.low <= guess.truth && guess.truth <= guess.high, `scene ${n}`);
+    if (guess.kind === "choice")
+      assert.ok(
+        guess.options.some(([value]) => value === guess.truth),
+        `scene ${n}`,
+      );
+    assert.ok(judged(guess, guess.truth, pack, "en").right, `scene ${n}`);
+  }
+});
+
+test("a wrong place says how far it was, a wrong number what is true", () => {
+  const place = { kind: "place", truth: 0 };
+  assert.deepEqual(judged(place, 3 * 8 + 5, pack, "en"), { right: false, words: "You were 5 squares off." });
+  assert.ok(judged(place, 9, pack, "en").right); // one square beside it
+  const share = { kind: "number", truth: 88, unit: " %" };
+  assert.equal(judged(share, 12, pack, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
+});
+
+test("a part that the sample names is called by its name", () => {
+  const at = (patch) => ({
+    kind: "eye",
+    box: [Math.floor(patch / 8) / 6, (patch % 8) / 8, (Math.floor(patch / 8) + 1) / 6, ((patch % 8) + 1) / 8],
+  });
+  const { guess } = sceneAt(1, facts, "en", [at(facts.patch), at(facts.partner)]);
+  assert.match(guess.after, /the other eye/);
+  assert.match(sceneAt(1, facts, "en").guess.after, /the framed place/);
+});
+
+test("the code names the model, the picture and the row", () => {
+  const code = codeOf(facts, { model: "bundled", sample: "meadow" });
+  assert.match(code, /load\("bundled"\)/);
+  assert.match(code, /named\("meadow"\)/);
+  assert.match(code, /record\[2\]/);
+  assert.match(code, /token\(\(2, 3\)\)/);
+  assert.match(codeOf(facts, { model: "bundled" }), /"photo\.jpg"/);
+});
+
+test("in the first layer nobody has rewritten the token that asks, and it has heard of nothing", () => {
+  const first = factsOfStory(pack, { ...BASE, layer: 0 }, 16);
+  assert.match(sceneAt(5, first, "en").text, /no layer has rewritten yet/);
+  assert.match(sceneAt(5, facts, "en").text, /the layers before have rewritten/);
+  assert.match(sceneAt(11, first, "en").guess.after, /has heard of nothing before/);
+  assert.match(sceneAt(11, facts, "en").guess.after, /has heard of the whole picture/);
+});
