@@ -11,14 +11,19 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import math
 import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MATERIALISED, FUSED, CONVOLUTION = "materialised attention", "fused attention", "convolution"
 WINDOWS, LINEAR = "in windows", "linear attention"
@@ -31,7 +36,6 @@ GROWTH = {
 }  # memory and time grow at most with this power of the tokens
 SIDES = (8, 12, 16, 24, 32, 48, 64)  # of the grid: 64 to 4,096 tokens
 STEPS = len(SIDES) * len(GROWTH)
-
 MOST_BYTES = 1024**3
 OWN_BYTES = 400 * 1024**2  # that the process itself takes, before it measures
 GROUP = Path("/sys/fs/cgroup")  # a container's own limit
@@ -50,6 +54,18 @@ class Point:
     seconds: float
     bytes: int | None  # peak memory above that before the step; None where the system can't tell
     skipped: str = ""  # "memory" or "time"
+
+
+@dataclass
+class Measured:
+    """The points that were measured for one case, and why some may be missing."""
+
+    points: list[Point] = field(default_factory=list)
+    stopped: bool = False
+    no_room: bool = False
+
+    def of(self, kind: str, skipped: bool = False) -> list[Point]:
+        return [p for p in self.points if p.kind == kind and bool(p.skipped) == skipped]
 
 
 # In the process that measures -----------------------------------------------------------------------------------------
@@ -74,12 +90,38 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
             yield point
 
 
+WINDOW = 4  # patches along the side of a window
+
+
+def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
+    """Each token attends to the tokens of its window alone; the tokens are a square grid of patches."""
+    import torch.nn.functional as F
+
+    side = math.isqrt(q.shape[2]) // WINDOW
+
+    def cut(x: Tensor) -> Tensor:
+        grid = x.unflatten(2, (side, WINDOW, side, WINDOW)).transpose(3, 4)  # (B, h, side, side, W, W, d)
+        return grid.flatten(4, 5).flatten(0, 1).flatten(1, 2)  # (B·h, windows, W², d)
+
+    mixed = F.scaled_dot_product_attention(cut(q), cut(k), cut(v), scale=scale)
+    grid = mixed.unflatten(1, (side, side)).unflatten(3, (WINDOW, WINDOW)).transpose(2, 3)
+    return grid.flatten(1, 4).view(q.shape)
+
+
+def linear(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
+    """φ(q)·φ(k) instead of exp(q·k), with φ = elu + 1: keys and values are multiplied first, d × d."""
+    import torch.nn.functional as F
+
+    q, k = F.elu(q) + 1, F.elu(k) + 1
+    table = k.mT @ v  # (B, h, d, d)
+    return q @ table / (q @ k.sum(2, keepdim=True).mT)
+
+
 def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Callable]]:
     """kind -> (side -> a function that runs one layer over side × side tokens)."""
     import torch
     from torch import nn
 
-    from playground.lessons.cheaper import in_windows, linear
     from playground.vit import Attention, Config, attention, attention_by_hand
 
     ways = {MATERIALISED: attention_by_hand, FUSED: attention, WINDOWS: in_windows, LINEAR: linear}
@@ -186,7 +228,6 @@ class Series:
 
     def __init__(self, width: int, heads: int, kernel: int):
         self.points: list[Point] = []
-        self.stopped = False
         spare = memory_to_spare()
         self.running = spare > 0  # where there is no room, nothing is begun: Linux might end the server instead
         if not self.running:
@@ -201,30 +242,22 @@ class Series:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    @property
-    def done(self) -> float:
-        """From 0 to 1."""
-        return len(self.points) / STEPS
-
-    def of(self, kind: str, skipped: bool = False) -> list[Point]:
-        return [p for p in self.points if p.kind == kind and bool(p.skipped) == skipped]
-
-    def stop(self) -> None:
-        self.stopped = True
-        self._process.kill()
-
-    def wait(self, stopped: Callable[[], bool], give_way: Callable[[], object] = lambda: None) -> None:
-        """Blocks until the series has ended; ends it when `stopped` returns True. Each step begins after `give_way`."""
+    def each_moment(self, give_way: Callable[[], object]) -> Iterator[None]:
+        """Again and again until the series has ended. Each step begins after `give_way`. Whoever does not go on to the
+        end stops the series."""
         asked = 0
-        while self.running:
-            if stopped():
-                self.stop()
-            elif asked == len(self.points):
-                give_way()
-                self._ask()
-                asked += 1
-            self._news.wait(LOOK_EVERY)
-            self._news.clear()
+        try:
+            while self.running:
+                if asked == len(self.points):
+                    give_way()
+                    self._ask()
+                    asked += 1
+                self._news.wait(LOOK_EVERY)
+                self._news.clear()
+                yield
+        finally:
+            if self.running:
+                self._process.kill()
 
     def _ask(self) -> None:
         with contextlib.suppress(OSError):  # it has ended

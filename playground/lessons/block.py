@@ -1,337 +1,338 @@
-"""One layer of a network as a whole: how many parameters each part has, what each branch adds to a token, what GELU
-makes of the MLP's numbers, and where norms stand."""
+"""The lesson on the rest of a layer: what attention and the MLP add to a token, the bend, where norms stand."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+import plotly.graph_objects as go
 
-from playground.tracing import Trace
-from playground.vit import Config, VisionTransformer
+from playground.lessons import pictures
+from playground.lessons.block_answer import answer, read
+from playground.lessons.block_boxes import BOXES, whole
+from playground.lessons.colours import KEY, MLP, QUERY, QUIET, TOKEN, WEIGHTS
+from playground.lessons.lesson import (
+    LAYER,
+    OWN,
+    UPPER,
+    Lesson,
+    Settings,
+    Step,
+    Subject,
+    choice_of_layer,
+    key_of,
+    layer_of,
+)
+from playground.lessons.parts import (
+    After,
+    Ask,
+    Chart,
+    Code,
+    Column,
+    Drawing,
+    Exercise,
+    Part,
+    Picture,
+    Row,
+    Wait,
+    When,
+    Words,
+)
+from playground.lessons.questions import Lines, Number, Question, Series, of_choice
+from playground.lessons.settings import Setting, Written
+from playground.pack import pack, upper_layer
+from playground.pictures.jpegs import as_jpeg
+from playground.samples import start_patch
 
-# The boxes ------------------------------------------------------------------------------------------------------------
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from playground.analysis.block import Stream
+
+OURS = range(UPPER, 6)  # the layers of our small model, which the folder without a server has
+
+
+# A layer adds ---------------------------------------------------------------------------------------------------------
+
+
+def push_question(token: Sequence[float], heard: Sequence[float], thought: Sequence[float]) -> Question:
+    """For each layer the median length of its input, of what attention adds, and of what the MLP adds."""
+    last, high = len(token) - 1, 1.15 * max(*token, *heard, *thought)
+    return Question(
+        "block_push",
+        f"In layer 0 attention’s push has a length of {heard[0]:.2g}. In the last layer, {last}, its length is ▢.",
+        Number(0, round(high, 2), step=0.01), heard[-1],
+        f"Compared with the token that it is added to: {heard[0] / token[0]:.2f} × in layer 0, "
+        f"{heard[-1] / token[-1]:.2f} × in layer {last}. Medians over the patches of this picture.",
+        prose="Attention does not replace a token: what it returns is *added*, like a **push**. The MLP then adds a "
+        "second push. All layers write into the same vector, the **residual stream**.",
+        tempting=(
+            ((0, 0.02), "A push of length 0 adds nothing: then this layer’s attention could be left out."),
+            ((high / 1.1, round(high, 2)), "Nothing that is drawn here is so long."),
+        ),
+        picture=Lines(
+            tuple(range(last + 1)),
+            (
+                Series("token, as it enters", tuple(token), TOKEN),
+                Series("the MLP’s push", tuple(thought), MLP, below=True),
+                Series("attention’s push", tuple(heard), WEIGHTS, shown=1, dots=True, below=True),
+            ),
+            0, high, "layer", at=(2, last), title="Lengths",
+        ),
+    )  # fmt: skip
+
+
+def stream(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    if not subject.has("stream"):  # which needs the model: a large one is not loaded at once
+        picture = as_jpeg(pictures.small(subject.image))
+        yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
+    lengths = pushes(subject)
+    token, heard, thought = (t.median(dim=1).values for t in (lengths.before, lengths.heard, lengths.thought))
+    yield Ask(push_question(token.tolist(), heard.tolist(), thought.tolist()), subject.about)
+    ratio, itself = heard / token, int(heard.argmax())  # (layers,)
+    longest, shortest = int(ratio.argmax()), int(ratio.argmin())
+    yield After(
+        "block_push",
+        choice_of_layer(subject),
+        Drawing("push", arrows(subject, lengths), ("layer", "patch")),
+        Exercise(
+            "Go to the layer in which attention’s push is longest, compared with the token that it is added to.",
+            f"Layer {longest}: the median push is {float(ratio.max()):.2f} × as long as the median token. In layer "
+            f"{shortest} it is {float(ratio.min()):.2f} ×.",
+            hint="In the chart above, compare two lines, not one.",
+            id="block_push",
+            done=When({"layer": [key_of(longest, subject)]}),
+            tempting=[
+                (When({"layer": [key_of(itself, subject)]}),
+                 "Here the push itself is longest. But the token is long here, too: compare both."),
+            ],
+        ),
+    )  # fmt: skip
+
+
+def pushes(subject: Subject) -> Stream:
+    from playground.analysis import block
+
+    def work() -> Stream:
+        seen = subject.trace()
+        with subject.turns() as give_way:
+            return block.stream(seen, give_way)
+
+    return subject.kept("stream", work)
+
+
+def arrows(subject: Subject, lengths: Stream) -> bytes:
+    """What the drawing gets: for each layer and patch the lengths and cosines of what attention and the MLP add."""
+    import torch
+
+    (high, wide), patch = subject.size, subject.vit.config.patch_size
+    grid = high // patch, wide // patch
+    header = {
+        "id": subject.about, "grid": grid, "size": subject.size, "start": start_patch(subject.name, grid),
+        "layers": len(lengths.before), "upper": upper_layer(len(lengths.before)),
+        "title": "In the plane of token and push", "names": ["token before", "attention's push", "token after"],
+        "says": "Layer {layer}, patch ({row}, {column}): the token has a length of {length}, attention’s push of "
+        "{push}, and the cosine between them is {cosine} (0: a push to the side, −1: against it). After the whole "
+        "layer, MLP included, the token still has a cosine of **{kept}** with what it was.",
+    }  # fmt: skip
+    moves = torch.stack([lengths.before, lengths.heard, lengths.along, lengths.kept])  # (4, layers, patches)
+    image = as_jpeg(pictures.small(subject.image))
+    return pack(header, {"moves": moves.half().numpy(), "image": image})
+
+
+# The MLP and GELU -----------------------------------------------------------------------------------------------------
+
+REACH = 5.0  # of the chart: what lies beyond is counted alone
+BARS = 80
 
 
 @dataclass(frozen=True)
-class Box:
-    """A part of the network."""
+class Bent:
+    """What enters the bend of one layer: how many numbers in each bar, and shares of all."""
 
-    name: str
-    says: str
-    shape: str  # of what leaves it, for one picture
-    weights: int  # all of them, in all layers
-    formula: str = ""
+    counts: np.ndarray
+    negative: float
+    small: float  # of what leaves it: between −0.1 and 0.1
+    outside: float
 
 
-def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[Box]:
-    """From the picture to the answer, with the sizes of this model."""
-    c, block = vit.config, vit.blocks[0]
-    D, L, front = c.width, c.depth, len(c.prefix)
-    patches = tokens - front
-    prefix = {
-        "cls": "a class token, in which the model can collect what the whole picture shows",
-        "dist": "a distillation token, which was taught by another network",
-        "reg": f"{c.registers} registers, spare tokens without a place in the picture",
-    }
-    extra = " and ".join(words for key, words in prefix.items() if any(name.startswith(key) for name in c.prefix))
-    shape = f"{tokens} × {D}"
-    found = [
-        Box("Picture", "Three numbers for each pixel: red, green, blue.", f"{image[0]} × {image[1]} × 3", 0),
-        Box(
-            "Patches",
-            f"Each patch of {c.patch_size} × {c.patch_size} pixels is one row of {3 * c.patch_size**2:,} numbers; one "
-            f"matrix turns it into a token of {D} numbers.",
-            f"{patches} × {D}",
-            _count(vit.patch_embed),
-            "x_p E + b",
+def bend_question(width: int, hidden: int) -> Question:
+    return of_choice(
+        "block_bend", "Leave the bend out: x W₁ W₂ for each token. What can the two matrices do that one could not?",
+        {
+            "nothing": "nothing: their product is one matrix",
+            "more": "more, for they have more numbers",
+            "wide": f"more, for {hidden} numbers lie in between",
+        },
+        "nothing",
+        f"(x W₁) W₂ = x (W₁ W₂), and W₁ W₂ is one matrix of {width} × {width}. Only the bend, which treats large and "
+        "small numbers differently, makes a new function of it.",
+        {
+            "more": "More numbers, but not more functions: many pairs have the same product.",
+            "wide": f"The width in between matters with the bend. Without it, at most {width} directions come through.",
+        },
+    )  # fmt: skip
+
+
+def mlp(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    import torch
+
+    from playground.analysis.block import gelu
+
+    if not subject.has("bent"):
+        yield Wait("Running the network, and counting what enters the bend …", Chart(curves(), "gelu", 290))
+    all_layers = subject.kept("bent", lambda: all_bent(subject))
+    c = subject.vit.config
+    other = c.activation != "gelu" or c.gated_mlp
+    yield Words(
+        f"The MLP is the same small network for each token: {c.width} numbers → {c.mlp_width} → {c.width}. The bend "
+        "between its two matrices, the **activation function**, is **GELU**: x · Φ(x), where Φ(x) is the share of the "
+        "standard normal distribution below x. It stops very negative numbers, and is smooth at 0, which ReLU is not."
+    )
+    if other:
+        bend = f"{c.activation}{', gated' if c.gated_mlp else ''}"
+        yield Words(f"This model has another bend ({bend}); the curve is GELU’s.", small=True)
+    yield choice_of_layer(subject)
+    layer = layer_of(chosen.layer, subject)
+    bent = all_layers[layer]
+    yield Chart(curves(f"What enters the bend in layer {layer}", bent.counts), "gelu", 290)
+    yield Ask(bend_question(c.width, c.mlp_width))
+    if other:
+        return
+    x = torch.linspace(-REACH, REACH, 201)
+    curve = gelu(x)
+    yield Words(
+        f"In layer {layer}, {bent.negative:.0%} of the numbers that reach the bend are negative; {bent.small:.0%} of "
+        f"those that leave it lie between −0.1 and 0.1. The smallest value of GELU is −{-float(curve.min()):.2f}, at x "
+        f"= −{-float(x[curve.argmin()]):.2f}. {bent.outside:.1%} of the numbers lie beyond ±{REACH:.0f} and are not "
+        "drawn."
+    )
+
+
+def all_bent(subject: Subject) -> tuple[Bent, ...]:
+    from playground.analysis import block
+
+    seen = subject.trace()
+    with subject.turns() as give_way:
+        return tuple(bent_of(inside) for inside in block.hidden(seen, give_way))
+
+
+def bent_of(inside: Tensor) -> Bent:
+    """inside: (patches, mlp_width)"""
+    from playground.analysis.block import gelu
+
+    counts, _ = np.histogram(inside.numpy(), bins=BARS, range=(-REACH, REACH))
+    shares = (inside < 0, gelu(inside).abs() < 0.1, inside.abs() > REACH)
+    return Bent(counts, *(float(which.float().mean()) for which in shares))
+
+
+def curves(title: str = "The bend", counts: np.ndarray | None = None) -> go.Figure:
+    """GELU and ReLU, over how often each number enters the bend, as soon as that is counted."""
+    import torch
+
+    from playground.analysis.block import gelu
+
+    x = torch.linspace(-REACH, REACH, 201)
+    figure = go.Figure()
+    if counts is not None:
+        edges = np.linspace(-REACH, REACH, BARS + 1, dtype=np.float32)
+        figure.add_bar(
+            x=(edges[:-1] + edges[1:]) / 2, y=(counts / counts.max() * 3).astype(np.float32),
+            marker_color="rgba(122,81,190,0.35)", name="how often, on this picture", hoverinfo="skip",
+        )  # fmt: skip
+    for name, y, line in (
+        ("GELU", gelu(x), {"color": MLP, "width": 4}),
+        ("ReLU", x.relu(), {"color": "gray", "width": 2, "dash": "dot"}),
+    ):
+        figure.add_scatter(x=x.numpy(), y=y.numpy(), name=name, line=line)
+    figure.update_layout(title={"text": title}, legend={"orientation": "h", "y": -0.12, "yanchor": "top"})
+    figure.update_yaxes(range=[-0.5, REACH])
+    return figure
+
+
+# Where norms stand ----------------------------------------------------------------------------------------------------
+
+
+def norms_question() -> Question:
+    from playground.analysis.block import DEPTHS, LAST_GRADIENTS, LAST_GRADIENTS_SMALL, SEEDS, SMALL_START
+
+    pre, post, small = LAST_GRADIENTS["pre"], LAST_GRADIENTS["post"], LAST_GRADIENTS_SMALL
+    return Question(
+        "block_norms",
+        f"With post-norm and {DEPTHS[0]} layers the gradient is {post[0]:.2f}. With {DEPTHS[-1]} layers it is ▢.",
+        Number(0.02, 2, step=0.01, log=True), post[-1],
+        f"Post-norm’s hardly depends on the depth: {post[-1]:.2f} with {DEPTHS[-1]} layers, {post[-1] / post[0]:.1f} × "
+        f"what it was with {DEPTHS[0]}. Pre-norm’s falls to {pre[-1]:.2f}, {pre[-1] / pre[0]:.2f} × what it was. "
+        "Post-norm therefore needed a **warm-up**: a learning rate that starts near 0 (Xiong et al., 2020). Pre-norm "
+        "can train without one, but most recipes, ours too, keep a short one. Where parameters start much smaller, as "
+        f"a ViT’s do (grey: deviation {SMALL_START}), both are alike, {small['pre'][-1]:.3f} and "
+        f"{small['post'][-1]:.3f}.",
+        prose="The first transformers put the norm *after* each sum: norm(x + branch(x)), **post-norm**. A ViT puts it "
+        "*into the branch*: x + branch(norm(x)), **pre-norm**; the stream is a plain sum. "
+        f"Drawn: the gradient at the last layer of new networks, the median of {SEEDS}.",
+        tempting=(
+            ((pre[-1] * 0.7, pre[-1] * 1.3), "That is pre-norm’s. There every layer adds to the stream, and the last "
+             "one is a smaller and smaller part of what the last norm sees."),
+            ((0.7, 2), "Many layers lie between the loss and the *first* layers. The last layer is next to the loss, "
+             "however deep the network is."),
+            ((0.02, pre[-1] * 0.6), "The last layer stands beside the loss: that much always reaches it."),
         ),
-    ]
-    if front:
-        own = sum(t.numel() for t in (vit.cls_token, vit.dist_token, vit.reg_token) if t is not None)
-        found.append(
-            Box(
-                "Extra tokens",
-                f"Learned vectors are put before the patches: {extra}. {patches} become {tokens}.",
-                shape,
-                own,
-            )
-        )
-    found += [
-        Box("Positions", _positions(c.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
-        Box(
-            "Norm",
-            "Each token is rescaled to mean 0 and variance 1; then a learned gain and shift. The sum that flows "
-            "past is not touched: the norm stands in the branch (pre-norm).",
-            shape,
-            2 * L * _count(block.norm1) + _count(vit.norm_pre),
-            "γ (x − mean) / deviation + β",
+        picture=Lines(
+            tuple(DEPTHS),
+            (
+                Series("pre-norm", pre, QUERY, dots=True),
+                Series("both, small start", small["post"], QUIET, dash=True, below=True),
+                Series("post-norm", post, KEY, shown=1, dots=True),
+            ),
+            0.02, 1, "layers of the network", at=(2, len(DEPTHS) - 1), title="Gradient of the last MLP’s second matrix",
+            log_x=True, log_y=True, x_ticks=tuple(DEPTHS),
         ),
-        Box(
-            "Attention",
-            f"The only part in which tokens meet: {c.heads} heads, each with queries, keys and values of "
-            f"{D // c.heads} numbers.",
-            shape,
-            L * _count(block.attn),
-            "softmax(QKᵀ / √d_k) V, then W_O",
+    )  # fmt: skip
+
+
+def norms(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Ask(norms_question())
+    yield Row(
+        Column(
+            Words(":blue[**pre-norm**], a ViT: the stream is never rescaled"),
+            Code("x = x + attention(norm(x))\nx = x + mlp(norm(x))"),
         ),
-        Box(
-            "Add",
-            "What the branch returns is added to the token: a push. What the token was stays in the sum."
-            + (" A learned gain (layer scale) makes the push smaller or larger." if c.layer_scale else ""),
-            shape,
-            2 * L * _count(block.ls1),
-            "x + push",
+        Column(
+            Words(":orange[**post-norm**], the first transformer: every sum is"),
+            Code("x = norm(x + attention(x))\nx = norm(x + mlp(x))"),
         ),
-        Box(
-            "MLP",
-            f"The same small network for each token: {D} numbers become {c.mlp_width}, GELU bends each of them, and "
-            f"{D} come back. No token sees another one here.",
-            shape,
-            L * _count(block.mlp),
-            "GELU(x W_1 + b_1) W_2 + b_2",
+    )
+
+
+LESSON = Lesson(
+    "block",
+    "Attention is one part of a layer. Around it stand two sums, two norms and a small network, the MLP.",
+    {
+        "box": Setting.of("Attention", BOXES),
+        "layer": LAYER,
+        "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
+        "supposed": Written("", pattern=r"\d{1,5}"),  # the label; else one that is known to be true
+        "mode": Setting.of("train", ("train", "eval")),
+    },
+    {
+        "whole": Step(
+            "1 · The whole model", whole, "block_weights", ("block_largest",), ("box",), ahead=({"box": None},),
+            beyond="The app shows it of other models.",
         ),
-        Box(
-            "Last norm", "After the last layer the tokens are rescaled once more.", shape, _count(vit.norm, vit.fc_norm)
+        "stream": Step(
+            "2 · A layer adds", stream, "block_push", ("block_push",), ("layer", "patch"), ahead=({"layer": OURS},),
+            beyond=OWN,
         ),
-        Box(
-            "Answer",
-            f"One vector of {D} numbers is read out and multiplied by a matrix: a number for each of {c.classes} "
-            "classes."
-            if c.classes
-            else f"This model names nothing: one vector of {D} numbers is its answer, for others to use.",
-            str(c.classes or D),
-            _count(vit.head, vit.head_dist, vit.pre_logits, *filter(None, [vit.attn_pool])),
-            "y W + b" if c.classes else "",
+        "mlp": Step(
+            "3 · The MLP and GELU", mlp, "block_bend", settings=("layer",), ahead=({"layer": OURS},), beyond=OWN
         ),
-    ]
-    return found
-
-
-def _positions(kind: str) -> str:
-    return {
-        "learned": "A learned vector for each place is added: without it, attention could not know where a patch was.",
-        "patches": "A learned vector for each place is added to the patches.",
-        "sinusoidal": "Sines and cosines of the place are added.",
-        "rotary": "Nothing is added: queries and keys are rotated by angles that the place gives.",
-        "none": "This model is told nothing about places.",
-    }[kind]
-
-
-def _count(*modules: nn.Module) -> int:
-    return sum(p.numel() for module in modules for p in module.parameters())
-
-
-# The residual stream --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Lengths of each patch's token and of what is added to it, layer by layer; (layers, patches) each."""
-
-    before: Tensor  # ‖x‖ as it enters
-    heard: Tensor  # ‖what attention adds‖
-    thought: Tensor  # ‖what the MLP adds‖
-    along: Tensor  # cosine between what attention adds and the token: 0 is a push to the side
-    after: Tensor  # ‖x‖ after attention, before the MLP
-    kept: Tensor  # cosine of the token before and after the whole layer
-
-    def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The token and attention's push in the plane that holds both: the token lies along the first axis."""
-        length, push, cosine = (float(t[layer, patch]) for t in (self.before, self.heard, self.along))
-        return (length, 0.0), (push * cosine, push * math.sqrt(max(0.0, 1 - cosine**2)))
-
-
-def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
-    """`give_way` is called after every layer: a server lets others come in between."""
-    rows = []
-    with torch.no_grad():
-        vit, x, rotation = seen.entering()
-        for block in vit.blocks:
-            mixture, _ = block.attn(block.norm1(x), seen.scale, rotation)
-            push = block.ls1(mixture)
-            between = x + push
-            thought = block.ls2(block.mlp(block.norm2(between)))
-            after = between + thought
-            rows.append(
-                (
-                    x.norm(dim=-1),
-                    push.norm(dim=-1),
-                    thought.norm(dim=-1),
-                    torch.cosine_similarity(push, x, dim=-1),
-                    between.norm(dim=-1),
-                    torch.cosine_similarity(after, x, dim=-1),
-                )
-            )
-            x = after
-            give_way()
-    front = len(seen.prefix)
-    return Stream(*(torch.cat(column)[:, front:].float().cpu() for column in zip(*rows, strict=True)))
-
-
-# GELU -----------------------------------------------------------------------------------------------------------------
-
-
-def gelu(x: Tensor) -> Tensor:
-    """x · Φ(x): Φ is the share of a normal distribution that lies below x."""
-    return x * (1 + torch.erf(x / math.sqrt(2))) / 2
-
-
-def hidden(seen: Trace, layer: int) -> Tensor:
-    """(patches, mlp_width): the MLP's numbers before the activation."""
-    with torch.no_grad():
-        vit, x, rotation = seen.entering()
-        for below in range(layer):
-            x, _ = vit.blocks[below](x, seen.scale, rotation)
-        block = vit.blocks[layer]
-        mixture, _ = block.attn(block.norm1(x), seen.scale, rotation)
-        x = x + block.ls1(mixture)
-        return block.mlp.fc1(block.norm2(x))[0, len(seen.prefix) :].float().cpu()
-
-
-# Where the norms stand ------------------------------------------------------------------------------------------------
-
-
-DEPTHS = (2, 4, 8, 16, 32)
-SEEDS = 5
-SMALL_START = 0.02  # the standard deviation of a ViT's first parameters, ours too
-LAST_GRADIENTS = {  # what `last_gradients` finds at each of DEPTHS, which takes many seconds; a test computes it again
-    "pre": (0.372, 0.261, 0.198, 0.131, 0.090),
-    "post": (0.437, 0.426, 0.440, 0.473, 0.436),
-}
-LAST_GRADIENTS_SMALL = {"pre": (0.070, 0.067, 0.066, 0.067, 0.066), "post": (0.066, 0.066, 0.066, 0.066, 0.065)}
-
-
-def gradients(
-    layers: int = 12, width: int = 64, tokens: int = 24, seed: int = 0, start: float | None = None
-) -> dict[str, list[float]]:
-    """The gradient's norm at each layer's MLP (its second matrix) in a new network, with the norms before the branches,
-    "pre", and after the sums, "post", as the first transformers had them. Same parameters, same tokens, same target.
-    They start with a deviation of 1/√D, as in the paper of Xiong et al. (2020), or of `start`."""
-    found = {}
-    for place in ("pre", "post"):
-        random = torch.Generator().manual_seed(seed)
-        stack = [_new_layer(width, random, start) for _ in range(layers)]
-        x, target = (torch.randn(1, tokens, width, generator=random) for _ in range(2))
-        for layer in stack:
-            x = _through(layer, x, place)
-        F.mse_loss(F.layer_norm(x, (width,)), target).backward()
-        found[place] = [layer["w2"].grad.norm().item() for layer in stack]
-    return found
-
-
-def last_gradients(depth: int, start: float | None = None) -> dict[str, float]:
-    """The last layer's of a network of so many layers, in the median over SEEDS networks."""
-    many = [gradients(depth, seed=seed, start=start) for seed in range(SEEDS)]
-    return {place: float(np.median([found[place][-1] for found in many])) for place in ("pre", "post")}
-
-
-def _new_layer(width: int, random: torch.Generator, start: float | None) -> dict[str, Tensor]:
-    sizes = {"qkv": (width, 3 * width), "out": (width, width), "w1": (width, 4 * width), "w2": (4 * width, width)}
-    return {
-        name: (torch.randn(rows, columns, generator=random) * (start or rows**-0.5)).requires_grad_()
-        for name, (rows, columns) in sizes.items()
-    }
-
-
-def _through(layer: dict[str, Tensor], x: Tensor, place: str) -> Tensor:
-    def attend(x: Tensor) -> Tensor:
-        q, k, v = (x @ layer["qkv"]).chunk(3, dim=-1)
-        return F.scaled_dot_product_attention(q, k, v) @ layer["out"]
-
-    for branch in (attend, lambda x: F.gelu(x @ layer["w1"]) @ layer["w2"]):
-        norm = (x.shape[-1],)
-        x = x + branch(F.layer_norm(x, norm)) if place == "pre" else F.layer_norm(x + branch(x), norm)
-    return x
-
-
-# The answer -----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(c: Config, logits: Tensor, label: int) -> float:
-    """−log of the probability of a right label, as the model tells it."""
-    return float(F.binary_cross_entropy_with_logits(logits[label], torch.ones(())) if c.multi_label else
-                 F.cross_entropy(logits, torch.tensor(label)))  # fmt: skip
-
-
-def costs(logits: Tensor, true: Collection[int]) -> Tensor:
-    """(classes,): the binary cross-entropy of each label, −log of the probability of what is so: the label's where it
-    is true, what is left of 1 where it is not."""
-    so = torch.zeros_like(logits).index_fill(0, torch.tensor(list(true), dtype=torch.long), 1)
-    return F.binary_cross_entropy_with_logits(logits, so, reduction="none")
-
-
-def look_up(matrix: Tensor, number: int) -> Tensor:
-    """A vector that is 1 at one place and 0 elsewhere, times a matrix: that row of the matrix."""
-    return F.one_hot(torch.tensor(number), len(matrix)).to(matrix) @ matrix
-
-
-DROP = 0.1
-
-
-def drop(x: Tensor, training: bool, random: torch.Generator, share: float = DROP) -> Tensor:
-    """What nn.Dropout does: while training, random numbers become 0, and the others grow by as much."""
-    return x * (torch.rand(x.shape, generator=random) >= share) / (1 - share) if training else x
-
-
-def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
-    """The likeliest class's logit of two passes, with dropout after the last layer, as .train() or .eval() sets it."""
-    vit, random = seen._need_vit(), torch.Generator().manual_seed(0)
-    x = seen.features()[None]
-    with torch.no_grad():
-        logits = [vit.classify(drop(x, training, random).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
-    best = int(seen.logits.argmax())  # type: ignore[union-attr]
-    return float(logits[0][best]), float(logits[1][best])
-
-
-def pretraining_head(width: int, classes: int) -> tuple[int, int]:
-    """Parameters of the paper's two heads: one hidden layer with tanh before the matrix, as in pre-training, and the
-    matrix alone, as in fine-tuning."""
-    matrix = width * classes + classes
-    return width * width + width + matrix, matrix
-
-
-# What each layer would answer -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Read:
-    """A label's probability, if the last norm and the classifier read a token as it leaves a layer."""
-
-    label: int
-    pooled: tuple[float, ...]  # of what the model reads out, before the first layer and after each
-    patches: Tensor  # (layers + 1, rows, columns): of each patch alone
-
-
-def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
-    """By default of the label that is likeliest in the end."""
-    label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
-    front, of_patches, pooled = len(seen.prefix), [], []
-    with torch.no_grad():
-        for vit, x in layer_by_layer(seen, give_way):
-            alone = x[0, front:, None].expand(-1, front + 1, -1)  # a picture of each patch alone
-            said = [read(vit, some) for some in alone.split(512)]
-            of_patches.append(torch.cat(said)[:, label].view(seen.grid))
-            pooled.append(float(read(vit, x)[0, label]))
-    return Read(label, tuple(pooled), torch.stack(of_patches))
-
-
-def layer_by_layer(seen: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:
-    """The tokens, (1, N, D), before the first layer and after each."""
-    vit, x, rotation = seen.entering()
-    heard = seen.heard_on(x.device)
-    yield vit, x
-    for layer, block in enumerate(vit.blocks):
-        x, _ = block(x, seen.scale, rotation, heard(layer))
-        give_way()
-        yield vit, x
-
-
-def read(vit: VisionTransformer, x: Tensor) -> Tensor:
-    """(B, classes): probabilities, by the last norm and the classifier."""
-    return vit.config.shares(vit.classify(x).float().cpu())
+        "norms": Step("4 · Where norms stand", norms, "block_norms"),
+        "answer": Step(
+            "5 · The answer", answer, "block_loss", ("block_dear",), ("supposed", "mode"),
+            ahead=({"supposed": ("", *map(str, range(13)))}, {"mode": None}), beyond=OWN,
+        ),
+        "read": Step("6 · Read the stream", read, "block_read", beyond=OWN),
+    },
+)  # fmt: skip

@@ -1,95 +1,232 @@
-"""Attention without training: queries and keys that are set by hand, or are the colours of a picture's patches."""
+"""The lesson on attention by hand: queries and keys that nobody trained."""
 
 from __future__ import annotations
 
 import math
-import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
 
-import numpy as np
-import torch
-from PIL import Image
-from torch import Tensor
-
+from playground.lessons.lesson import Lesson, Settings, Step, Subject
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Reported, When, Words
+from playground.lessons.questions import Bars, Number, Question, of_choice
+from playground.lessons.settings import Setting, Written
 from playground.pack import pack
 from playground.pack.schema import FORMAT
-from playground.pictures.images import displayed, fit
-from playground.tracing import Trace
-from playground.vit import QKV
+from playground.pictures.jpegs import as_jpeg
 
-MOST = 4.0  # how far an arrow's tip may lie from the middle, along each axis
-PICTURE_SIDE = 224  # the picture is resized to about this side squared
-ALIKE = 20  # the default scale of colours, 1/temperature: at less, all colours attend nearly alike
+if TYPE_CHECKING:
+    from playground.tracing import Trace
 
-
-# Nine tokens with arrows ----------------------------------------------------------------------------------------------
-
-
-def ring(tokens: int = 9, length: float = 2.0) -> Tensor:
-    """(tokens, 2): arrows in equal steps around a circle, rounded to tenths, as the page shows them."""
-    angle = torch.arange(tokens) * (2 * math.pi / tokens)
-    return (torch.stack([angle.cos(), angle.sin()], dim=-1) * length * 10).round() / 10
+TOKENS = "ABCDEFGHI"
+VALUES = (0, 10, 20, 30, 40, 50, 60, 70, 80)  # one number a token
+TEMPERATURES = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+EVEN = 0.5  # from this temperature on no weight of a row of colours is more than a few times another one
+PATCHES = (4, 8, 14, 16, 32)
+MOST = max(VALUES)
+NEARLY = MOST - 10  # what a token has to receive to be near the largest value
 
 
-def start() -> str:
-    """The initial arrows: keys around a circle; each token's query equals the next token's key."""
-    keys = ring()
-    return arrows_as_text(torch.cat([keys.roll(-1, dims=0), keys]))
+# Queries and keys -----------------------------------------------------------------------------------------------------
 
 
-def arrows_as_text(arrows: Tensor) -> str:
-    """Arrows as text for the page's address: tenths, x before y, token by token."""
-    return "_".join(str(round(number * 10)) for number in arrows.flatten().tolist())
-
-
-def read(text: str, tokens: int = 9) -> Tensor | None:
-    """Parses what `arrows_as_text` wrote; None for anything else."""
-    if not re.fullmatch(rf"-?\d{{1,2}}(_-?\d{{1,2}}){{{2 * tokens - 1}}}", text, re.ASCII):
-        return None
-    arrows = torch.tensor([int(number) for number in text.split("_")]).view(tokens, 2) / 10
-    return arrows if arrows.abs().max() <= MOST else None
-
-
-def weights(arrows: Tensor) -> Tensor:
-    """(18, 2) queries, then keys -> (9, 9): softmax(q·k/√2), a row for each token that asks."""
-    q, k = arrows.chunk(2)
-    return (q @ k.T / math.sqrt(2)).softmax(dim=-1)
-
-
-# A picture's colours --------------------------------------------------------------------------------------------------
-
-
-def mean_colours(pixels: Tensor, patch: int) -> Tensor:
-    """(H, W, 3) -> (rows, columns, 3): the mean colour of every patch, from 0 to 1. Both sides must be multiples of
-    `patch`."""
-    cells = pixels.float().unflatten(0, (-1, patch)).unflatten(2, (-1, patch))  # (rows, P, columns, P, 3)
-    return cells.mean(dim=(1, 3)) / 255
-
-
-def colour_trace(image: Image.Image, patch: int) -> Trace:
-    """A Trace of one layer with one head, whose queries and keys are the patches' mean colours as vectors of length
-    one: a score is the cosine between two colours. Black has no direction and counts as grey."""
-    size = fit(image.size, patch, (PICTURE_SIDE, PICTURE_SIDE))
-    pixels = torch.from_numpy(np.array(displayed(image, size)))
-    colours = mean_colours(pixels, patch).flatten(0, 1) + 1e-6  # (N, 3)
-    unit = torch.nn.functional.normalize(colours, dim=-1)
-    return Trace(
-        model="mean colour",
-        size=size,
-        patch_size=patch,
-        prefix=(),
-        native_scale=ALIKE,
-        scale=ALIKE,
-        record={0: QKV(unit[None], unit[None], unit[None])},
-        layers=1,
-        logits=None,
-        predictions=(),
-        input=None,
-        vit=None,
+def arrows(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    there, back = both_ways()
+    yield Words(
+        "Nine tokens, each with two arrows. A’s query times B’s key is a **score**: how well the two agree. The "
+        "softmax makes **weights** of a row of scores: shares that sum to 1. Drag an arrow, and watch A’s row."
     )
+    yield nine_tokens()
+    yield Ask(longer())
+    yield After(
+        "by_hand_query",
+        Exercise(
+            "Make A listen to everybody equally. How many ways are there?",
+            "Infinitely many. Set A’s **query** to 0, 0. Or make all keys the same: *equal* scores are enough, they "
+            "need not be 0. Or let the keys differ only at a right angle to A’s query: that changes no score of A.",
+            hint="Which scores make all nine powers of e equal? They need not be 0.",
+            id="by_hand_even",
+            done=Reported("arrows", "even"),
+            answers=(
+                ("one: A’s query is 0, 0", "That is one. What if all nine keys are the same?"),
+                ("nine, one for each key", "No key of its own makes a row even: all scores have to be equal."),
+                ("infinitely many", ""),
+            ),
+        ),
+        Exercise(
+            "Press *Queries = keys*: now one vector has both roles. What do you see in the scores?",
+            "They are symmetric, and among vectors of one length each token scores highest with itself: it can only "
+            "look for its like. With **two** matrices, W_Q and W_K, it can look for something other than what it is; "
+            "with a third, W_V, it gives something other than what it is found by.",
+            hint="Turn the tab above the matrix from weights to scores. Compare row A, column B with row "
+            "B, column A.",
+            id="by_hand_one_role",
+            done=Reported("arrows", "one_role"),
+            answers=(
+                ("they are symmetric", ""),
+                ("they are all equal", "Only rows of equal tokens are. Compare row A, column B with row B, column A."),
+                ("each row sums to 1", "So do weights. Scores may sum to anything."),
+            ),
+        ),
+        Exercise(
+            "Make A give B more than half of its weight, while B gives A less than a tenth.",
+            "One score comes from A’s query and B’s key, the other from B’s query and A’s key: four arrows. At the "
+            f"start A gives B {there:.0%}, and B gives A {back:.0%}: the matrix is not symmetric.",
+            hint="Choose A, and turn its query to where B’s key points. Make it longer, too.",
+            id="by_hand_one_way",
+            done=Reported("arrows", "one_way"),
+            tempting=[
+                (Reported("arrows", "both_ways"),
+                 "A does so, but B gives A as much as a tenth, too. Turn B’s query away from A’s key."),
+            ],
+        ),
+    )  # fmt: skip
 
 
-def to_bytes(seen: Trace, jpeg: bytes) -> bytes:
-    """For the browser, in float32: at a low temperature, float16's rounding would show."""
+def nine_tokens() -> Drawing:
+    return Drawing("arrows", {"start": at_first(), "still": False}, ("arrows",))
+
+
+@cache
+def at_first() -> str:
+    """Keys in equal steps around a circle; each token's query is the next token's key. In tenths, x before y, all
+    queries and then all keys."""
+    angles = [token * 2 * math.pi / len(TOKENS) for token in range(len(TOKENS))]
+    keys = [round(20 * number) for angle in angles for number in (math.cos(angle), math.sin(angle))]
+    return "_".join(map(str, keys[2:] + keys[:2] + keys))
+
+
+@cache
+def both_ways() -> tuple[float, float]:
+    """The weight that A gives to B and the one that B gives to A, with the arrows as the page begins."""
+    from playground.analysis import by_hand
+
+    weights = by_hand.weights(by_hand.read(at_first(), tokens=18))
+    return float(weights[0, 1]), float(weights[1, 0])
+
+
+def longer() -> Question:
+    """Before anything is dragged: what does a longer query do?"""
+    import torch
+
+    from playground.analysis import by_hand
+
+    arrows = by_hand.read(at_first(), tokens=18)
+    longer = torch.cat([arrows[:9] * 2, arrows[9:]])
+    before, after = (100 * by_hand.weights(a)[0] for a in (arrows, longer))
+    at, now = int(before.argmax()), float(before.max())
+    return Question(
+        "by_hand_query",
+        "A’s query keeps its direction and becomes **twice as long**. A’s largest weight is then ▢.",
+        Number(0, 100, " %"), float(after[at]),
+        "Its scores become twice as large, and so do their *differences*: each weight’s ratio to another is squared. "
+        "What the largest gains, the other eight lose.",
+        picture=Bars(
+            tuple(TOKENS), tuple(before.tolist()), 100, at=at, later=tuple(after.tolist()),
+            title="Whom A listens to", unit=" %",
+        ),
+        tempting=(
+            ((now - 2, now + 2), "That is what it was. The length would not count if all queries were brought to "
+             "length one."),
+            ((99, 100), "All of it would need scores that are infinitely far apart."),
+            ((0, now - 2), "A longer query makes the row sharper: the largest weight grows, and the others shrink."),
+        ),
+    )  # fmt: skip
+
+
+# Values ---------------------------------------------------------------------------------------------------------------
+
+
+def values(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Words(
+        "Weights alone move nothing. Each token also has a **value**, here one number. A token receives the mean of "
+        "all values, weighted by its row. Drag an arrow."
+    )
+    yield nine_tokens()
+    yield Ask(mean())
+    yield After(
+        "by_hand_values",
+        Drawing("received", {"values": VALUES, "letters": list(TOKENS), "nearly": NEARLY}, ("arrows",)),
+        Exercise(
+            f"Make A receive more than {NEARLY}. Can it receive more than {MOST}?",
+            f"A gives nearly all of its weight to I, whose value is {MOST}. It can’t receive more: weights are "
+            "positive and sum to 1.",
+            hint="Which token has the largest value? Turn A’s query to where its key points, and make it long.",
+            id="by_hand_receive",
+            done=Reported("received", "a_receives"),
+            answers=(
+                ("yes", f"What is received is a mean, and no mean is larger than the largest value, {MOST}."),
+                ("no", ""),
+            ),
+            tempting=[
+                (Reported("received", "another_receives"),
+                 "Another token receives so much. What A receives is decided by A’s own query."),
+            ],
+        ),
+        Words(
+            "It looks like a layer of **neurons**. But a neuron holds one number, a token a whole vector. And a "
+            "network *learns* its 81 lines; attention *computes* them from the tokens, anew for each picture. The bend "
+            "that a neuron has comes later: the MLP."
+        ),
+    )  # fmt: skip
+
+
+def mean() -> Question:
+    return Question(
+        "by_hand_values",
+        f"The nine values are {', '.join(map(str, VALUES))}. If all weights of a token are equal, it receives ▢.",
+        Number(min(VALUES), max(VALUES)), sum(VALUES) / len(VALUES),
+        "Equal weights are ninths: it receives the plain mean of all values.",
+        tempting=(
+            ((75, 80), "The largest value is received only by a token that gives it all its weight."),
+            ((0, 10), "A ninth of a value is little, but nine such ninths are added: that is the mean."),
+        ),
+    )  # fmt: skip
+
+
+# On a picture ---------------------------------------------------------------------------------------------------------
+
+
+def colours(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Words(
+        "Now a patch is a token. Its query and its key are both its mean colour, as a vector of length one. Point at a "
+        "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
+    )
+    seen = subject.kept(("colours", chosen.patch), lambda: on_colours(subject, chosen.patch))
+    yield Drawing("friends", seen, ("temperature", "hidden", "at"))
+    yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCHES})
+    yield Exercise(
+        "Turn the temperature until the row is nearly even. Why does it become so?",
+        "The dot product of two colours of length one lies between 0 and 1. Divided by a temperature of 1, no weight "
+        f"is more than e¹ = {math.e:.1f} times another one. A small temperature spreads the scores, as a *longer* "
+        "query does.",
+        hint="To which end? The line below the pictures says to how many patches it listens.",
+        id="by_hand_hot",
+        done=When({"temperature": [one for one in TEMPERATURES if one >= EVEN]}),
+        answers=(
+            ("all scores become nearly equal", ""),
+            ("all colours become alike", "The colours stay: the temperature divides their scores alone."),
+        ),
+        tempting=[
+            (When({"temperature": TEMPERATURES[-1:]}),
+             "That is the other end: nearly all of the weight goes to the very same colour."),
+        ],
+    )  # fmt: skip
+    yield Ask(dark())
+
+
+def on_colours(subject: Subject, patch: int) -> bytes:
+    from playground.analysis import by_hand
+    from playground.pictures.images import displayed
+
+    seen = by_hand.colour_trace(subject.image, patch)
+    height, width = seen.size
+    jpeg = as_jpeg(displayed(subject.image, (2 * height, 2 * width)))
+    return to_bytes(seen, jpeg, id=f"{subject.about} {patch}", temperatures=TEMPERATURES)
+
+
+def to_bytes(seen: Trace, jpeg: bytes, **more: object) -> bytes:
+    """For the browser, in float32: at a low temperature, float16's rounding would show. `more`: of its header."""
     q, k, _ = seen.record[0]
     header = {
         "format": FORMAT,
@@ -102,5 +239,97 @@ def to_bytes(seen: Trace, jpeg: bytes) -> bytes:
         "grid": list(seen.grid),
         "size": list(seen.size),
         "held": [0],
+        **more,
     }
     return pack(header, {"q": q[None].numpy(), "k": k[None].numpy(), "image": jpeg})
+
+
+def dark() -> Question:
+    return of_choice(
+        "by_hand_dark", "Point at a bright patch. Why does a *dark* patch of the same colour light up as well?",
+        {
+            "direction": "a vector of length one has forgotten how bright the colour was",
+            "near": "dark and bright patches are neighbours here",
+            "softmax": "the softmax makes all weights alike",
+        },
+        "direction",
+        "It keeps the direction of a colour: dark and bright green have the same one, and so have grey and white. Pure "
+        "black, 0, 0, 0, has none; here it counts as grey. The right picture shows what is left.",
+        {
+            "near": "Often they are, but places play no part here: the queries and keys are colours alone.",
+            "softmax": "A softmax of equal scores does. But these scores differ, and the low temperature spreads them.",
+        },
+    )  # fmt: skip
+
+
+# Masks ----------------------------------------------------------------------------------------------------------------
+
+
+def masks(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Words(
+        "Hide a token: **−∞** is added to its score before the softmax. e^−∞ is exactly 0, and the row still sums to "
+        "one."
+    )
+    yield Drawing("masks", {}, ("arrows", "mask"))
+    yield Ask(mask())
+    yield Exercise(
+        "A text model predicts the next word: no word may listen to a later one. Set that mask.",
+        "Row A keeps one weight, its own: 100 %. Row I keeps all nine. A picture has no “later”, so "
+        "a ViT has no such mask.",
+        hint="One button above the matrices says it in words.",
+        id="by_hand_causal",
+        done=When({"mask": ["causal"]}),
+        tempting=[
+            (Reported("masks", "some_hidden"),
+             "These are hidden from all rows alike. A word may hear those before it."),
+        ],
+    )  # fmt: skip
+
+
+def mask() -> Question:
+    return of_choice(
+        "by_hand_mask", "B must not be heard, and each row shall still sum to 1. What is done?",
+        {
+            "minus": "−∞ is added to B’s scores before the softmax",
+            "zero": "B’s scores are set to 0 before the softmax",
+            "after": "B’s weights are set to 0 after the softmax",
+            "value": "B’s value is set to 0",
+        },
+        "minus",
+        "e^−∞ is exactly 0: the softmax shares out 1 among the others. Code fills −∞ in (`masked_fill`); multiplying, "
+        "(1 − mask)·(−∞), makes 0·(−∞), which is not a number.",
+        {
+            "zero": "A score of 0 is an ordinary score: e⁰ = 1, and B gets a weight.",
+            "after": "Then B is not heard, but the row sums to less than 1: what B had is lost, not shared out.",
+            "value": "Then nothing arrives from B, yet B still takes its share of the weight from the others.",
+        },
+    )  # fmt: skip
+
+
+TENTH = r"-?([0-3]?\d|40)"
+SETTINGS = {
+    "arrows": Written(at_first(), pattern=rf"{TENTH}(_{TENTH}){{35}}"),
+    "patch": Setting.of(8, PATCHES),
+    "temperature": Setting.of(0.002, TEMPERATURES),
+    "hidden": Written("", pattern=r"[A-Za-z0-9_-]{1,600}"),
+    "at": Written("", pattern=r"\d{1,2},\d{1,2}"),
+    "mask": Written("", pattern=r"causal|(?!ABCDEFGHI)A?B?C?D?E?F?G?H?I?"),
+}
+LESSON = Lesson(
+    "by_hand",
+    "Attention needs no training to be understood. Give each token two arrows: a **query**, what it looks for, "
+    "and a **key**, what it offers. Where a query points the way a key points, the weight is large.",
+    SETTINGS,
+    {
+        "arrows": Step(
+            "1 · Queries and keys", arrows, "by_hand_query",
+            ("by_hand_even", "by_hand_one_role", "by_hand_one_way"), ("arrows",),
+        ),
+        "values": Step("2 · Values", values, "by_hand_values", ("by_hand_receive",), ("arrows",)),
+        "colours": Step(
+            "3 · On a picture", colours, "by_hand_dark", ("by_hand_hot",), ("patch", "temperature", "hidden", "at"),
+            ahead=({"patch": (8, 16, 32)},), beyond="The app has it on your own picture, and in other sizes.",
+        ),
+        "masks": Step("4 · Masks", masks, "by_hand_mask", ("by_hand_causal",), ("arrows", "mask")),
+    },
+)  # fmt: skip

@@ -88,7 +88,7 @@ def a_bias_of(which: str, tokens: int = 4, dim: int = 8) -> float:
 
 def largest_with(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan: int = 64) -> float:
     """The mean largest weight of a row in the teaching layer with one head and this scale; None: 1/√d_k."""
-    from playground.lessons.teaching_layer import TeachingAttention
+    from playground.lessons.walk import TeachingAttention
 
     layer, random = TeachingAttention(dim, chan, qk_scale=qk_scale), torch.Generator().manual_seed(0)
     x, matrices = torch.randn(tokens, dim, generator=random), torch.randn(2, chan, dim, generator=random) * dim**-0.5

@@ -1,4 +1,4 @@
-"""A picture that a model answers rightly, so that a lesson may explain how an answer comes about.
+"""A picture that a model labels correctly, so that a lesson may explain how an answer comes about.
 
 What a sample shows is known (`Sample.shows`). A model that says yes or no to each label is right where every yes and
 every no is; one that shares 100 % out among its labels, where the likeliest label is true. Of the pictures with the
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from playground.lessons.block import layer_by_layer, read
+from playground.analysis.block import layer_by_layer, read
 from playground.tracing import Trace
 from playground.vit import Config
 

@@ -7,21 +7,24 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import SimpleNamespace as Settings  # {the name of a setting: its value}, as attributes
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from playground.lessons.parts import Part
+from playground.lessons.parts import Part, Slider
 from playground.lessons.settings import Setting, Steps
+from playground.pack import upper_layer
 
 if TYPE_CHECKING:
     from PIL import Image
 
     from playground.tracing import Trace
+    from playground.vit import VisionTransformer
 
+OWN = "The app shows it on your own picture, and in other models."  # what the folder without a server says of a step
 Made = TypeVar("Made")
 
 
 class Subject(Protocol):
-    """What a lesson looks at: a picture in a model."""
+    """What a lesson looks at: a picture in a model. A running server has it (serving/here.py)."""
 
     @property
     def about(self) -> str:
@@ -32,7 +35,37 @@ class Subject(Protocol):
         """As people call it."""
 
     @property
+    def name(self) -> str:
+        """Of the picture."""
+
+    @property
+    def sample_name(self) -> str | None:
+        """Of the picture, if it is one of ours."""
+
+    @property
+    def model_name(self) -> str:
+        """As it is asked for."""
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        """The layer and the head that the microscope shows."""
+
+    @property
+    def chosen_head(self) -> tuple[int, int] | None:
+        """The same, where somebody chose it there."""
+
+    @property
+    def vit(self) -> VisionTransformer: ...
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(H, W) in pixels of what the model gets."""
+
+    @property
     def image(self) -> Image.Image: ...
+
+    @property
+    def jpeg(self) -> bytes: ...
 
     def photo(self) -> str:
         """The picture as a data URL, of a size to guess on."""
@@ -40,11 +73,39 @@ class Subject(Protocol):
     def trace(self, scale: float | None = None) -> Trace:
         """Its pass through the model, if given with another scale in every layer; it waits for its turn."""
 
+    def sample(self, name: str) -> Subject:
+        """The same model's look at a sample."""
+
+    def words(self) -> dict[str, str]:
+        """The picture and the model, as in an address."""
+
+    def other(self, model: str = "", sample: str = "") -> Subject | None:
+        """In another model, or of a sample, in the model's usual grid; None where it is not on this machine."""
+
+    def that_names(self) -> Subject:
+        """The same picture in a model that names classes: everyday things, where such a model is on this machine."""
+
+    def has(self, what: Hashable) -> bool:
+        """Whether it is kept."""
+
     def kept(self, what: Hashable, make: Callable[[], Made]) -> Made:
         """What was made of it before, by this name, or is made now."""
 
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
         """A turn to compute, for long work, which gives way to others as often as it calls what it gets."""
+
+    @property
+    def passes_in_time(self) -> int:
+        """How many passes of this picture are quick enough together."""
+
+    def too_long(self, passes: float) -> str:
+        """Why so many passes of this picture can't be had, in a sentence; nothing where they can."""
+
+    def come_to(self, run: str) -> Any:
+        """What this person's run of this name has come to so far; None before the first."""
+
+    def at_work(self, run: str) -> bool:
+        """Whether it goes on."""
 
 
 @dataclass(frozen=True)
@@ -79,3 +140,25 @@ class Lesson:
 
     def defaults(self, **other: object) -> Settings:
         return Settings(**{name: setting.default for name, setting in self.choices.items()} | other)
+
+
+# A layer of the model: at first the upper one, whatever its number is -------------------------------------------------
+
+MOST_LAYERS = 64
+UPPER = -1
+LAYER = Setting.of(UPPER, range(UPPER, MOST_LAYERS))
+
+
+def key_of(layer: int, subject: Subject) -> int:
+    """What the setting says where this layer is chosen."""
+    return UPPER if layer == upper_layer(subject.vit.config.depth) else layer
+
+
+def choice_of_layer(subject: Subject, setting: str = "layer", label: str = "Layer") -> Slider:
+    layers = range(subject.vit.config.depth)
+    return Slider(setting, label, {key_of(layer, subject): str(layer) for layer in layers})
+
+
+def layer_of(key: int, subject: Subject) -> int:
+    depth = subject.vit.config.depth
+    return key if 0 <= key < depth else upper_layer(depth)

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from playground import positions, vit
+from playground.analysis import patches
 from playground.errors import PlaygroundError
-from playground.lessons import patches
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -126,7 +126,7 @@ PARTS = {
             ("self.proj = nn.Linear(", "W_O"),
             ("qkv = self.qkv(x)", "Q = z W_Q,  K = z W_K,  V = z W_V"),
             ("q, k, v = qkv.permute(", "Q_i, K_i, V_i for head i"),
-            ("mixed = self.mix(", "head_i = softmax(Q_iK_i^T / √d_k) V_i"),
+            ("self.mix(q, k, v", "head_i = softmax(Q_iK_i^T / √d_k) V_i"),
             ("mixed = mixed.transpose(", "[head_1; …; head_h]"),
             ("return self.proj(mixed)", "MSA(z) = [head_1; …; head_h] W_O"),
         ),
@@ -149,8 +149,8 @@ PARTS = {
         (vit.Block,),
         (
             ("mixture, qkv = self.attn(", "MSA(LN(z_{ℓ−1}))"),
-            ("x = x + self.ls1(mixture)", "z′_ℓ = MSA(LN(z_{ℓ−1})) + z_{ℓ−1}"),
-            ("x = x + self.ls2(", "z_ℓ = MLP(LN(z′_ℓ)) + z′_ℓ"),
+            ('x = x + at("attention", self.ls1(mixture))', "z′_ℓ = MSA(LN(z_{ℓ−1})) + z_{ℓ−1}"),
+            ('x = x + at("mlp", self.ls2(', "z_ℓ = MLP(LN(z′_ℓ)) + z′_ℓ"),
         ),
     ),
     "answer": Part(
@@ -158,8 +158,8 @@ PARTS = {
         "After the last layer one vector is read out, here the class token's, and a matrix turns it into class scores.",
         (vit.VisionTransformer.record, vit.VisionTransformer.layers, vit.VisionTransformer.classify),
         (
-            ("in self.layers(*self.embed(image), scale, heard=heard)", "z_0 → z_1 → … → z_L"),
-            ("x, qkv = block(x, scale, rotation, heard(layer))", "z_{ℓ−1} → z_ℓ"),
+            ("in self.layers(*self.embed(image, at), scale, at=at)", "z_0 → z_1 → … → z_L"),
+            ("x, qkv = block(x, scale, rotation, within(at, layer))", "z_{ℓ−1} → z_ℓ"),
             ("x = self.norm(x)", "LN(z_L)"),
             ("pooled = {", "y = LN(z_L^0), the class token's row"),
             ("return self.head(self.pre_logits(", "y W_{head} + b"),

@@ -4,12 +4,14 @@ form, as JSON takes it, which both hosts get."""
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playground.lessons.questions import Question, plain
+from playground.pictures.jpegs import data_url
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -25,17 +27,33 @@ class Words:
 
 @dataclass(frozen=True)
 class Wait:
-    """What the host says until the next part comes."""
+    """What the host says until the next part comes, and what it shows meanwhile. In a run: what that has come to."""
 
     words: str
+    meanwhile: Part | None = None
+    come_to: object = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """Work that somebody asks for by a button, and may stop: it yields often. `work` gets what its run before has come
+    to; meanwhile the step is played again and again, and the subject knows what the run has come to. Where there is no
+    Python the host says what it `needs`."""
+
+    id: str
+    label: str
+    work: Callable[[Any], Generator[Wait, None, None]]
+    needs: str
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A question before its answer. Another `context`, such as another picture, makes it a new question."""
+    """A question before its answer. Another `context`, such as another picture, makes it a new question: who has
+    guessed it once sees the answer, or is asked `afresh` where the answer is all that there is to see."""
 
     question: Question
     context: str = ""
+    afresh: bool = False
 
 
 class After(tuple):
@@ -52,13 +70,32 @@ class After(tuple):
 class Row(tuple):
     """Parts side by side."""
 
-    def __new__(cls, *parts: Part) -> Row:
-        return super().__new__(cls, parts)
+    shares: Sequence[int]  # of its width
+
+    def __new__(cls, *parts: Part, shares: Sequence[int] = ()) -> Row:
+        row = super().__new__(cls, parts)
+        row.shares = shares or [1] * len(parts)
+        return row
+
+
+class Column(Row):
+    """Parts below each other, in a row."""
+
+
+class Fold(tuple):
+    """Parts behind a title, which are shown when somebody opens it."""
+
+    title: str
+
+    def __new__(cls, title: str, *parts: Part) -> Fold:
+        fold = super().__new__(cls, parts)
+        fold.title = title
+        return fold
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few options of a setting."""
+    """One of a few options of a setting. Where it has another value, it takes its default, which is an option."""
 
     setting: str
     label: str
@@ -71,8 +108,23 @@ class Slider(Choice):
 
 
 @dataclass(frozen=True)
+class Pick(Choice):
+    """One of many options of a setting, in a list that opens."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    data: bytes
+    caption: str = ""
+    width: int | None = None  # pixels; None: its own, where there is room
+    kind: str = "jpeg"
+    words: str = ""  # for who does not see it, where there is no caption
+
+
+@dataclass(frozen=True)
 class Drawing:
-    """microscope/lessons/NAME.js. It begins with `data` and the settings that it names, and tells when one changes."""
+    """microscope/lessons/NAME.js. It begins with `data` and the settings that it names, and tells when one changes. The
+    host adds how links into the `microscope` begin and, where few states have numbers, which were `played`."""
 
     name: str
     data: Mapping | bytes
@@ -81,7 +133,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Moves:
-    """A point of a chart that follows a drawing's settings, by a rule of microscope/lessons/moves.js."""
+    """A point of a chart that follows a drawing's settings, by a rule of microscope/lessons/host.js."""
 
     trace: int  # of the figure
     rule: str
@@ -107,6 +159,11 @@ class Code:
     text: str
     language: str = "python"
 
+    @staticmethod
+    def of(function: Callable) -> Code:
+        """What stands in the function, without its first line."""
+        return Code(inspect.cleandoc("\n" + "".join(inspect.getsourcelines(function)[0][1:])))
+
 
 @dataclass(frozen=True)
 class When:
@@ -117,19 +174,20 @@ class When:
 
 @dataclass(frozen=True)
 class Reported:
-    """A state of a drawing: a check of microscope/lessons/checks.js over the numbers that it reports."""
+    """A state of a drawing: a check of microscope/lessons/exercise.js over the numbers that it reports."""
 
     drawing: str
     check: str
 
 
-Condition = bool | When | Reported
+Condition = bool | When | Reported | tuple  # a tuple: one of several
 
 
 @dataclass(frozen=True)
 class Exercise:
     """With a hint the answer comes one click later. What can be done by hand on the page has an id, and says when it is
-    `done`, and what looks like it and is not: (a condition, why not)."""
+    `done`, and what looks like it and is not: (a condition, why not). Where it also asks something, `answers` are
+    offered once that is done, and only the right one finishes the exercise."""
 
     asks: str
     answer: str
@@ -137,9 +195,10 @@ class Exercise:
     id: str = ""
     done: Condition | None = None
     tempting: Sequence[tuple[Condition, str]] = ()
+    answers: Sequence[tuple[str, str]] = ()  # (words, why not); nothing says why not of the right one
 
 
-Part = Words | Wait | Ask | After | Row | Choice | Drawing | Chart | Table | Code | Exercise
+Part = Words | Wait | Run | Ask | After | Row | Fold | Choice | Drawing | Picture | Chart | Table | Code | Exercise
 
 
 def questions_of(parts: Iterable[Part]) -> Iterator[Ask]:
@@ -158,7 +217,9 @@ def _plain(part: Part, keep: Callable[[bytes], object]) -> Iterator[dict]:
     if isinstance(part, After):
         yield from ({**made, "after": part.question} for made in plain_parts(part, keep))
     elif isinstance(part, Row):
-        yield {"kind": "row", "parts": plain_parts(part, keep)}
+        yield {"kind": type(part).__name__.lower(), "shares": [*part.shares], "parts": plain_parts(part, keep)}
+    elif isinstance(part, Fold):
+        yield {"kind": "fold", "title": part.title, "parts": plain_parts(part, keep)}
     else:
         yield {"kind": type(part).__name__.lower()} | _fields(part, keep)
 
@@ -167,13 +228,17 @@ def _fields(part: Part, keep: Callable[[bytes], object]) -> dict:
     match part:
         case Choice(setting, label, options):
             return {"setting": setting, "label": label, "options": [[str(k), words] for k, words in options.items()]}
+        case Run(id, label, _, needs):
+            return {"id": id, "label": label, "needs": needs}
         case Drawing(name, data, settings):
             kept = {"file": keep(data)} if isinstance(data, bytes) else {"data": plain(data)}
             return {"name": name, "settings": list(settings)} | kept
+        case Picture(data, caption, width, kind, words):
+            return {"data": data_url(data, kind), "caption": caption, "width": width, "words": words or caption}
         case Chart(figure, name, height, moves):
             return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain(moves)}
-        case Exercise(asks, answer, hint, id, done, tempting):
-            told = {"asks": asks, "answer": answer, "hint": hint, "id": id}
+        case Exercise(asks, answer, hint, id, done, tempting, answers):
+            told = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain(answers)}
             return told | {"done": condition(done), "tempting": [[condition(one), why] for one, why in tempting]}
     told = plain(part)
     assert isinstance(told, dict)
@@ -192,9 +257,11 @@ def _figure(figure: go.Figure, moves: Moves | None) -> dict:
 
 
 def condition(of: Condition | None) -> object:
-    """As microscope/lessons/checks.js reads it."""
+    """As microscope/lessons/exercise.js reads it."""
     if isinstance(of, When):
         return {name: [str(value) for value in values] for name, values in of.values.items()}
+    if isinstance(of, tuple):
+        return [condition(one) for one in of]
     if isinstance(of, Reported):
         return {"drawing": of.drawing, "check": of.check}
     return of

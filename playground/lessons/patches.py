@@ -1,272 +1,348 @@
-"""From pixels to tokens: patches, the learned filters, position encodings, and what shuffling patches does to
-attention."""
+"""The lesson on patches: how a picture becomes tokens, and how the model knows where a patch was."""
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, replace
-from itertools import islice
-
-import torch
-import torch.nn.functional as F
-from PIL import Image
-from torch import Tensor
-
-from playground.pictures.images import fit, model_input
-from playground.positions import rotary, rotate, sinusoidal
-from playground.tracing import softmax_rows
-from playground.vit import QKV, VisionTransformer
-
-LONGEST_SIDE = 224  # of the picture that is cut into patches, in pixels
-SHORTEST_SIDE = 48  # so that even the largest patch fits once
-ROTATED = 64  # numbers of a head, where its queries and keys are turned
-SMALL = 14  # patches along a side, for the forward passes of the lesson
-
-
-# Patches --------------------------------------------------------------------------------------------------------------
-
-
-def by_unfolding(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
-    patch = matrix.shape[-1]
-    pixels = F.unfold(image, patch, stride=patch)  # (1, 3·P·P, patches): each patch laid out in a row
-    return F.linear(pixels.transpose(1, 2), matrix.flatten(1), bias)  # (1, patches, D)
-
-
-def by_convolution(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
-    answers = F.conv2d(image, matrix, bias, stride=matrix.shape[-1])  # (1, D, rows, columns)
-    return answers.flatten(2).transpose(1, 2)  # (1, patches, D)
-
-
-def stretching(old: int, new: int) -> Tensor:
-    """(new, old): the matrix that resizes a learned filter from old × old to new × new pixels such that an enlarged
-    patch gives the same token as before: the pseudo-inverse of the resizing (FlexiViT, Beyer et al., 2023)."""
-    if old == new:
-        return torch.eye(old)
-    enlarging = F.interpolate(torch.eye(old)[None, None], size=(new, old), mode="bicubic", antialias=True)[0, 0]
-    return torch.linalg.pinv(enlarging.double().T).float()
-
-
-def stretched(filters: Tensor, patch: int) -> Tensor:
-    """(D, 3, P, P) -> (D, 3, patch, patch)"""
-    stretch = stretching(filters.shape[-1], patch)
-    return stretch @ filters @ stretch.T
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A picture in patches of one size, and the token that each becomes."""
-
-    size: tuple[int, int]  # (height, width) of the picture in pixels
-    patch: int
-    tokens: Tensor  # (patches, D)
-    difference: float  # the largest one between unfolding and convolving
-    typical: float  # the size of a typical number among them
-
-    @property
-    def grid(self) -> tuple[int, int]:
-        return self.size[0] // self.patch, self.size[1] // self.patch
-
-
-def cut(vit: VisionTransformer, image: Image.Image, patch: int) -> Cut:
-    """Cuts a picture and makes tokens with the model's filters, which are resized if the patch has another size."""
-    c, filters, bias = vit.config, *projection(vit)
-    size = picture_size(image)
-    pixels = model_input(image, size, c.mean, c.std, c.interpolation)
-    matrix = stretched(filters, patch)
-    tokens, others = by_unfolding(pixels, matrix, bias)[0], by_convolution(pixels, matrix, bias)[0]
-    return Cut(size, patch, tokens, (tokens - others).abs().max().item(), tokens.abs().mean().item())
-
-
-def picture_size(image: Image.Image) -> tuple[int, int]:
-    """(height, width): the picture's own shape, whether or not patches fit into it."""
-    width, height = (max(SHORTEST_SIDE, round(side * LONGEST_SIDE / max(image.size))) for side in image.size)
-    return height, width
-
-
-def projection(vit: VisionTransformer) -> tuple[Tensor, Tensor | None]:
-    """The learned filters (D, 3, P, P), one for each number of a token, and the bias."""
-    proj = vit.patch_embed.proj
-    return proj.weight.detach().float().cpu(), None if proj.bias is None else proj.bias.detach().float().cpu()
-
-
-def small_size(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
-    """(height, width) of an input of about SMALL × SMALL patches, in the picture's shape."""
-    patch = vit.config.patch_size
-    return fit(image.size, patch, (SMALL * patch, SMALL * patch))
-
-
-def small_grid(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
-    height, width = small_size(vit, image)
-    return height // vit.config.patch_size, width // vit.config.patch_size
-
-
-# Filters --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Filters:
-    """Some filters of the patch embedding, and their responses to every patch of a picture."""
-
-    filters: Tensor  # (n, 3, P, P)
-    answers: Tensor  # (n, rows, columns)
-    titles: tuple[str, ...]
-    size: tuple[int, int]
-
-
-def strongest(vit: VisionTransformer) -> list[int]:
-    """Numbers of a token, those with the longest filters first."""
-    return projection(vit)[0].flatten(1).norm(dim=1).argsort(descending=True).tolist()
-
-
-def strongest_filters(vit: VisionTransformer, image: Image.Image, most: int = 96) -> Filters:
-    """The filters with the largest norms."""
-    filters, best = projection(vit)[0], strongest(vit)[:most]
-    return _answered(vit, image, filters[best], tuple(f"number {i} of the token" for i in best))
-
-
-def principal_filters(vit: VisionTransformer, image: Image.Image, most: int = 28) -> Filters:
-    """The first principal components of the filters, as in the ViT paper."""
-    filters, _ = projection(vit)
-    flat = filters.flatten(1)
-    _, spread, components = torch.linalg.svd(flat - flat.mean(0), full_matrices=False)
-    shares = spread.square() / spread.square().sum()
-    named = [f"component {i}: {share:.1%} of what the filters differ in" for i, share in enumerate(shares.tolist())]
-    chosen = components[:most].unflatten(1, filters.shape[1:])
-    return _answered(vit, image, chosen, tuple(named[:most]))
-
-
-def _answered(vit: VisionTransformer, image: Image.Image, filters: Tensor, titles: tuple[str, ...]) -> Filters:
-    c = vit.config
-    size = small_size(vit, image)
-    pixels = model_input(image, size, c.mean, c.std, c.interpolation)
-    return Filters(filters, F.conv2d(pixels, filters, stride=c.patch_size)[0], titles, size)
-
-
-def by_channels(vit: VisionTransformer, image: Image.Image, number: int, patch: tuple[int, int]) -> list[float]:
-    """What a filter says of one patch in red, green and blue, and the bias: their sum is one number of the token."""
-    c, (filters, bias) = vit.config, projection(vit)
-    pixels = model_input(image, small_size(vit, image), c.mean, c.std, c.interpolation)
-    P = c.patch_size
-    row, column = patch
-    cell = pixels[0, :, row * P : (row + 1) * P, column * P : (column + 1) * P]  # (3, P, P)
-    of_channels = (cell * filters[number]).sum((1, 2)).tolist()
-    return [*of_channels, 0.0 if bias is None else float(bias[number])]
-
-
-def as_pictures(filters: Tensor) -> Tensor:
-    """(n, 3, P, P) -> (n, P, P, 3) in bytes: zero is grey; each filter is scaled to use the full range."""
-    largest = filters.flatten(1).abs().amax(dim=1).clamp(min=1e-12).view(-1, 1, 1, 1)
-    return (filters / largest * 127 + 128).round().byte().permute(0, 2, 3, 1).contiguous()
-
-
-# Positions ------------------------------------------------------------------------------------------------------------
-
-
-def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> tuple[Tensor, str] | None:
-    """The position encodings of a grid (patches, D), and a description of where they come from; None for a model
-    without positions. `table` is "learned" for the model's own, of whatever kind, "sinusoidal", or "rotary": the sines
-    and cosines of the angles by which a head of ROTATED numbers would be turned."""
-    c = vit.config
-    if table == "rotary":
-        return torch.cat(rotary(grid, ROTATED), dim=-1), "turned"
-    if table == "sinusoidal" or c.positions == "sinusoidal":
-        return sinusoidal(grid[0] * grid[1], c.width), "sinusoidal"
-    if c.positions == "rotary":
-        return torch.cat(rotary(grid, c.width // c.heads), dim=-1), "rotary"
-    if c.positions == "none":
-        return None
-    with torch.no_grad():
-        return vit.positions(grid).detach()[0, -grid[0] * grid[1] :].float().cpu(), "learned"
-
-
-def similarity(places: Tensor) -> Tensor:
-    """(N, D) -> (N, N): the cosine between every two rows."""
-    unit = F.normalize(places, dim=-1)
-    return unit @ unit.T
-
-
-def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tuple[float, float]:
-    """One query and one key, put at two places that are as far apart in the same direction, wherever they are: the
-    largest difference of q·k where they are turned (RoPE), and where learned vectors, here random ones, are added."""
-    random = torch.Generator().manual_seed(seed)
-    q, k = torch.randn(2, d, generator=random)
-    at = torch.tensor([(row * grid[1] + column) for row in range(grid[0] - 2) for column in range(grid[1] - 3)])
-    to = at + 2 * grid[1] + 3
-    many = [x.expand(1, 1, grid[0] * grid[1], d) for x in (q, k)]
-    turned_q, turned_k = (rotate(x, *rotary(grid, d))[0, 0] for x in many)
-    added = torch.randn(grid[0] * grid[1], d, generator=random)
-    spread = []
-    for queries, keys in ((turned_q, turned_k), (many[0][0, 0] + added, many[1][0, 0] + added)):
-        scores = (queries[at] * keys[to]).sum(-1)
-        spread.append(float(scores.max() - scores.min()))
-    return spread[0], spread[1]
-
-
-# Shuffling ------------------------------------------------------------------------------------------------------------
-
-
-def without_positions(vit: VisionTransformer) -> VisionTransformer:
-    """A copy of the model without position encodings."""
-    blind = copy.copy(vit)
-    blind.config = replace(vit.config, positions="none")
-    return blind
-
-
-def rearranged(pixels: Tensor, patch: int, order: Tensor) -> Tensor:
-    """The picture with its patches permuted: patch order[i] is now at place i."""
-    cells = F.unfold(pixels, patch, stride=patch)[:, :, order]  # (1, 3·P·P, patches)
-    return F.fold(cells, pixels.shape[2:], patch, stride=patch)
-
-
-def order_of(patches: int, seed: int) -> Tensor:
-    return torch.randperm(patches, generator=torch.Generator().manual_seed(seed))
-
-
-@dataclass(frozen=True)
-class Shuffle:
-    """One layer of two passes: with the patches in place, and with the same patches permuted."""
-
-    order: Tensor  # (patches,): which patch lies at each place
-    prefix: int
-    grid: tuple[int, int]
-    size: tuple[int, int]
-    scale: float
-    before: QKV  # (h, N, d) each
-    after: QKV
-
-    @property
-    def tokens(self) -> Tensor:
-        """(N,): the index in the first pass of each token of the second."""
-        return torch.cat([torch.arange(self.prefix), self.order + self.prefix])
-
-    @property
-    def difference(self) -> float:
-        """The largest difference between the weights of the two passes, over all heads, after undoing the
-        permutation."""
-        before, after = self._weights(self.before), self._weights(self.after)
-        return (before[:, self.tokens][:, :, self.tokens] - after).abs().max().item()
-
-    @property
-    def largest(self) -> float:
-        """The largest weight, to compare the difference with."""
-        return self._weights(self.before).max().item()
-
-    def _weights(self, layer: QKV) -> Tensor:
-        return softmax_rows(layer.q, layer.k, self.scale)  # (h, N, N): at most SMALL² patches
-
-
-def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, positions: bool) -> Shuffle:
-    c = vit.config
-    size = small_size(vit, image)
-    pixels = model_input(image, size, c.mean, c.std, c.interpolation)
-    grid = size[0] // c.patch_size, size[1] // c.patch_size
-    order = order_of(grid[0] * grid[1], seed)
-    seeing = vit if positions else without_positions(vit)
-    device = vit.patch_embed.proj.weight.device
-    passes = []
-    with torch.no_grad():
-        for picture in (pixels, rearranged(pixels, c.patch_size, order)):
-            layers = seeing.layers(*seeing.embed(picture.to(device)))
-            _, heard = next(islice(layers, layer, None))
-            passes.append(QKV(*(t[0].float().cpu() for t in heard)))
-    return Shuffle(order, len(c.prefix), grid, size, c.scale, *passes)
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from playground.lessons import pictures as beside
+from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.parts import After, Ask, Choice, Code, Drawing, Exercise, Fold, Part, Row, Table, When, Words
+from playground.lessons.patches_places import ORDERS, TABLES, positions, shuffle
+from playground.lessons.questions import Number, Photo, Question, of_choice
+from playground.lessons.settings import Setting, Written
+from playground.pack import pack, unpack
+from playground.pictures.jpegs import as_jpeg, small_url
+from playground.samples import start_patch
+
+PATCHES = (8, 14, 16, 20, 32, 48)
+SHOWN = {"filters": "Filters", "components": "Principal components"}
+
+
+# The picture falls apart ----------------------------------------------------------------------------------------------
+
+
+def cut(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    from playground.analysis import patches
+
+    size = SETTINGS["patch"].default
+    yield Ask(how_many(subject, size), f"{subject.about} {size}")
+    blob = subject.kept(("cut", chosen.patch), lambda: cut_up(subject, chosen.patch))
+    yield After(
+        "patches_tokens",
+        Choice("patch", "Patch size in pixels", {side: str(side) for side in PATCHES}),
+        Drawing("patches", blob, ("at", "number")),
+        Row(Code.of(patches.by_unfolding), Code.of(patches.by_convolution)),
+        Words(measured(unpack(blob)[0])),
+        Exercise(
+            "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
+            "Four times as many patches, and so about sixteen times as many weights: each token has a weight "
+            "for each token, itself included.",
+            hint="The patch size stands above the picture.",
+            id="patches_halve",
+            done=When({"patch": [8]}),
+            answers=(
+                ("2 × the tokens, 4 × the weights", "Both sides of the grid become twice as long."),
+                ("4 × the tokens, 4 × the weights", "Each token has a weight for *each* token."),
+                ("4 × the tokens, 16 × the weights", ""),
+            ),
+            tempting=[
+                (When({"patch": [side for side in PATCHES if side > size]}),
+                 "Now a patch is larger, and there are fewer tokens."),
+            ],
+        ),
+    )  # fmt: skip
+
+
+def tokens_question(size: tuple[int, int], P: int, by_the_model: str, shown: Photo) -> Question:
+    """`size` is the picture's height and width; `shown` is without the pixels that make no whole patch."""
+    high, wide = size
+    rows, columns = high // P, wide // P
+    return Question(
+        "patches_tokens",
+        f"The picture, {wide} × {high} pixels, is cut into patches of {P} × {P}; one is outlined. That makes ▢ "
+        "patches.",
+        Number(10, 4000, log=True), rows * columns,
+        f"{wide} ÷ {P} = {wide / P:g} and {high} ÷ {P} = {high / P:g}: {columns} × {rows} whole patches, "
+        f"{rows * columns:,}. {by_the_model}",
+        tempting=(
+            ((min(columns, rows) - 2, max(columns, rows) + 2), "So many lie along one side: multiply both."),
+            ((10, min(columns, rows) - 3), f"One row alone has {columns}."),
+            ((3 * rows * columns, 4000), f"So many would be much smaller than {P} × {P} pixels."),
+        ),
+        picture=shown,
+    )  # fmt: skip
+
+
+def how_many(subject: Subject, size: int):
+    """How many patches the picture makes, cut as it is below: one of them is outlined."""
+    from playground.analysis import patches
+    from playground.pictures.images import displayed
+
+    high, wide = patches.picture_size(subject.image)
+    rows, columns = high // size, wide // size
+    row, column = start_patch(subject.name, (rows, columns))
+    pixels = np.array(displayed(subject.image, (high, wide), subject.vit.config.interpolation))
+    one = pixels[row * size : (row + 1) * size, column * size : (column + 1) * size]
+    fine = displayed(subject.image, (4 * high, 4 * wide))
+    whole = as_jpeg(fine.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # of whole patches alone
+    shown = Photo(
+        small_url(whole), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
+        beside=beside.pixels(one, f"the outlined patch, {size} × {size} pixels"),
+    )  # fmt: skip
+    return tokens_question((high, wide), size, by_the_model(subject), shown)
+
+
+def front(prefix: Sequence[str]) -> tuple[str, ...]:
+    """Names of the tokens that are no patches."""
+    names = {"cls": "CLS", "dist": "DIST"}
+    return tuple(names.get(token, token.replace("reg", "R")) for token in prefix)
+
+
+def by_the_model(subject: Subject) -> str:
+    c, (high, wide) = subject.vit.config, subject.size
+    rows, columns = high // c.patch_size, wide // c.patch_size
+    names, extra = ", ".join(front(c.prefix)), ""
+    if c.prefix:
+        count = f"{len(c.prefix)} tokens" if len(c.prefix) > 1 else "one token"
+        extra = f", and {count} more in front of them ({names})"
+    return (
+        f"In the microscope, {subject.model} reads it at {wide} × {high} with patches of {c.patch_size} × "
+        f"{c.patch_size}: {columns} × {rows} = {rows * columns:,}{extra}."
+    )
+
+
+def cut_up(subject: Subject, patch: int) -> bytes:
+    from playground.analysis import patches
+    from playground.pictures.images import displayed
+
+    vit = subject.vit
+    with subject.turns():
+        found = patches.cut(vit, subject.image, patch)
+    own, c = vit.config.patch_size, vit.config
+    filters, bias = patches.projection(vit)
+    header = {
+        "id": f"{subject.about} {patch}", "size": found.size, "patch": patch, "own": own, "width": c.width,
+        "mean": c.mean, "std": c.std, "difference": found.difference, "typical": found.typical,
+    }  # fmt: skip
+    arrays = {
+        "pixels": np.array(displayed(subject.image, found.size, c.interpolation)),
+        "filters": filters.half().numpy(),
+        "stretch": patches.stretching(own, patch).numpy(),
+        "bias": np.zeros(0, np.float32) if bias is None else bias.numpy(),
+        "tokens": found.tokens.half().numpy(),
+    }
+    return pack(header, arrays)
+
+
+def measured(header: dict) -> str:
+    rows, columns = (side // header["patch"] for side in header["size"])
+    mean, std = (", ".join(f"{part:.3g}" for part in header[name]) for name in ("mean", "std"))
+    own, patch = header["own"], header["patch"]
+    stretched = "" if own == patch else (
+        f" This model learned filters of {own} × {own} pixels; for {patch} × {patch} they are "
+        f"{'stretched' if patch > own else 'shrunk'}, so that a token keeps what it says."
+    )  # fmt: skip
+    return (
+        "What is multiplied are **normalised** pixels: each divided by 255, less a mean, divided by a "
+        f"deviation. For red, green and blue this model’s means are {mean}, its deviations {std}.\n\n"
+        f"Both give {rows * columns:,} × {header['width']:,} numbers. The largest difference between them, measured "
+        f"just now on this picture: **{header['difference']:.1e}**, where a typical number is "
+        f"{header['typical']:.2f}.{stretched}"
+    )
+
+
+# What the matrix looks for --------------------------------------------------------------------------------------------
+
+
+def even_question() -> Question:
+    return of_choice(
+        "patches_filter", "A patch is all of one grey. What does a filter answer?",
+        {
+            "sum": "each colour’s normalised grey times the sum of its plane, added up, plus a bias",
+            "zero": "the bias alone: there is nothing to see in it",
+            "grey": "the grey itself",
+        },
+        "sum",
+        "The answer is a sum of products, number by number. Normalised, one grey is one number for red, one for green "
+        "and one for blue: three different ones, where the model’s means and deviations differ. In a plane all pixels "
+        "are alike, so it gives its number times the sum of the plane. Only a filter each of whose planes sums to 0, "
+        "such as an edge, is blind to every even patch.",
+        {
+            "zero": "That holds for filters that look for edges, whose planes sum to 0. Others measure brightness or "
+            "colour.",
+            "grey": "A filter that takes the mean, all its numbers alike and summing to 1, would give the mean of the "
+            "three normalised greys.",
+        },
+    )  # fmt: skip
+
+
+def filters(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Words(
+        "Each number of a token comes from one **filter**: as many numbers as a patch has, so it can be shown as "
+        "a picture. The answer is large where a patch looks like its filter. Point at one."
+    )
+    yield Choice("pictures", "Show", SHOWN)
+    yield Drawing(
+        "filters", subject.kept(("filters", chosen.pictures), lambda: answered(subject, chosen.pictures)), ("filter",)
+    )
+    yield Ask(even_question())
+
+
+CHANNELS = (
+    "A filter has three planes, and their answers are **summed**: of number {number}, at row {row}, "
+    "column {column}: red {red}, green {green}, blue {blue}, bias {bias}; together **{whole}**, one number of "
+    "the token. Nothing of the token is “the red part”."
+)
+
+
+def answered(subject: Subject, pictures: str) -> bytes:
+    from playground.analysis import patches
+    from playground.pictures.images import displayed
+
+    vit, components = subject.vit, pictures == "components"
+    find = patches.principal_filters if components else patches.strongest_filters
+    with subject.turns():
+        found = find(vit, subject.image)
+    n, rows, columns = found.answers.shape
+    learned = f"{n} of the {vit.config.width} learned filters"
+    place = None if components else start_patch(subject.name, patches.small_grid(vit, subject.image))
+    header = {
+        "id": f"{subject.about} {pictures}", "patch": found.filters.shape[-1], "grid": (rows, columns),
+        "size": found.size, "titles": found.titles, "place": place, "says": CHANNELS,
+        "caption": f"The first {n} principal components" if components else learned,
+        "channels": place and channels(subject, patches.strongest(vit)[:n], place),
+    }  # fmt: skip
+    arrays = {
+        "pictures": patches.as_pictures(found.filters).numpy(),
+        "answers": found.answers.half().numpy(),
+        "image": as_jpeg(displayed(subject.image, found.size)),
+    }
+    return pack(header, arrays)
+
+
+def channels(subject: Subject, numbers: list[int], place: tuple[int, int]) -> list[dict[str, str | int]]:
+    """Of each filter, as text: what its three planes and its bias answer at one patch, and the sum."""
+    from playground.analysis import patches
+
+    names, at = ("red", "green", "blue", "bias", "whole"), {"row": place[0], "column": place[1]}
+    answers = patches.by_channels(subject.vit, subject.image, numbers, place)  # (n, 4)
+    told = []
+    for number, parts in zip(numbers, answers.tolist(), strict=True):
+        said = (f"{part:.2f}".replace("-", "−") for part in (*parts, sum(parts)))
+        told.append({"number": int(number), **at, **dict(zip(names, said, strict=True))})
+    return told
+
+
+# Tokens that are no patches -------------------------------------------------------------------------------------------
+
+KINDS = {
+    "cls": "class token: what the last layer makes of it stands for the whole picture",
+    "dist": "distillation token, which another network taught",
+    "reg": "registers: room to keep what belongs to no place",
+}
+LEARNED = "learned, the same for every picture"
+
+
+def extra(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    """The class token and registers of this model, with their count."""
+    c = subject.vit.config
+    rows, columns = (side // c.patch_size for side in c.image_size)
+    patches, front = rows * columns, len(c.prefix)
+    if not front:
+        yield Words("This model has patches only: no class token, no registers.")
+        return
+    yield Ask(where_from(subject))
+    yield Words(f"At the size that it was trained on, {subject.model} has:")
+    counts = {kind: sum(token.startswith(kind) for token in c.prefix) for kind in KINDS}
+    yield Table(
+        ("tokens", "what they are", "where their first numbers come from"),
+        [
+            *((str(count), KINDS[kind], LEARNED) for kind, count in counts.items() if count),
+            (f"{rows} × {columns} = {patches:,}", "patches", "the picture, and their positions"),
+            (f"**{patches + front:,}**", "**all**", ""),
+        ],
+    )
+    yield Words(
+        f"Attention treats them alike: all {patches + front:,} have queries, keys and values, so the table of weights "
+        f"has {(patches + front) ** 2:,} cells instead of {patches**2:,}."
+    )
+    usual = "A ViT of 14 × 14 = 196 patches has 197 tokens with a class token, and 201 with 4 registers more."
+    yield Fold("More: in other ViTs", Words(usual))
+
+
+def extra_question(name: str, front: tuple[str, ...], shown: Photo) -> Question:
+    """`front`: the names of the tokens before the patches."""
+    (rows, columns) = shown.grid
+    return of_choice(
+        "patches_extra", "The class token enters the first layer. Where do its numbers come from?",
+        {
+            "learned": "they were learned in training, and are the same for every picture",
+            "mean": "they are the mean of all patches",
+            "random": "they are drawn at random, anew for every picture",
+        },
+        "learned",
+        "It begins as the same learned vector for every picture; registers do too. What it knows of *this* picture "
+        "it hears in the layers, from the patches.",
+        {
+            "mean": "Some models read out the mean of the patches *after* the last layer instead of a class token. "
+            "Before the first, nobody has seen the picture.",
+            "random": "Then the answer would change each time. It is fixed, as all parameters are after training.",
+        },
+        prose=f"Not every token is a patch. Before the {rows * columns:,} patches of this picture {name} puts "
+        f"{len(front)} more: " + ", ".join(front) + ".",
+        picture=shown,
+    )  # fmt: skip
+
+
+def where_from(subject: Subject):
+    c, (high, wide) = subject.vit.config, subject.size
+    grid, names = (high // c.patch_size, wide // c.patch_size), front(c.prefix)
+    words = f"{grid[0] * grid[1] + len(c.prefix):,} tokens"
+    second = subject.kept("all tokens", lambda: beside.tokens(subject.jpeg, grid, names, words))
+    shown = Photo(subject.photo(), grid, wide / high, lines=True, beside=second)
+    return extra_question(subject.model, names, shown)
+
+
+PLACE = r"\d{1,2},\d{1,2}"
+SETTINGS = {
+    "patch": Setting.of(16, PATCHES),
+    "at": Written("", pattern=PLACE),
+    "number": Setting.of(0, range(2048)),
+    "pictures": Setting.of("filters", SHOWN),
+    "filter": Setting.of(0, range(200)),
+    "table": Setting.of("learned", TABLES),
+    "place": Written("", pattern=PLACE),
+    "positions": Setting.of("off", ("off", "on")),
+    "order": Setting.of(1, range(1, ORDERS + 1)),
+    "after": Setting.of(1, range(64)),
+    "asker": Written("", pattern=PLACE),
+}
+LESSON = Lesson(
+    "patches",
+    "Attention works on a set of vectors, not on pixels. So the picture is cut into **patches**. Each patch is laid "
+    "out as one long row of numbers, and one learned matrix turns each row into a **token**.",
+    SETTINGS,
+    {
+        "cut": Step(
+            "1 · The picture falls apart", cut, "patches_tokens", ("patches_halve",), ("patch", "at", "number"),
+            ahead=({"patch": (8, 16, 32)},), beyond=OWN,
+        ),
+        "filters": Step(
+            "2 · What the matrix looks for", filters, "patches_filter", settings=("pictures", "filter"),
+            ahead=({"pictures": None},), beyond=OWN,
+        ),
+        "extra": Step("3 · Tokens that are no patches", extra, "patches_extra", beyond=OWN),
+        "positions": Step(
+            "4 · Where a patch lies", positions, "patches_below", ("patches_sines",), ("table", "place"),
+            ahead=({"table": None},), beyond=OWN,
+        ),
+        "shuffle": Step(
+            "5 · Without positions", shuffle, "patches_shuffle", ("patches_told",),
+            ("positions", "order", "after", "asker"),
+            ahead=({"positions": None, "order": (1, 2), "after": (1,)},),
+            beyond="Here are two orders in one layer. " + OWN,
+        ),
+    },
+)  # fmt: skip

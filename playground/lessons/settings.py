@@ -41,6 +41,16 @@ class Written(Setting):
 
 
 @dataclass(frozen=True)
+class Renamed(Setting):
+    """A choice with an older name, which old addresses use."""
+
+    former: str = ""
+
+    def found(self, name: str, given: Mapping[str, str]) -> object:
+        return self.read(given.get(name, given.get(self.former)))
+
+
+@dataclass(frozen=True)
 class Steps(Setting):
     """Which step of a page is on the screen. An address that names none opens the step to which most of its other words
     belong, as addresses did before the page had steps. It stands last among the settings of its page."""

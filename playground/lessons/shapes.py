@@ -1,323 +1,305 @@
-"""One attention layer, step by step: at each step the formula, the line of code that does it, and the tensor.
-
-A layer as wide as its input is vit.py's own; one of another width is the teaching layer, whose skip carries the values.
-All tensors are computed with the layer's weights, which are random unless the layer is a trained network's.
-"""
+"""The lesson on shapes: one attention layer in nine steps, the whole table of a head, and the shapes of other texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterator
+from functools import cache
+from itertools import permutations
 
-import torch
-from PIL import Image
-from torch import Tensor, nn
+from playground.lessons.lesson import LAYER, UPPER, Lesson, Settings, Step, Subject, choice_of_layer, layer_of
+from playground.lessons.parts import (
+    Ask,
+    Choice,
+    Drawing,
+    Exercise,
+    Fold,
+    Part,
+    Picture,
+    Row,
+    Slider,
+    Table,
+    Wait,
+    When,
+    Words,
+)
+from playground.lessons.pictures import end_of, table_of
+from playground.lessons.questions import Question, of_choice
+from playground.lessons.settings import Renamed, Setting, Written
+from playground.pack import pack
 
-from playground.errors import PlaygroundError
-from playground.lessons.listing import Line, find, listing
-from playground.lessons.teaching_layer import TeachingAttention
-from playground.pictures import images
-from playground.vit import Attention, Block, Config, VisionTransformer, attention_by_hand
-
-MOST_NUMBERS = 8_000_000  # in one tensor
-MOST_SIDE = 28  # patches along a picture's side: the scores of 785 tokens in all heads fit in memory
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """The free sizes of a layer, from which all shapes follow."""
-
-    batch: int
-    tokens: int
-    dim: int  # width of the tokens that come in
-    chan: int  # and of those that go out
-    heads: int
-
-    def check(self) -> None:
-        if self.chan % self.heads:
-            raise PlaygroundError(self._uneven())
-        scores, tokens = self.batch * self.heads * self.tokens**2, self.batch * self.tokens * max(self.dim, self.chan)
-        if max(scores, tokens) > MOST_NUMBERS:
-            raise PlaygroundError(
-                f"That makes a tensor of {max(scores, tokens):,} numbers; at most {MOST_NUMBERS:,} are computed here. "
-                "Take fewer tokens or a smaller batch."
-            )
-
-    def _uneven(self) -> str:
-        below, above = self.chan // self.heads * self.heads, (self.chan // self.heads + 1) * self.heads
-        widths = f"a width of {above}" if below == 0 else f"a width of {below} or {above}"
-        divisors = [n for n in range(1, self.chan + 1) if self.chan % n == 0]
-        fewer = max(n for n in divisors if n < self.heads)
-        more = min((n for n in divisors if n > self.heads), default=None)
-        heads = f"{fewer} head{'s' * (fewer > 1)}" if more is None else f"{fewer} or {more} heads"
-        return (
-            f"{self.chan} columns can't be shared out evenly among {self.heads} heads: {self.chan % self.heads} left "
-            f"over. Possible are {widths}, or {heads}."
-        )
-
-
-EXAMPLES = {  # those of textbooks
-    "sentence": Sizes(1, 4, 512, 512, 8),
-    "one-head": Sizes(13, 100, 49, 64, 1),
-    "four-heads": Sizes(13, 100, 49, 64, 4),
-    "vit-b": Sizes(1, 197, 768, 768, 12),
+STEPS = 9
+MOST_HEADS = 64
+MOST_TABLE = 1100  # tokens whose weights are drawn one by one
+EXAMPLES = {
+    "picture": "This picture",
+    "sentence": "4 tokens × 512, 8 heads",
+    "one-head": "13 × 100 × 49 → 64, 1 head",
+    "four-heads": "13 × 100 × 49 → 64, 4 heads",
+    "vit-b": "A ViT-B, random parameters",
+    "own": "Your own numbers",
 }
+NUMBERS = {  # name: (label, most, default)
+    "batch": ("Batch", 64, 1),
+    "tokens": ("Tokens", 1024, 4),
+    "dim": ("Width in", 1536, 512),
+    "chan": ("Width out", 1536, 512),
+    "heads": ("Heads", 24, 8),
+}
+SIZES = {  # those of textbooks, in the order of NUMBERS
+    "sentence": (1, 4, 512, 512, 8),
+    "one-head": (13, 100, 49, 64, 1),
+    "four-heads": (13, 100, 49, 64, 4),
+    "vit-b": (1, 197, 768, 768, 12),
+}
+ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # numbers of the exercise
 
 
-@dataclass(frozen=True, eq=False)
-class Step:
-    name: str
-    says: str
-    formula: str  # _ subscript, ^ superscript
-    axes: tuple[str, ...]  # the name of each number of the shape
-    reckoning: str  # how the shape is computed; the page replaces names of axes by numbers
-    file: str
-    lines: tuple[Line, ...]
-    tensors: dict[str, Tensor]  # name -> tensor, all of this shape; the last is the result
-    joined: bool = False  # the heads' columns are concatenated
+def scores_question(what: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
+    """About what the page shows: `what`, in words; letters stand for numbers that are being written."""
+    wide = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(next(reversed(self.tensors.values())).shape)
+    def shape(*numbers: int | str) -> str:
+        return " × ".join(f"{n:,}" if isinstance(n, int) else n for n in numbers)
 
-
-DEEP, SQUARE = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", "tokens", "tokens")
-
-
-def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[str, ...], tensors, joined=False) -> Step:
-    """`pieces` identify the lines of `home` that compute this step."""
-    lines = tuple(find(home, piece) for piece in pieces)
-    return Step(name, says, formula, axes, reckoning, listing(home).file, lines, tensors, joined)
-
-
-def walk(sizes: Sizes, seed: int = 0) -> list[Step]:
-    """Runs random tokens through a layer of random parameters; torch's global generator is not used."""
-    sizes.check()
-    random = torch.Generator().manual_seed(seed)
-    x = torch.randn(sizes.batch, sizes.tokens, sizes.dim, generator=random)
-    layer = make_layer(sizes, random)
-    with torch.no_grad():
-        return walk_block(layer, x) if isinstance(layer, Block) else walk_teaching(layer, x)
-
-
-def make_layer(sizes: Sizes, random: torch.Generator) -> Block | TeachingAttention:
-    """A layer whose random parameters preserve variance: queries, keys and values have about unit variance, as the
-    tokens."""
-    with torch.device("meta"):  # without memory: PyTorch's own first parameters would be overwritten anyway
-        if sizes.chan == sizes.dim:  # the walk ends before the MLP, so it is as small as possible
-            layer: nn.Module = Block(Config(width=sizes.dim, heads=sizes.heads, mlp_width=1))
-        else:
-            layer = TeachingAttention(sizes.dim, sizes.chan, sizes.heads)
-    layer.to_empty(device="cpu")
-    with torch.no_grad():
-        for name, p in layer.named_parameters():
-            if p.dim() == 2:
-                p.normal_(std=p.shape[1] ** -0.5, generator=random)
-            else:
-                p.fill_(0 if name.endswith("bias") else 1)  # the gains of norms
-    return layer.eval()
-
-
-def walk_picture(vit: VisionTransformer, picture: Image.Image, layer: int) -> tuple[list[Step], list[str]]:
-    """Runs a picture's tokens through a layer of the network; returns the steps and the tokens' names."""
-    c = vit.config
-    native = tuple(min(side, MOST_SIDE * c.patch_size) for side in c.image_size)
-    size = images.fit(picture.size, c.patch_size, native)
-    pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
-    with torch.no_grad():
-        x, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight.device))
-        if layer:
-            x, _ = next(islice(vit.layers(x, rotation), layer - 1, None))
-        steps = walk_block(vit.blocks[layer], x, rotation)
-    columns = size[1] // c.patch_size
-    patches = (f"patch ({i // columns}, {i % columns})" for i in range(x.shape[1] - len(c.prefix)))
-    return steps, [*map(_called, c.prefix), *patches]
-
-
-def _called(prefix: str) -> str:
-    return {"cls": "class token", "dist": "distillation token"}.get(prefix, prefix.replace("reg", "register "))
-
-
-def walk_block(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None = None) -> list[Step]:
-    """The attention half of a layer of vit.py."""
-    attn, normed = block.attn, block.norm1(x)
-    flat = dict(zip("QKV", attn.qkv(normed).chunk(3, dim=-1), strict=True))  # (B, N, D) each
-    mixture, qkv = attn(normed, None, rotation)
-    split = dict(zip("QKV", qkv, strict=True))  # (B, h, N, d) each
-    extra = "".join(
-        word for word, is_so in (
-            (" Queries and keys are then normalised, head by head.", attn.q_norm.__class__ is not nn.Identity),
-            (" Queries and keys are then rotated by an angle that their patch's place gives.", rotation is not None),
-        ) if is_so
+    return of_choice(
+        "shapes_scores",
+        f"{what}: {shape(tokens)} tokens, {heads} heads of {d} numbers, a batch of {batch}. What is the shape of the "
+        "scores?",
+        {
+            "d": shape(batch, heads, tokens, d), "square": shape(batch, heads, tokens, tokens),
+            "flat": shape(batch, tokens, tokens), "wide": shape(batch, tokens, wide),
+        },
+        "square",
+        f"Every head has a number for each pair of tokens. The {d} numbers of a query and a key are used up by the "
+        "product.",
+        {
+            "d": "That is the shape of Q, of K and of V in the heads. A score is what is left of a query and a key: "
+            "one number.",
+            "flat": "That would be one table for all heads. Each head makes a table of its own.",
+            "wide": f"That is what leaves the layer, {heads} × {d} numbers a token: heads side by side.",
+        },
     )  # fmt: skip
-    gain = "γ " if hasattr(block.ls1, "gamma") else ""
-    first = _step(
-        "Tokens",
-        "Each row is one token. Before attention reads it, LayerNorm (LN) rescales each token to mean 0 and variance "
-        "1, then applies a learned gain and shift.",
-        "x, read as LN(x)",
-        ("batch", "tokens", "width"),
-        "batch × tokens rows of width numbers",
-        Block.forward,
-        ("self.norm1(x)",),
-        {"x": x},
-    )
-    last = _step(
-        "Skip",
-        "The result is added to the tokens that came in; it does not replace them. Both have the same width.",
-        f"x + {gain}heads W_O",
-        ("batch", "tokens", "width"),
-        "(tokens × width) + (tokens × width) = (tokens × width)",
-        Block.forward,
-        ("x = x + self.ls1(mixture)",),
-        {"x": x, "answer": block.ls1(mixture), "sum": x + block.ls1(mixture)},
-    )
-    return [first, *_middle(Attention, attn, "LN(x)", ("width", "width"), flat, split, extra), last]
 
 
-def walk_teaching(layer: TeachingAttention, x: Tensor) -> list[Step]:
-    """The teaching layer: dim columns in, chan columns out."""
-    B, N, dim = x.shape
-    flat = dict(zip("QKV", layer.qkv(x).chunk(3, dim=-1), strict=True))  # (B, N, chan) each
-    split = {name: t.view(B, N, layer.heads, -1).transpose(1, 2) for name, t in flat.items()}  # (B, h, N, d) each
-    middle = _middle(TeachingAttention, layer, "x", ("dim", "chan"), flat, split, "")
-    answer = middle[-1].tensors["answer"]
-    first = _step(
-        "Tokens",
-        "Each row is one token.",
-        "x",
-        ("batch", "tokens", "dim"),
-        "batch × tokens rows of dim numbers",
-        TeachingAttention.forward,
-        ("B, N, _ = x.shape",),
-        {"x": x},
-    )
-    last = _step(
-        "Skip",
-        f"The tokens came in {dim} wide, the answer is {answer.shape[-1]}: they can't be added. V has the new width "
-        "already, so V is carried past instead.",
-        "V + heads W_O",
-        ("batch", "tokens", "chan"),
-        "(tokens × chan) + (tokens × chan) = (tokens × chan)",
-        TeachingAttention.forward,
-        ("carried + self.proj(mixed)",),
-        {"V": flat["V"], "answer": answer, "sum": flat["V"] + answer},
-    )
-    return [first, *middle, last]
+def asked_about(subject: Subject, example: str) -> Question:
+    if example in SIZES:
+        batch, tokens, _, width, heads = SIZES[example]
+        return scores_question(EXAMPLES[example], batch, tokens, heads, width // heads)
+    if example == "own":
+        return scores_question("Your own numbers", "B", "N", "h", "d")
+    c = subject.vit.config
+    return scores_question("This picture", 1, tokens_of(subject), c.heads, c.width // c.heads)
 
 
-def _middle(home: type, layer: nn.Module, x: str, widths: tuple[str, str], flat: dict, split: dict, extra: str):
-    """From Q, K, V to W_O: the same seven steps in both layers. `home` holds the lines of code."""
-    weighing = _weigh(split, layer.scale)
-    together = weighing[-1].tensors["A V"].transpose(1, 2).flatten(2)  # (B, N, D)
-    return [*_share_out(home, x, widths, flat, split, extra), *weighing, *_bring_back(home, layer, widths[1], together)]
+def shapes(told: list[tuple[str, tuple[int, ...]]]) -> Table:
+    return Table(("", "shape"), [(what, " × ".join(f"{n:,}" for n in shape)) for what, shape in told])
 
 
-def _share_out(home: type, x: str, widths: tuple[str, str], flat: dict, split: dict, extra: str) -> list[Step]:
-    W, C = widths
-    project, divide = {
-        Attention: ("qkv = self.qkv(x)", "q, k, v = qkv.permute(2, 0, 3, 1, 4)"),
-        TeachingAttention: ("self.qkv(x)", ".permute(2, 0, 3, 1, 4)"),
-    }[home]
-    return [
-        _step(
-            "Q, K, V",
-            "Three matrices make three vectors of every token: its query (what it looks for), its key (what it can be "
-            "found by) and its value (what it gives).",
-            f"Q = {x} W_Q    K = {x} W_K    V = {x} W_V",
-            ("batch", "tokens", C),
-            f"(tokens × {W}) · ({W} × {C}) = (tokens × {C}), three times",
-            home.forward,
-            (project,),
-            flat,
-            joined=True,
-        ),
-        _step(
-            "Heads",
-            f"Nothing is computed here: the columns are shared out, and every head gets a part of each row. "
-            f"In the code Q, K and V are one tensor, {_fused(split)}.{extra}",
-            "Q → Q_1 … Q_h,  K and V alike",
-            DEEP,
-            f"{C} = heads × d_k",
-            home.forward,
-            (divide,),
-            split,
-        ),
+def rows_that_sum(weights) -> Table:
+    """(N, N): the weights of the shortest attention, and what each row and each column sums to."""
+    letters = "abcd"
+    rows = [
+        (letter, *(f"{x:.2f}" for x in row.tolist()), f"**{float(row.sum()):.2f}**")
+        for letter, row in zip(letters, weights, strict=True)
     ]
+    sums = ("sum of the column", *(f"{x:.2f}" for x in weights.sum(0).tolist()), "")
+    return Table(("softmax(X Xᵀ / √d)", *letters, "sum of the row"), [*rows, sums])
 
 
-def _fused(split: dict[str, Tensor]) -> str:
-    """ "13 × 100 × 192, viewed as 13 × 100 × 3 × 4 × 16 and permuted to 3 × 13 × 4 × 100 × 16" """
-    B, h, N, d = split["Q"].shape
-    return f"{B} × {N} × {3 * h * d}, viewed as {B} × {N} × 3 × {h} × {d} and permuted to 3 × {B} × {h} × {N} × {d}"
+def names_in_other_code() -> Fold:
+    from playground.lessons import conventions
 
-
-def _weigh(split: dict[str, Tensor], scale: float) -> list[Step]:
-    q, k, v = split.values()
-    scores = q @ k.transpose(-2, -1) * scale
-    weights = scores.softmax(dim=-1)
-    return [
-        _step(
-            "Scores",
-            "Every query meets every key: one number per pair, a sum of d_k products. Dividing by √d_k keeps these "
-            f"sums from growing with d_k; here the scale is {scale:.3g}.",
-            "QK^T / √d_k",
-            SQUARE,
-            "(tokens × d_k) · (d_k × tokens) = (tokens × tokens), in each head",
-            attention_by_hand,
-            ("scores = q @ k.transpose(-2, -1)", "(scores * scale)"),
-            {"scores": scores},
+    key, query = (conventions.a_bias_of(which) for which in ("key", "query"))
+    plain, off = conventions.largest_with(None), conventions.largest_with(1.0)
+    return Fold(
+        "Names in other code: qkv_bias and qk_scale",
+        Words(
+            "`qkv_bias=True` adds a learned vector to all queries, one to all keys, one to all values: 3 × width "
+            "more parameters. The one of the *keys* changes no weight (measured: at most "
+            f"{key:.0e}), for q·b is the same for every key, and only differences count; that of the queries does "
+            f"({query:.2f}).\n\n`qk_scale=None` means 1/√d_k; a number stands in its place. With 100 random "
+            f"tokens and one head of 64 the largest weight of a row is {plain:.0%} on average; with `qk_scale=1` "
+            f"it is {off:.0%}."
         ),
-        _step(
-            "Softmax",
-            "Each row becomes shares that sum to 1: how much this token takes from each token. So tokens compete: "
-            "what one gains, the others lose.",
-            "A = softmax(QK^T / √d_k)",
-            SQUARE,
-            "(tokens × tokens) stays (tokens × tokens), each row sums to 1",
-            attention_by_hand,
-            (".softmax(dim=-1)",),
-            {"weights": weights},
-        ),
-        _step(
-            "× V",
-            "Each token receives a weighted mean of all values; the weights are its shares.",
-            "A V",
-            DEEP,
-            "(tokens × tokens) · (tokens × d_k) = (tokens × d_k), in each head",
-            attention_by_hand,
-            ("weights @ v",),
-            {"A V": weights @ v},
-        ),
-    ]
+    )
 
 
-def _bring_back(home: type, layer: nn.Module, C: str, together: Tensor) -> list[Step]:
-    join = {
-        Attention: "mixed = mixed.transpose(1, 2).reshape(B, N, D)",
-        TeachingAttention: "t.transpose(1, 2).reshape(B, N, -1)",
-    }[home]
-    return [
-        _step(
-            "Concatenate",
-            "The results of the heads are put side by side: the full width is back.",
-            "[head_1 … head_h]",
-            ("batch", "tokens", C),
-            f"heads × d_k = {C}",
-            home.forward,
-            (join,),
-            {"heads": together},
-            joined=True,
+def other_texts() -> Iterator[Part]:
+    from playground.lessons import conventions
+
+    yield Words("**The shapes of other texts**")
+    weights = conventions.rows_without_matrices()
+    yield Fold(
+        "The shortest of all: Q = K = V = X, without any matrix",
+        shapes(conventions.without_matrices()),
+        rows_that_sum(weights),
+        Words(
+            "The scores X Xᵀ are symmetric; the weights are not, for each row is divided by its own sum. Each token "
+            f"scores high with itself: the diagonal holds {float(weights.diagonal().mean()):.0%} on average."
         ),
-        _step(
-            "W_O",
-            "Until now each head kept to its own columns. One last matrix mixes them.",
-            "[head_1 … head_h] W_O",
-            ("batch", "tokens", C),
-            f"(tokens × {C}) · ({C} × {C}) = (tokens × {C})",
-            home.forward,
-            ("self.proj(mixed)",),
-            {"answer": layer.proj(together)},
+    )
+    yield Fold(
+        "Q, K and V out of one matrix, shared out among 4 heads by one view",
+        shapes(conventions.fused()),
+        Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
+    )
+    yield Fold(
+        "Heads of full width: 5 heads on 5 tokens of 3 numbers",
+        shapes(conventions.full_heads()),
+        Words(
+            "Here every head has matrices of the full width, so each more head costs more. Most code, this one too, "
+            "shares the width among the heads."
         ),
-    ]
+    )
+    yield Fold("A picture of 128 pixels as tokens of 32 numbers", shapes(conventions.patches()))
+    yield names_in_other_code()
+
+
+def walk(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Choice("example", "Example", EXAMPLES)
+    if chosen.example == "picture":
+        said = f"The tokens of this picture in {subject.model}, and its trained parameters."
+        yield Row(Words(said, small=True), choice_of_layer(subject, "at"))
+        yield Wait("Walking through the layer …")
+        yield Drawing("steps", of_the_picture(subject, layer_of(chosen.at, subject)), DRAWN)
+    else:
+        said = "Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing."
+        yield Row(Words(said, small=True), Slider("at", "Layer", {UPPER: ""}))
+        yield Drawing("steps", of_numbers(), DRAWN)
+    yield Ask(asked_about(subject, chosen.example), chosen.example)
+    yield from exercises()
+    yield Wait("Running the network on this picture …")
+    yield whole_table(subject, layer_of(chosen.table_layer, subject), chosen.table_head)
+    yield from other_texts()
+
+
+# The drawing ----------------------------------------------------------------------------------------------------------
+
+
+def of_the_picture(subject: Subject, layer: int) -> bytes:
+    from playground.lessons.walk import steps_to_bytes, walk_picture
+
+    def work() -> bytes:
+        with subject.turns():
+            return steps_to_bytes(walk_picture(subject.vit, subject.image, layer), f"{subject.about} {layer}")
+
+    return subject.kept(("walk", layer), work)
+
+
+def tokens_of(subject: Subject) -> int:
+    """That walk through the layer: those of the size on which the model was trained, as the walk has them."""
+    from playground.lessons.walk import size_of_walk
+
+    c, (high, wide) = subject.vit.config, size_of_walk(subject.vit, subject.image)
+    return (high // c.patch_size) * (wide // c.patch_size) + len(c.prefix)
+
+
+@cache
+def of_numbers() -> bytes:
+    """What the steps of random tokens say, for any numbers: the browser computes them."""
+    from playground.lessons.walk import teaching_steps, vit_steps
+
+    header = {
+        "fields": [[name, label, most] for name, (label, most, _) in NUMBERS.items()],
+        "sizes": {example: dict(zip(NUMBERS, sizes, strict=True)) for example, sizes in SIZES.items()},
+        "vit": [step.plain() for step in vit_steps()],
+        "teaching": [step.plain() for step in teaching_steps()],
+    }
+    return pack(header, {})
+
+
+# Exercises ------------------------------------------------------------------------------------------------------------
+
+
+def exercises() -> Iterator[Part]:
+    right = tuple(ASKED.values())
+    yield Exercise(
+        "Choose numbers so that the scores are 2 × 8 × 10 × 10.",
+        "Batch 2, 8 heads, 10 tokens. The width does not stand in the shape of the scores: any width will do that 8 "
+        "heads can share evenly.",
+        hint="*Your own numbers*. Which of the four is which?",
+        id="shapes_numbers",
+        done=own(*right),
+        tempting=[
+            (own(*other), "The right numbers at other places: the scores are batch × heads × tokens × tokens.")
+            for other in permutations(right)
+            if other != right
+        ],
+    )
+    yield Exercise(
+        "With width 512 and 8 heads, why are the scores divided by √64 and not by √512?",
+        "A head’s query has d_k = 512 / 8 = 64 numbers. A sum of 64 independent products has √64 = 8 times the "
+        "standard deviation of one.",
+    )
+    yield Exercise(
+        "Which numbers of a shape are the same in every step? And in which steps does one token’s result depend on "
+        "other tokens?",
+        "The batch and the tokens. Tokens meet in three steps: QKᵀ compares each query with every key; the softmax "
+        "makes the scores of a row compete; × V mixes values.",
+    )
+
+
+def own(*numbers: int) -> When:
+    """One's own numbers, in the order of ASKED."""
+    return When({"example": ["own"]} | {name: [n] for name, n in zip(ASKED, numbers, strict=True)})
+
+
+# The whole table ------------------------------------------------------------------------------------------------------
+
+
+def whole_table(subject: Subject, layer: int, head: int) -> Fold:
+    """All N × N weights of one head: the drawing shows 64 rows."""
+    seen = subject.trace()
+    title = f"The whole table: {seen.tokens:,} × {seen.tokens:,} weights of one head"
+    choices = Row(
+        choice_of_layer(subject, "table_layer", "Layer of the table"),
+        Slider("table_head", "Head of the table", {n: str(n) for n in range(seen.heads)}),
+    )
+    if seen.tokens > MOST_TABLE:
+        said = f"With more than {MOST_TABLE:,} tokens it would be larger than a screen; choose a coarser grid."
+        return Fold(title, choices, Words(said))
+    head = min(head, seen.heads - 1)
+    end, table = subject.kept(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
+    front = f"The first {len(seen.prefix)} rows and columns belong to no patch. " if seen.prefix else ""
+    said = (
+        f"A row asks, a column is asked. Every row sums to 1; brightest: {end:.1%} and more. {front}Stripes beside the "
+        "diagonal are neighbours above and below, one row of the picture apart."
+    )
+    width = min(760, max(392, seen.tokens))
+    picture = Picture(table, width=width, kind="png", words=f"layer {layer}, head {head}")
+    return Fold(title, choices, Words(said, small=True), picture)
+
+
+def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:
+    """Where its colours end, and the table as a PNG."""
+    with subject.turns():
+        weights = subject.trace().matrix(layer, head)  # (tokens, tokens)
+    return end_of(weights), table_of(weights)
+
+
+DRAWN = ("example", *NUMBERS, "walk")  # settings that the drawing has
+SETTINGS = {
+    "example": Setting.of("picture", EXAMPLES),
+    "at": LAYER,
+    "walk": Renamed(1, tuple(range(1, STEPS + 1)), former="step"),
+    **{name: Written(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBERS.items()},
+    "table_layer": LAYER,
+    "table_head": Setting.of(0, range(MOST_HEADS)),
+}
+LESSON = Lesson(
+    "shapes",
+    "Follow one layer from the tokens that enter it to those that leave it. Every number of a shape has a name and a "
+    "colour. Below the picture stands the code of each step.",
+    SETTINGS,
+    {
+        "walk": Step(
+            "Nine steps", walk, "shapes_scores", ("shapes_numbers",), tuple(SETTINGS),
+            ahead=(
+                {"example": None, "at": (UPPER,)},
+                {"table_layer": (UPPER,), "table_head": range(3)},
+            ),
+            beyond="Here the picture walks through one layer, and three heads have their whole table. The app has all "
+            "layers and heads, on your own picture, and in other models.",
+        ),
+    },
+)  # fmt: skip

@@ -9,10 +9,9 @@ import math
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from playground.lessons import by_hand
+from playground.analysis import by_hand
+from playground.lessons.by_hand import TOKENS, VALUES, at_first
 
-TOKENS = "ABCDEFGHI"
-VALUES = (0, 10, 20, 30, 40, 50, 60, 70, 80)  # of the handout: one number a token
 ASKS = 0  # the token of the handout whose row is computed
 
 # Plans ----------------------------------------------------------------------------------------------------------------
@@ -254,7 +253,7 @@ class Sheet:
 
 
 def sheet() -> Sheet:
-    arrows = by_hand.read(by_hand.start(), tokens=2 * len(TOKENS))
+    arrows = by_hand.read(at_first(), tokens=2 * len(TOKENS))
     assert arrows is not None
     queries, keys = (part.round(decimals=1).tolist() for part in arrows.chunk(2))
     queries, keys = ([[round(x, 1) for x in row] for row in part] for part in (queries, keys))

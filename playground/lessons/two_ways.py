@@ -1,153 +1,377 @@
-"""Convolution and attention side by side: how far each sees, and what each makes of a shifted picture."""
+"""The lesson on convolution and attention: how far each sees, a shifted picture, what is built in, cheaper ways."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-import torch
-import torch.nn.functional as F
-from PIL import Image
-from torch import Tensor
+import numpy as np
+import plotly.graph_objects as go
 
-from playground.pictures import images
-from playground.tracing import Trace, trace
-from playground.vit import VisionTransformer
+from playground.lessons.colours import CONVOLUTION, QUERY, VALUE, WEIGHTS
+from playground.lessons.heads_numbers import measuring
+from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.parts import (
+    After,
+    Ask,
+    Chart,
+    Choice,
+    Code,
+    Exercise,
+    Fold,
+    Part,
+    Slider,
+    Table,
+    Wait,
+    When,
+    Words,
+)  # fmt: skip
+from playground.lessons.pictures import lit, outlined
+from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, of_choice
+from playground.lessons.settings import Setting
+from playground.pictures.jpegs import data_url
 
-SIDE = 12  # patches along the longer side of the pictures that are compared
+if TYPE_CHECKING:
+    from playground.analysis.two_ways import Shifted
 
-
-def field(kernel: int, layers: int) -> int:
-    """The side, in patches, of what a stack of k × k convolutions can see."""
-    return 1 + layers * (kernel - 1)
-
-
-def layers_needed(side: int, kernel: int) -> int:
-    """How many layers until a place at one edge can hear from the other edge."""
-    return math.ceil((side - 1) / (kernel // 2))
-
-
-def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
-    """FLOPs of the first product in one head: of all pairs, within windows, and of linear attention."""
-    return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
-
-
-def by_unfold_multiply_fold(image: Tensor, kernel: Tensor, stride: int, padding: int) -> Tensor:
-    k, (high, wide) = kernel.shape[-1], image.shape[2:]
-    places = F.unfold(image, k, padding=padding, stride=stride)  # (1, 3·k·k, places): a column for each
-    answers = kernel.flatten(1) @ places  # (1, D, places): one matrix for all
-    grid = [(side + 2 * padding - k) // stride + 1 for side in (high, wide)]
-    return F.fold(answers, grid, 1)  # (1, D, rows, columns)
-
-
-CONVOLUTIONS = ((3, 1, 1), (3, 2, 1), (16, 16, 0))  # (kernel, stride, padding): the last is a patch embedding
+KERNELS = (3, 5, 7)
+MOST_TOKENS = 16384
+TOKENS = (64, 196, 576, 1024, 4096, MOST_TOKENS)
+MOST_MOVED = 3  # patches
 
 
-@dataclass(frozen=True)
-class Unfolded:
-    kernel: int
-    stride: int
-    columns: tuple[int, int]  # of the unfolded picture: numbers in each, places
-    answer: tuple[int, int]  # rows, columns
-    apart: float  # the largest difference from torch's own convolution
-    typical: float  # the size of a typical answer
+# How far --------------------------------------------------------------------------------------------------------------
 
 
-def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
-    """Each of CONVOLUTIONS with random filters over the picture, both ways."""
-    pixels = images.model_input(image, images.fit(image.size, 16, (224, 224)), (0.5,) * 3, (0.5,) * 3)
-    random, found = torch.Generator().manual_seed(0), []
-    for k, stride, padding in CONVOLUTIONS:
-        kernel = torch.randn(channels, 3, k, k, generator=random) / (3 * k * k) ** 0.5
-        mine, torchs = (
-            by_unfold_multiply_fold(pixels, kernel, stride, padding),
-            F.conv2d(pixels, kernel, stride=stride, padding=padding),
-        )
-        rows, columns = mine.shape[2:]
-        apart, typical = (float(x) for x in ((mine - torchs).abs().max(), torchs.abs().mean()))
-        found.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), apart, typical))
-    return found
+def field_question() -> Question:
+    return of_choice(
+        "two_ways_far", "Two 3 × 3 convolutions, one after the other. How many patches can the answer at a place know?",
+        {"nine": "9", "twentyfive": "25", "eightyone": "81"},
+        "twentyfive",
+        "Each of the nine places that the second reads has seen its own nine: together 5 × 5. Every further layer "
+        "adds a ring of one patch.",
+        {
+            "nine": "That is what the second layer reads. But what it reads are answers of the first, each of which "
+            "knows nine patches.",
+            "eightyone": "9 × 9 would count the same patches again and again: the nine neighbourhoods overlap.",
+        },
+    )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Shifted:
-    """Two cuts of one picture, the second moved by some pixels to the right, and what was measured on the places that
-    both show. A difference is relative to the size of what differs."""
+def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    from playground.analysis import two_ways
+    from playground.analysis.heads import even_distance
 
-    pictures: tuple[Image.Image, Image.Image]
-    grid: tuple[int, int]
-    patches: int  # moved by so many whole patches
-    one_pixel: float  # how far the patch embedding of a patch moves when the picture moves by one pixel only
-    convolution: float  # largest difference of a convolution's answers, away from the edges
-    features: Tensor  # (rows, columns - patches): cosine of the last layer's features of the same place
-    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the attention of the same place in both
-    apart: float  # half the summed difference of two such rows on the shared places, mean over queries and heads
-    query: tuple[int, int]  # in the second cut
-
-
-def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int, patches: int = 1) -> Shifted:
-    """Both cuts have the same size; the same place lies `patches` columns further left in the second."""
-    c = vit.config
-    P = c.patch_size
-    height, width = images.fit(picture.size, P, (SIDE * P, SIDE * P))
-    wide = picture.convert("RGB").resize((width + patches * P, height), Image.Resampling.BICUBIC)
-    cuts = tuple(wide.crop((start, 0, start + width, height)) for start in (0, patches * P))
-    seen = tuple(trace(vit, cut, size=(height, width)) for cut in cuts)
-    rows, columns = seen[0].grid
-    query = (rows // 2, (columns - patches) // 2)
-    features = tuple(one.on_grid(one.features().T) for one in seen)  # (D, rows, columns)
-    same = torch.cosine_similarity(features[0][:, :, patches:], features[1][:, :, : columns - patches], dim=0)
-    return Shifted(
-        pictures=(cuts[0], cuts[1]),
-        grid=(rows, columns),
-        patches=patches,
-        one_pixel=_one_pixel(vit, seen[0]),
-        convolution=_convolved(vit, seen, patches),
-        features=same,
-        rows=(
-            seen[0].on_grid(seen[0].row(layer, head, (query[0], query[1] + patches))),
-            seen[1].on_grid(seen[1].row(layer, head, query)),
-        ),
-        apart=_apart(seen, layer, patches),
-        query=query,
+    habits = yield from measuring(subject)
+    seen = subject.trace()
+    side, k = max(seen.grid), chosen.kernel
+    yield Words(
+        "A convolution reads k × k patches. A stack of convolutions reads 1 + layers · (k − 1) patches across: its "
+        "**receptive field**. Attention may look at every patch in the first layer. The dots say how far heads look."
+    )
+    yield Choice("kernel", "Kernel", {size: f"{size} × {size}" for size in KERNELS})
+    half = [min(side, two_ways.field(k, layer + 1) // 2) for layer in range(seen.layers)]
+    yield Chart(how_far(habits.distance, half, k), "how-far", 320)
+    yield Ask(field_question())
+    yield any_convolution(subject)
+    yield Words(
+        f"This picture is {side} patches long. A {k}×{k} stack needs **{two_ways.layers_needed(side, k)} layers** "
+        f"until one edge can hear of the other; attention needs one. In layer 0 the heads of {subject.model} look "
+        f"{habits.distance[0].mean():.1f} patches away on average; an even row would look "
+        f"{even_distance(*seen.grid):.1f} patches away."
     )
 
 
-def _convolved(vit: VisionTransformer, seen: tuple[Trace, ...], patches: int) -> float:
-    """The patch embedding is a convolution already; a random 3 × 3 one follows on its answers."""
-    random = torch.Generator().manual_seed(0)
-    D = 16
-    proj = vit.patch_embed.proj
-    kernel = torch.randn(D, D, 3, 3, generator=random) / (9 * D) ** 0.5
-    answers = []
-    for one in seen:
-        with torch.no_grad():
-            x = F.conv2d(one.input.float().cpu(), proj.weight.float().cpu()[:D], stride=vit.config.patch_size)
-            answers.append(F.conv2d(x, kernel)[0])  # (D, rows - 2, columns - 2): nothing is padded
-    first, second = answers[0][:, :, patches:], answers[1][:, :, : answers[1].shape[2] - patches]
-    return float((first - second).abs().max() / first.abs().mean())
+def how_far(distance: np.ndarray, half: list[int], k: int) -> go.Figure:
+    """distance: (layers, heads)"""
+    layers = np.arange(len(distance))
+    figure = go.Figure()
+    figure.add_scatter(
+        x=np.repeat(layers, distance.shape[1]), y=distance.ravel(), mode="markers", name="heads: mean distance",
+        marker={"size": 8, "color": WEIGHTS}, hovertemplate="layer %{x}: %{y:.1f} patches<extra></extra>",
+    )  # fmt: skip
+    figure.add_scatter(
+        x=layers, y=half, mode="lines+markers", name=f"{k}×{k} convolutions: farthest",
+        line={"color": CONVOLUTION, "width": 3}, hovertemplate="layer %{x}: %{y} patches<extra></extra>",
+    )  # fmt: skip
+    figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
+    figure.update_xaxes(title="layer", dtick=1 if len(layers) <= 16 else 4)
+    figure.update_yaxes(title="patches away", rangemode="tozero")
+    return figure
 
 
-def _one_pixel(vit: VisionTransformer, seen: Trace) -> float:
-    """‖E(x′) − E(x)‖ / ‖E(x)‖, in the median over the patches that both show."""
-    proj = vit.patch_embed.proj
-    with torch.no_grad():
-        x = seen._need_input().float().cpu()
-        before, after = (
-            F.conv2d(cut, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1)  # (D, patches)
-            for cut in (x[..., :-1], x[..., 1:])
+def any_convolution(subject: Subject) -> Fold:
+    from playground.analysis import two_ways
+
+    rows = [
+        (
+            f"{one.kernel} × {one.kernel}, stride {one.stride}", f"{one.columns[0]} × {one.columns[1]:,}",
+            f"{one.answer[0]} × {one.answer[1]}", f"{one.apart:.0e} of {one.typical:.2f}",
         )
-    return float(((after - before).norm(dim=0) / before.norm(dim=0).clamp(min=1e-9)).median())
+        for one in subject.kept("unfolded", lambda: two_ways.unfolded(subject.image))
+    ]  # fmt: skip
+    return Fold(
+        "Any convolution is unfold, multiply, fold",
+        Code.of(two_ways.by_unfold_multiply_fold),
+        Table(("on this picture", "unfolded", "answer", "largest difference from `conv2d`"), rows),
+        Words(
+            "At stride 1 the places overlap: each pixel is copied nine times. Where stride and kernel "
+            "are equal nothing overlaps: that is the patch embedding (*Patches*, step 1)."
+        ),
+    )
 
 
-def _apart(seen: tuple[Trace, ...], layer: int, patches: int) -> float:
-    """Half the summed difference between the rows of the same place, each on the places that both cuts show."""
-    rows, columns = seen[0].grid
-    front = len(seen[0].prefix)
-    asked = [(row, column) for row in range(rows) for column in range(columns - patches)]
-    both = []
-    for moved, one in ((patches, seen[0]), (0, seen[1])):
-        weights = one.weights(layer, [(row, column + moved) for row, column in asked])[..., front:]
-        shared = weights.unflatten(-1, (rows, columns))[..., moved : columns - patches + moved].flatten(-2)
-        both.append(shared / shared.sum(-1, keepdim=True))
-    return float((both[0] - both[1]).abs().sum(-1).mean() / 2)
+# A shifted picture ----------------------------------------------------------------------------------------------------
+
+
+def shift_question(apart: float, layer: int, head: int, convolution: str, shown: Pictures) -> Question:
+    """`apart` in per cent; `convolution`: what becomes of its answers, in words."""
+    return Question(
+        "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
+        Number(0, 100, " %"), apart,
+        f"That is the mean over all heads of layer {layer} and over all places that both pictures show. Below is one "
+        f"row: head {head}, the outlined place. A convolution’s answers at these places {convolution}.",
+        prose=PROSE,
+        tempting=(
+            ((0, 0.4), "So it would be with a convolution, away from the edges."),
+            ((90, 100), "Most of what a patch is compared with has moved along, so most of its weight stays."),
+        ),
+        picture=shown,
+    )  # fmt: skip
+
+
+def shift(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    layer, head = subject.shown
+    yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
+    yield Wait("Running the network on both pictures …")
+    found = moved(subject, chosen.moved)
+    about = f"{subject.about} {found.patches} {layer} {head}"
+    yield Ask(shift_question(100 * found.apart, layer, head, answers(found), both(found)), about)
+    by_one, by_most = (moved(subject, by).apart for by in (1, MOST_MOVED))
+    yield After(
+        "two_ways_shift",
+        Words(
+            f"The same place asks (in white), layer {layer}, head {head}. After the last layer its features have a "
+            f"cosine of **{float(found.features.mean()):.3f}** on average, of {float(found.features.min()):.3f} at "
+            "worst: every patch has another position, and a column of patches leaves while another comes in."
+        ),
+        Fold(
+            "More: and a convolution?",
+            Words(
+                f"Away from the edges its answers {answers(found)}: the picture moved by whole patches. Moved by a "
+                "single pixel, the patch embedding, a convolution with a stride of a whole patch, changes by "
+                f"{found.one_pixel:.0%} of its length."
+            ),
+        ),
+        Exercise(
+            "Move the picture by 3 patches. Then guess again.",
+            f"Moved by 1 it is {by_one:.0%}, by 3 it is {by_most:.0%} on this picture: each step brings in another "
+            "column, and positions of places farther away.",
+            hint="The choice above the question.",
+            id="two_ways_moved",
+            done=When({"moved": [MOST_MOVED]}),
+        ),
+    )
+
+
+def moved(subject: Subject, patches: int) -> Shifted:
+    from playground.analysis import two_ways
+
+    layer, head = subject.shown
+
+    def work() -> Shifted:
+        with subject.turns():
+            return two_ways.shifted(subject.vit, subject.image, layer, head, patches)
+
+    return subject.kept(("shifted", layer, head, patches), work)
+
+
+def both(found: Shifted) -> Pictures:
+    spots = [(found.query[0], found.query[1] + by) for by in (found.patches, 0)]
+    pairs = list(zip(found.pictures, found.rows, spots, strict=True))
+    first, second = (data_url(outlined(cut, found.grid, spot)) for cut, _, spot in pairs)
+    before, after = (data_url(lit(cut, row, spot)) for cut, row, spot in pairs)
+    aspect = found.pictures[0].width / found.pictures[0].height
+    return Pictures((first, second), (before, after), ("as it was", f"moved by {found.patches}"), aspect)
+
+
+def answers(found: Shifted) -> str:
+    """How far a convolution's differ after the shift, in words."""
+    return f"differ by {found.convolution:.0e} of their size" if found.convolution else "are exactly the same"
+
+
+# What is built in -----------------------------------------------------------------------------------------------------
+
+
+def parameters_question(d: int) -> Question:
+    return Question(
+        "two_ways_built",
+        f"A 3 × 3 convolution from {d} to {d} channels learns 9D² numbers, biases aside. All of attention, W_Q, W_K, "
+        "W_V and W_O, learns ▢.",
+        Number(0, 10 * d * d, step=1000), 4 * d * d,
+        "4D², whatever the picture’s size: attention has no parameter for a place. It mixes by weights that are "
+        "computed anew for each picture, not learned.",
+        tempting=(
+            ((6 * d * d, 10 * d * d), "Attention may look at every patch, but no patch has parameters of its own: "
+             "W_Q and W_K are the same at all places."),
+            ((0, 1.5 * d * d), "That would be one matrix. Query, key, value and output have one each."),
+        ),
+        picture=Bars(
+            ("1 × 1 convolution", "attention", "3 × 3 convolution", "5 × 5 convolution"),
+            (d * d, 4 * d * d, 9 * d * d, 25 * d * d), 26 * d * d, at=1, across=True, height=380,
+            title=f"Parameters, width {d}",
+        ),
+    )  # fmt: skip
+
+
+def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    width = subject.vit.config.width
+    yield Words(
+        "The **inductive bias** of a network is what its architecture makes true, or likely, of its answers before "
+        "it has seen a single picture."
+    )
+    yield Ask(parameters_question(width), str(width))
+    yield Table(
+        ("", "convolution", "attention"),
+        (
+            ("**locality**", "reads k × k neighbours, nothing else", "may read every patch"),
+            ("**shared parameters** (“weight sharing”)", "one kernel at all places",
+             "W_Q, W_K, W_V at all places; the *mixing* differs with the picture"),
+            ("**order**", "each parameter belongs to a direction", "none: a set; positions are added"),
+            ("**a shifted picture**", "the answer shifts along (equivariance), but for edges",
+             "without positions it shifts along too, if the same patches are there; with them this is not built in"),
+            ("**shuffled patches**", "another answer", "without positions, the same answers, shuffled along"),
+        ),
+    )  # fmt: skip
+    yield Words(
+        "A bias helps if it is true of the pictures. In the ViT paper, trained on ImageNet’s 1.3 million pictures "
+        "alone, ViTs stay below convolutional networks of their size; with 300 million they are ahead: attention’s "
+        "**appetite for data**."
+    )
+    yield Exercise(
+        "A network must count the windows of a house, wherever they are. Which bias helps?",
+        "Sharing parameters over all places. Both have it, in the kernel or in W_Q, W_K, W_V. Locality helps to find a "
+        "window; to *count*, far places have to be brought together.",
+    )
+
+
+WINDOW, HEAD = 49, 64  # tokens of a window, numbers of a head
+
+
+# Cheaper ways ---------------------------------------------------------------------------------------------------------
+
+
+def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, int]]) -> Question:
+    """`products`: of each count of tokens, the FLOPs of all pairs, in windows, and of linear attention."""
+    every, windows, straight = (tuple(column) for column in zip(*products, strict=True))
+    return Question(
+        "two_ways_cheaper",
+        f"Linear attention never makes the N × N table: at {counts[-1]:,} tokens its first product costs ▢ FLOPs.",
+        Number(1e5, 1e11, log=True), straight[-1],
+        f"2Nd² = 2 · {counts[-1]:,} · {HEAD}²: it grows with N, not N², and is 1/{every[-1] // straight[-1]} of all "
+        f"pairs. At N = d = {HEAD} tokens the two cost the same, and below that it costs more. Counted, not measured: "
+        "what is quickest also depends on memory: *Cost*, step 4.",
+        prose=f"One head of {HEAD} numbers. Full attention compares all pairs. Attention in windows of {WINDOW} tokens "
+        "compares only those in a window.",
+        tempting=(
+            ((2e10, 1e11), "That is all pairs. Linear attention multiplies keys and values first: d × d."),
+            ((1e5, 1e7), f"Each token still takes d × d = {HEAD**2:,} products."),
+        ),
+        picture=Lines(
+            tuple(counts),
+            (
+                Series("all pairs", every, WEIGHTS), Series(f"windows of {WINDOW}", windows, VALUE, dash=True),
+                Series("linear attention", straight, QUERY, shown=1, below=True),
+            ),
+            1e5, 1e11, "tokens", at=(2, len(counts) - 1), title="FLOPs of the first product", log_x=True, log_y=True,
+            x_ticks=tuple(counts),
+        ),
+    )  # fmt: skip
+
+
+def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    from playground.analysis import two_ways
+
+    counts = (64, 256, 1024, 4096, 16384)
+    yield Ask(linear_question(counts, [two_ways.products(n, WINDOW, HEAD) for n in counts]))
+    yield Words(
+        "Attention costs N² because each token may look at each. Three ways around that, each with its price; none is "
+        "simply better."
+    )
+    yield Fold(
+        "Windows (Swin)",
+        Words(
+            "Softmax over the w² tokens of a window, not all N: N · w² scores instead of N². Far tokens meet only "
+            "after several layers, in which the windows are shifted; locality is back."
+        ),
+    )
+    yield Fold(
+        "Linear attention",
+        Words(
+            "Replace exp(q·k) by φ(q)·φ(k). Then (φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V), and the right side needs no N × N "
+            "table: N · d² instead of N² · d. (Each row is still divided by its sum.) But φ(q)·φ(k) can't single out "
+            "one key as sharply as exp can."
+        ),
+    )
+    yield Fold(
+        "State spaces (S4, Mamba)",
+        Words(
+            "Read the tokens in a row and keep a state, hₜ = A hₜ₋₁ + B xₜ, yₜ = C hₜ: N steps; in Mamba, A, B and C "
+            "depend on xₜ, so that it chooses what to keep. What is far back has to fit into the state, and a picture "
+            "needs an order in which it is read."
+        ),
+    )
+    yield Fold(
+        "And full attention?",
+        Words(
+            "A fused kernel makes it cheap in *memory*, and with a few hundred tokens there is little to gain: the "
+            "matrices cost most. *Cost*, step 4, measures windows and linear attention beside it; here their first "
+            "product is counted."
+        ),
+    )
+    yield Slider("cheap_tokens", "Tokens", {count: f"{count:,}" for count in TOKENS})
+    names = ("all pairs, 2 N² d", f"windows of {WINDOW} tokens, 2 N w² d", "linear attention, 2 N d²")
+    flops = two_ways.products(chosen.cheap_tokens, WINDOW, HEAD)
+    rows = [(name, f"{n:,}", f"{n / flops[0]:.3g} ×") for name, n in zip(names, flops, strict=True)]
+    yield Table((f"one head of {HEAD}, the first product", "FLOPs", ""), rows)
+    yield Exercise(
+        "Choose the number of tokens with which linear attention costs as much as all pairs.",
+        "With as many as a head has numbers: N = d, for 2N²d = 2Nd² there. Below that it costs *more*. All "
+        "pairs grow with the square of the tokens, linear attention with the tokens alone.",
+        hint="When do two lines of the table say 1 ×?",
+        id="two_ways_linear",
+        done=When({"cheap_tokens": [HEAD]}),
+        tempting=[
+            (When({"cheap_tokens": [MOST_TOKENS]}),
+             "Here linear attention saves most. Look for the place where it saves nothing."),
+        ],
+    )  # fmt: skip
+
+
+LESSON = Lesson(
+    "two_ways",
+    "A convolution always reads the same neighbours with the same parameters. Attention reads whatever the picture "
+    "makes it read.",
+    {
+        "kernel": Setting.of(3, KERNELS),
+        "moved": Setting.of(1, range(1, MOST_MOVED + 1)),
+        "cheap_tokens": Setting.of(1024, TOKENS),
+    },
+    {
+        "far": Step("1 · How far", far, "two_ways_far", (), ("kernel",), ahead=({"kernel": None},), beyond=OWN),
+        "shift": Step(
+            "2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",), ahead=({"moved": None},),
+            beyond=OWN,
+        ),
+        "built": Step("3 · What is built in", built, "two_ways_built"),
+        "cheaper": Step(
+            "4 · Cheaper ways", cheaper, "two_ways_cheaper", ("two_ways_linear",), ("cheap_tokens",),
+            ahead=({"cheap_tokens": None},),
+        ),
+    },
+)  # fmt: skip
+PROSE = (
+    "Move the picture by whole patches. A convolution’s answer moves along and stays the same: **translation "
+    "equivariance**, for one kernel is used everywhere. Most ViTs add a position to each patch, so the same "
+    "patch at another place is another token."
+)

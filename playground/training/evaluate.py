@@ -339,7 +339,7 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
 
 
 # What was measured of the bundled model, beside a filter without a network: read from its card, assets/MODEL.md,
-# which `python benchmarks/bundled.py --write-card` wrote. README and the lesson *Training* show the same table.
+# which `python benchmarks/bundled.py --write-card` wrote. Documentation and the lesson *Training* show this table.
 
 CARD = ASSETS / "MODEL.md"
 FILTER, OURS, LESS = "filter, no network", "`bundled`", "`bundled` − filter"
@@ -378,10 +378,15 @@ def rows() -> dict[str, dict[str, str]]:
     return found
 
 
-def table() -> str:
-    """As Markdown, the pairs first: they are the main measure."""
-    found = rows()
-    first = sorted(found, key=lambda kind: "pairs" not in kind)
-    lines = [["measured where nothing trained", *COLUMNS], ["---"] * (1 + len(COLUMNS))]
-    lines += [[kind, *(found[kind].get(column, "") for column in COLUMNS)] for kind in first]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def table() -> tuple[list[str], list[list[str]]]:
+    """Its head and its rows, the pairs first: they are the main measure."""
+    measured = rows()
+    kinds = sorted(measured, key=lambda kind: "pairs" not in kind)
+    lines = [[kind, *(measured[kind].get(column, "") for column in COLUMNS)] for kind in kinds]
+    return ["measured where nothing trained", *COLUMNS], lines
+
+
+def markdown() -> str:
+    """The same for a file."""
+    head, lines = table()
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *lines))

@@ -126,34 +126,34 @@ class Learner:
         return float(mass.max()), int(layer), int(head)
 
 
+Learned = dict[str, Learner]  # by the names of the two
+
+
 def recipes(seed: int = 0) -> dict[str, Pairs]:
     """The same in all but one thing."""
     alone = Pairs(seed=seed)
     return {ALONE: alone, TOLD: dataclasses.replace(alone, told=TOLD_HEAD)}
 
 
-def train_now(
-    tell: Callable[[dict[str, Learner]], None],
-    stopped: Callable[[], bool] = lambda: False,
-    both: dict[str, Pairs] | None = None,
-) -> dict[str, Learner]:
-    """Both learn in step with each other. Calls `tell` with what they have come to, every ten steps; nothing is left on
-    the disk."""
+def train_now(both: dict[str, Pairs] | None = None, between: Callable[[], object] = lambda: None) -> Iterator[Learned]:
+    """Both learn in step with each other. Yields after each step what they had come to when they were last measured,
+    every ten steps; nothing is left on the disk. `between` is called between two steps."""
     until = time.thread_time() + MOST_SECONDS
     both = both or recipes()
     recipe = both[ALONE]
     with one_core(), ExitStack() as stack:
         learning = {name: Learning(one, Path(stack.enter_context(TemporaryDirectory()))) for name, one in both.items()}
-        tell(so_far := {name: one.look() for name, one in learning.items()})
+        yield (learned := {name: one.look() for name, one in learning.items()})
         for step in range(recipe.total):
-            if stopped() or time.thread_time() > until:
+            between()
+            if time.thread_time() > until:
                 break
             batch = _batch(compositions.boards(np.random.default_rng([recipe.seed, step]), recipe.batch, PATCH))
             for one in learning.values():
                 one.learn(batch)
             if (step + 1) % EVERY == 0:
-                tell(so_far := {name: one.look() for name, one in learning.items()})
-    return so_far
+                learned = {name: one.look() for name, one in learning.items()}
+            yield learned
 
 
 class Learning:
@@ -174,7 +174,7 @@ class Learning:
         """Measures it as it is now."""
         seen = trace(self.run.mean, Image.fromarray(self.tests.images[0]))
         mass = on_the_twin(self.run.mean, self.tests)
-        self.moments.append(Moment(self.run.step, heads.look(seen), mass, seen.to_bytes()))
+        self.moments.append(Moment(self.run.step, heads.look(seen), mass, seen.to_bytes(numbers="int8")))
         self.right.append(self.run.teachers.right)
         told = self.run.mean.told
         names = ("colour", "told") if told else ("colour",)

@@ -8,8 +8,8 @@ from functools import cache
 import streamlit as st
 
 from playground.figures.bundle import LENS_STYLES
+from playground.pictures.jpegs import data_url
 from playground.serving import scripts
-from playground.serving.pictures import data_url
 
 # All that a message carries of our scripts: their address. The app may lie in a folder: its root is that of the script
 # that the page itself names (toolbar.py).
@@ -45,7 +45,10 @@ def component(name: str, script: str, *styles: str, box: str | None = None, shad
     return mounted
 
 
-SHELL_STYLES = ("see/see.css", "shell/stage.css", "shell/toolbar.css")
+SHELL_STYLES = (
+    "see/see.css", "story/story.css", "classroom/classroom.css", "shell/stage.css",
+    "shell/toolbar.css", "shell/wall.css",
+)  # fmt: skip
 APP = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)
 SHARED = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # of a page that somebody shares

@@ -35,8 +35,6 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
   .st-key-step [role=radio][aria-checked=false] { flex: none; } /* of the other steps, the number alone */
   .st-key-step [role=radio][aria-checked=false] p { width: 1ch; overflow: hidden; text-overflow: clip; }
 }
-/* the guided tour: all can be brought above its card */
-.tour-scrolls CONTENT { padding-bottom: 55vh; }
 .tour-goes-on :is(.attention-notice, TOASTS) { inset: auto auto 1rem 1rem; }
 .tour-goes-on .attention-notice { transform: none; }
 .tour-goes-on :is(TOASTS, TOASTS *) { /* under a cursor one stays, and would lie over the card */

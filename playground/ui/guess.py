@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 import streamlit as st
 
 from playground.lessons.questions import Question, plain
-from playground.lessons.words import QUESTIONS
+from playground.lessons.registry import QUESTIONS
 from playground.ui.components import component
 
 state = st.session_state
@@ -21,8 +21,6 @@ def ask(question: Question, context: Hashable = "", afresh: bool = False) -> Non
     assert question.id in QUESTIONS, question.id
     if "gathered" in state:
         state.gathered.append(plain(question))
-        return
-    if _toured():
         return
     more = {"context": str(context), "afresh": afresh}
     component("guess", "lessons/guess.js", "lessons/guess.css")(key=f"guess_{question.id}", data=plain(question) | more)
@@ -40,12 +38,7 @@ def gathered() -> Iterator[list]:
 
 def after(id: str) -> AbstractContextManager:
     """What is drawn in here is seen when the question was guessed; see `held_back`."""
-    return st.container() if _toured() else st.container(key=f"after_{id}")
-
-
-def _toured() -> bool:
-    """The cards of the tour speak of the results."""
-    return "tour" in state.address
+    return st.container(key=f"after_{id}")
 
 
 def held_back() -> str:
@@ -55,6 +48,4 @@ def held_back() -> str:
     return (
         f"{hidden} {{ flex: none !important; height: 0 !important; min-height: 0 !important; overflow: hidden; "
         "&, & * { visibility: hidden !important; } }\n"
-        "@media (min-width: 861px) and (min-height: 600px) {"  # a question without a picture of its own
-        " [data-asks='in sight'] { position: sticky; bottom: 0; z-index: 6; } }\n"
     )

@@ -6,7 +6,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.serving import admission, hosts, settings
+from playground.serving import hosts, ledger, settings
 
 # Nothing is loaded from, sent to, or framed by another host; deploy/README.md says what each word is for.
 POLICY = (
@@ -69,7 +69,7 @@ class KnownHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket") or await hosts.is_answered(scope):
             return await self.app(scope, receive, send)
-        admission.refused["foreign names"] += 1
+        ledger.refused["foreign names"] += 1
         named = " and ".join(hosts.hosts_named(scope))[:100]
         refusal = PlainTextResponse(REFUSAL.format(named=named), 403, headers() | {"Cache-Control": "no-store"})
         await refusal(scope, receive, send)  # to a socket, too: its browser is told the status

@@ -2,127 +2,238 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from itertools import count
 
 import streamlit as st
 
-from playground.lessons.lesson import Lesson, Settings
+from playground.errors import PlaygroundError
+from playground.lessons.lesson import Lesson, Settings, Subject
 from playground.lessons.parts import (
     After,
     Ask,
     Chart,
     Choice,
     Code,
+    Column,
     Drawing,
     Exercise,
+    Fold,
     Part,
+    Pick,
+    Picture,
     Row,
+    Run,
     Slider,
     Table,
     Wait,
     Words,
     plain_parts,
 )
+from playground.lessons.pictures import small
+from playground.lessons.registry import LESSONS
 from playground.lessons.scripts import SCRIPTS
-from playground.lessons.words import LESSONS
 from playground.pack import pack, unpack
+from playground.pictures.jpegs import as_jpeg
 from playground.serving.here import Here
-from playground.ui import guess
+from playground.ui import guess, messages, work
 from playground.ui import lesson as page
-from playground.ui.components import component, words
-from playground.ui.navigation import tell_settings
+from playground.ui.components import component, picture, spot, words
+from playground.ui.navigation import bring_back_settings, tell_settings
+from playground.ui.pages import PAGES
 
 state = st.session_state
+SEEN = (Ask, Chart, Drawing, Picture, Row, Table)
+WIDE = 420  # pixels: a slider, and a list that opens
 
 
 def show(name: str) -> None:
     lesson = LESSONS[name]
-    here = page.begin(lesson.name, lesson.idea, lesson.settings)
+    here = page.begin(lesson.name, lesson.idea, lesson.settings, first=next(iter(lesson.steps)))
     step = page.steps(lesson.titles)
-    _play(lesson, step, here)
+    at_work = work.of_this_session(here)
+    st.fragment(_play, run_every=work.LOOK_EVERY if at_work else None)(lesson, step, here, at_work)
     page.end()
 
 
-@st.fragment
-def _play(lesson: Lesson, step: str, here: Here) -> None:
-    """A fragment: a choice in the step draws nothing else again."""
+def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
+    """A fragment: a choice in the step draws nothing else again; nor does work, which is looked at again and again."""
+    if work.of_this_session(here) != at_work:
+        st.rerun()  # the whole page: only that can begin or end the looking
+    bring_back_settings()
     chosen = Settings(**{name: state[name] for name in lesson.choices})
-    _Player(lesson, here).play(lesson.steps[step].parts(here, chosen))
+    player = _Player(lesson, here)
+    try:
+        player.play(opened(f"{lesson.name} {step}", lesson.steps[step].parts(here, chosen), here))
+        state.offered = player.offered
+        state.messages = player.messages
+    except PlaygroundError as error:
+        st.error(messages.plain(str(error)))
     tell_settings("step")
+
+
+def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]:
+    """The parts of the step of this name. No page is white while a model is loaded and runs: the first time words and
+    choices wait for what is seen below them, and the picture stands where all of them will be."""
+    before = ("opened", name)
+    if not subject.has(before):
+        meanwhile = Picture(as_jpeg(small(subject.image)))
+        yield Wait(f"Asking {subject.model} …", meanwhile)
+        first = []
+        for part in parts:
+            if isinstance(part, Wait):
+                yield replace(part, meanwhile=part.meanwhile or meanwhile)
+                continue
+            first.append(part)
+            if isinstance(part, SEEN):
+                break
+        yield from first
+        subject.kept(before, lambda: True)
+    yield from parts
 
 
 def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
     """What a drawing tells of its settings. A browser may say anything."""
     told = words(state[key].settings)
+    message = state.get("messages", {}).get(key)
     for name in drawing.settings:
         if name in told:
             state[name] = lesson.choices[name].take(told[name])
+            if message:
+                message.begins[name] = state[name]
+
+
+@dataclass
+class _Message:
+    """What was sent to a drawing. It stays the same after a setting that the drawing itself has told: the same bytes do
+    not travel again. Of the numbers a session keeps the digest alone."""
+
+    digest: bytes
+    sent: dict[str, object]  # the settings with which it was sent
+    begins: dict[str, object]  # and those that hold now
+
+    @staticmethod
+    def of(data: bytes, begins: dict[str, object]) -> _Message:
+        return _Message(sha256(data).digest(), begins, dict(begins))
 
 
 class _Player:
     def __init__(self, lesson: Lesson, here: Here):
         self.lesson, self.here = lesson, here
         self.numbers = count()  # of parts, for keys
+        self.offered: set[str] = set()  # settings that have a control on the page
+        self.messages: dict[str, _Message] = {}  # by the keys of drawings
 
     def play(self, parts: Iterable[Part]) -> None:
-        coming, waits = iter(parts), ""
-        while True:
-            with _waiting(waits):
-                part = next(coming, None)
-            if part is None:
-                return
-            waits = part.words if isinstance(part, Wait) else ""
+        """Waits that follow each other share one place; the next part empties it."""
+        coming = iter(parts)
+        place, part = None, next(coming, None)
+        while part is not None:
+            if isinstance(part, Wait):
+                place = place or st.empty()
+                with place.container():
+                    if part.meanwhile:
+                        self.part(part.meanwhile)
+                    with st.spinner(part.words):
+                        part = next(coming, None)
+                continue
+            if place:
+                place.empty()
             self.part(part)
+            place, part = None, next(coming, None)
 
     def part(self, part: Part) -> None:
         match part:
-            case Wait():
-                pass
             case Words(text, small):
                 (st.caption if small else st.markdown)(page.mathematics(page.minus(text)))
-            case Ask(question, context):
-                guess.ask(question, context)
+            case Ask(question, context, afresh):
+                guess.ask(question, context, afresh)
             case After():
                 with guess.after(part.question):
                     self.play(part)
+            case Column():
+                self.play(part)
             case Row():
-                for column, one in zip(st.columns(len(part)), part, strict=True):
+                shown = [(one, share) for one, share in zip(part, part.shares, strict=True) if not _is_settled(one)]
+                for column, (one, _) in zip(st.columns([share for _, share in shown]), shown, strict=True):
                     with column:
                         self.part(one)
-            case Slider(setting, label, options):
-                st.select_slider(page.mathematics(label), list(options), key=setting, format_func=options.get)
-            case Choice(setting, label, options):
-                label = page.mathematics(label)
-                st.segmented_control(label, list(options), key=setting, format_func=options.get, required=True)
+            case Fold():
+                with st.expander(page.mathematics(part.title)):
+                    self.play(part)
+            case Choice() if _is_settled(part):
+                pass
+            case Choice():
+                self.choice(part)
             case Drawing():
                 self.drawing(part)
+            case Picture(data, caption, width, kind):
+                picture(data, kind, caption=caption or None, width=width or "content")
             case Chart(figure, name, height):
                 page.chart(figure, f"chart_{next(self.numbers)}_{name}", height, name)
             case Table(head, rows):
                 lines = [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows)]
                 st.markdown(page.mathematics(page.minus("\n".join(lines))))
             case Code(text, language):
-                st.code(text, language=language, wrap_lines=True)
+                st.code(text, language=language, wrap_lines=True, height="stretch")  # beside another as high
             case Exercise():
                 self.exercise(part)
+            case Run():
+                work.offer(part)
+
+    def choice(self, choice: Choice) -> None:
+        setting, options = choice.setting, choice.options
+        self.bring_back(choice)
+        how = {"label": page.mathematics(choice.label), "options": list(options), "format_func": options.get}
+        if isinstance(choice, Slider):
+            st.select_slider(**how, key=setting, width=WIDE)
+        elif isinstance(choice, Pick):
+            st.selectbox(**how, key=setting, width=WIDE)
+        else:
+            st.segmented_control(**how, key=setting, required=True)
+
+    def bring_back(self, choice: Choice) -> None:
+        """A control that was away for some runs would show its first option: the browser hears of a value that is set
+        in the run that draws it. What is not there, such as a layer of a deeper model, is as it opens."""
+        setting = choice.setting
+        there = state[setting] in choice.options
+        if not there or setting not in state.get("offered", ()):
+            state[setting] = state[setting] if there else self.lesson.choices[setting].default
+        self.offered.add(setting)
 
     def drawing(self, drawing: Drawing) -> None:
         """What it tells of its settings goes into session state, and with that into the address."""
         script = SCRIPTS[drawing.name]
-        begins = {name: state[name] for name in drawing.settings} | {"view_id": self.here.view_id}
+        begins = {name: state[name] for name in drawing.settings}
+        begins |= {"view_id": self.here.view_id, "microscope": "./?"}
+        key = f"drawing_{drawing.name}"
         if isinstance(drawing.data, bytes):
+            message, former = _Message.of(drawing.data, begins), state.get("messages", {}).get(key)
+            same = former and (former.digest, former.begins) == (message.digest, begins)
+            if same and script.settles:
+                message = former
+            self.messages[key] = message
             header, arrays = unpack(drawing.data)
-            data = pack(header | begins, arrays)
+            data = pack(header | message.sent, arrays)
         else:
             data = dict(drawing.data) | begins
-        key = f"drawing_{drawing.name}"
         mount = component(drawing.name, f"lessons/{drawing.name}.js", *script.styles, box=script.html)
-        mount(
-            key=key, data=data, default={"settings": None}, on_settings_change=partial(hear, key, self.lesson, drawing)
-        )
+        made = mount(
+            key=key, data=data, default={"settings": None}, on_open_change=lambda: None,
+            on_settings_change=partial(hear, key, self.lesson, drawing),
+        )  # fmt: skip
+        if told := made.get("open"):
+            self.open_head(told)
+
+    def open_head(self, told: object) -> None:
+        """In the microscope. A browser may say anything."""
+        c = self.here.vit.config
+        if head := spot(told, c.depth, c.heads):
+            shown = {"layer": str(head[0]), "head": str(head[1])}
+            st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | shown)
 
     def exercise(self, exercise: Exercise) -> None:
         (told,) = plain_parts([exercise], bytes.hex)
@@ -133,13 +244,6 @@ class _Player:
         )
 
 
-@contextmanager
-def _place(words: str):
-    place = st.empty()
-    with place, st.spinner(words):
-        yield
-    place.empty()
-
-
-def _waiting(words: str) -> AbstractContextManager:
-    return _place(words) if words else nullcontext()
+def _is_settled(part: Part) -> bool:
+    """A choice of one is none."""
+    return isinstance(part, Choice) and len(part.options) < 2

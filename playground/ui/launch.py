@@ -12,34 +12,37 @@ import urllib.request
 import webbrowser
 from collections.abc import Iterable
 from contextlib import suppress
+from ipaddress import ip_address
 
-from playground.assets import APP
 from playground.errors import PlaygroundError
 from playground.serving import hosts, settings
+from playground.ui import run
 
 FIRST_PORT = 8501  # Streamlit's
 TRIED_PORTS = 100
 EVERYBODY = ("0.0.0.0", "::")  # addresses to listen on; a browser can't go there
+OPEN = (
+    "Everybody who reaches this machine can open the playground, which suits a room; against floods of connections, "
+    "slow connections and large requests only the image is protected, by its proxy (deploy/README.md)."
+)
 
 
 def launch(host: str = "localhost", port: int | None = None, browser: bool = True, names: Iterable[str] = ()) -> None:
     """Returns when the server has ended. Without a port, the first free one from 8501 is taken. `names`: by which
     browsers may call it, beside its own."""
-    settings.find_a_home()
-    from streamlit.web import cli
-
     port = _free_port(host) if port is None else port
     if not _is_free(host, port):
         raise PlaygroundError(f"Port {port} is taken by another program; choose another, or leave --port out.")
     _answer_to(*names, *_as_name(host))
+    there = "localhost" if host in EVERYBODY else host
+    url = f"http://{f'[{there}]' if ':' in there else there}:{port}{hosts.read(os.environ.get(hosts.OPTION))}"
+    print(f"The playground is at {url}; Ctrl-C ends it.", flush=True)
+    if not _is_of_this_machine(host):
+        print(OPEN, flush=True)
     if browser:
-        there = "localhost" if host in EVERYBODY else host
-        base = hosts.read(os.environ.get(hosts.OPTION))
-        threading.Thread(target=_open_when_ready, args=(f"http://{there}:{port}{base}",), daemon=True).start()
-    # Streamlit finds the production settings by itself, wherever it is started: in .streamlit/ beside app.py.
-    asked = ["run", str(APP), f"--server.address={host}", f"--server.port={port}"]
-    with suppress(cli.click.Abort):  # Ctrl-C
-        cli.main(asked, standalone_mode=False)
+        threading.Thread(target=_open_when_ready, args=(url,), daemon=True).start()
+    with suppress(KeyboardInterrupt):
+        run.serve(run.at_port(host, port))
 
 
 def _answer_to(*names: str) -> None:
@@ -52,6 +55,11 @@ def _as_name(host: str) -> Iterable[str]:
     """Where it listens, if that is a name: its addresses are answered anyway."""
     is_address = ":" in host or host.replace(".", "").isdecimal()
     return [] if is_address or host == "localhost" else [host]
+
+
+def _is_of_this_machine(host: str) -> bool:
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return all(ip_address(str(address[0])).is_loopback for *_, address in found)
 
 
 def _free_port(host: str) -> int:

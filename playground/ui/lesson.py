@@ -9,9 +9,8 @@ from itertools import pairwise
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.lessons.registry import EXERCISES, QUESTIONS
 from playground.lessons.settings import Setting
-from playground.lessons.texts import Step
-from playground.lessons.words import EXERCISES, QUESTIONS
 from playground.serving.here import Here
 from playground.ui.components import component, words
 from playground.ui.navigation import arrive, tell_settings
@@ -24,16 +23,17 @@ _MODEBAR = {
 }
 
 
-def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None) -> Here:
-    """The page's title and its one idea, under the toolbar. Widgets whose `key` is the name of a setting stand in the
-    address."""
+def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first: str | None = None) -> Here:
+    """The page's title, under the toolbar, and its one idea, which stands above its `first` step alone where it has
+    steps. Widgets whose `key` is the name of a setting stand in the address."""
     here = arrive(page, settings)
     st.session_state.titles = {}
     if st.session_state["class"] == "no":
         _overview(page)
     with st.container(key="lesson"):
         st.header(mathematics(PAGES[page].title), anchor=False)
-        st.markdown(mathematics(idea))
+        if first is None or st.session_state.step == first:
+            st.markdown(mathematics(idea))
     return here
 
 
@@ -55,7 +55,13 @@ def _overview(page: str) -> None:
 
 
 def mathematics(text: str) -> str:
-    """The root has its bar, what stands low stands low, and a power high; in what Streamlit reads as Markdown."""
+    """The root has its bar, what stands low stands low, and a power high; in what Streamlit reads as Markdown. Code
+    stays as it is."""
+    parts = re.split(r"(`[^`]+`)", text)
+    return "".join(part if part.startswith("`") else _formulas(part) for part in parts)
+
+
+def _formulas(text: str) -> str:
     text = re.sub(r"(?<![\w`$])e\^(?:\(([^)]*)\)|([−-]?(?:∞|\d+(?:\.\d+)?)))", _power, text)
     text = re.sub(r"(?<![\w{`$])√(d_k|\d+)(?![\w}`])", r"$\\sqrt{\1}$", text)
     return re.sub(r"(?<![\w{`$])(d_k|W_[OQKV])(?![\w}`])", r"$\1$", text)
@@ -73,7 +79,8 @@ def low(text: str) -> str:
 
 def steps(titles: Mapping[str, str]) -> str:
     """One idea on the screen at a time: the steps of a page to choose from, and the one that is chosen."""
-    st.pills("Step", titles, format_func=titles.get, key="step", label_visibility="collapsed", required=True)
+    if len(titles) > 1:
+        st.pills("Step", titles, format_func=titles.get, key="step", label_visibility="collapsed", required=True)
     st.session_state.titles = titles
     return st.session_state.step
 
@@ -83,10 +90,8 @@ def _on_next(step: str) -> None:
 
 
 def _place() -> str:
-    """The page and its step: where it changes, the reader begins at the top. (On Shapes, a step is a number, and its
-    drawing goes through them without moving.)"""
-    step = st.session_state.get("step")
-    return f"{st.session_state.page} {step if isinstance(step, str) else ''}"
+    """The page and its step: where it changes, the reader begins at the top."""
+    return f"{st.session_state.page} {st.session_state.get('step', '')}"
 
 
 def end() -> None:
@@ -119,24 +124,6 @@ def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = Non
     st.plotly_chart(figure, width="stretch", key=key, config=config)
 
 
-def say(text: str, **numbers: object) -> None:
-    """A lesson's prose, with what was measured on the picture, for which it has {names}."""
-    st.markdown(mathematics(minus(text.format(**numbers))))
-
-
 def minus(text: str) -> str:
     """Before a number stands a minus, not a hyphen."""
     return re.sub(r"(?<=[\s(*])-(?=\d)", "−", text)
-
-
-def exercises(step: Step, done: Mapping[str, bool | str] | None = None, **numbers: object) -> None:
-    """All of a step, with what was measured on the picture. `done`: by its id, whether the page is in the state that an
-    exercise asks for, or which tempting one it is in. With a hint, the answer comes one click later. The browser keeps
-    what was done."""
-    for one in (found.filled(**numbers) for found in step.exercises):
-        found = (done or {}).get(one.id)
-        data = {"id": one.id, "question": one.asks, "hint": one.hint, "answer": minus(one.answer)}
-        data |= {"done": False, "why": one.tempting[found]} if isinstance(found, str) else {"done": found, "why": ""}
-        component("exercise", "lessons/exercise.js", "lessons/exercise.css")(
-            key=f"exercise_{one.id or one.asks[:40]}", data=data
-        )

@@ -4,17 +4,19 @@ end."""
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import signal
 import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 
 import streamlit as st
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.serving import admission, cache, models, people, pictures, prepared, settings
+from playground.serving import cache, ledger, models, people, pictures, prepared, settings
 from playground.ui import messages, streamlit_private
 from playground.ui.streamlit_private import asked_of, shown_on
 
@@ -46,16 +48,27 @@ def _in_the_background() -> None:
 
 def _log_to_stdout() -> None:
     handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    as_text = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
+    handler.setFormatter(InJson() if settings.now().log == "json" else as_text)
     log = logging.getLogger("playground")
     log.handlers[:] = [handler]
     log.setLevel(logging.INFO)
     log.propagate = False
 
 
+class InJson(logging.Formatter):
+    """A line of JSON for each event: what a text would say, in fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        event = {"time": when, "level": record.levelname.lower(), "message": record.getMessage()}
+        if record.exc_info:
+            event["trace"] = self.formatException(record.exc_info)
+        return json.dumps(event, ensure_ascii=False)
+
+
 FILES = 65536  # that the process may have open
 FORGET_EVERY = 60.0  # seconds
-LOOK_EVERY = 0.05  # seconds, at how late the loop is
 # Seconds that another thread of Python keeps it, while the loop wants to go on. An answer asks for it a dozen times, at
 # each read and write: with Python's own 5 ms that was a tenth of a second as soon as one page was run.
 TURN = 0.0005
@@ -69,10 +82,9 @@ async def lifespan(_) -> AsyncIterator[None]:
     settings.find_a_folder()
     for number in (signal.SIGTERM, signal.SIGINT):
         _end_soon_after(number)
-    going = [asyncio.create_task(work) for work in (_forget_the_gone(), _watch_the_lag())]
+    forgetting = asyncio.create_task(_forget_the_gone())
     yield
-    for task in going:
-        task.cancel()
+    forgetting.cancel()
 
 
 def _open_more_files() -> None:
@@ -89,16 +101,9 @@ def _open_more_files() -> None:
 async def _forget_the_gone() -> None:
     while True:
         await asyncio.sleep(FORGET_EVERY)
+        ledger.seats.charge()
         people.forget_the_gone()
         await asyncio.to_thread(cache.give_back_free)
-
-
-async def _watch_the_lag() -> None:
-    loop = asyncio.get_running_loop()
-    while True:
-        wanted = loop.time() + LOOK_EVERY
-        await asyncio.sleep(LOOK_EVERY)
-        admission.lag.note(loop.time() - wanted)
 
 
 def _end_soon_after(number: signal.Signals) -> None:

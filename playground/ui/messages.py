@@ -7,7 +7,7 @@ import time
 
 import streamlit as st
 
-from playground.serving import admission, asker
+from playground.serving import asker, ledger
 from playground.ui import streamlit_private
 
 AGAIN_AFTER = 2.0  # seconds: a toast about waiting is prolonged as often
@@ -32,7 +32,7 @@ class OnPage:
         """Its socket's network. Of a visitor on the server's own machine Streamlit tells none, so their pages and their
         requests would be of two."""
         session = streamlit_private.session()
-        home = admission.sockets.network_of(session)
+        home = ledger.seats.address_of(session)
         network = asker.network(st.context.ip_address) if home is None else home
         return asker.Who(st.session_state.get("key") or session, network)
 

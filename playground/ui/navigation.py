@@ -12,18 +12,15 @@ import streamlit as st
 
 from playground.errors import PlaygroundError
 from playground.lessons.settings import Setting
-from playground.serving import admission, chosen, people, settings
+from playground.serving import chosen, ledger, people, settings
 from playground.serving.answering import Refused
 from playground.serving.here import Here
 from playground.ui import messages, streamlit_private
 from playground.ui.components import app_component
-from playground.ui.pages import PAGES
 from playground.ui.toolbar import heard
-from playground.ui.tour_steps import STEPS
 
 CLASS = Setting.of("no", ("no", "yes"))  # of every page: a class link hides what a class does not need
 MICROSCOPE = "microscope"
-STEPS_BY_NUMBER = {str(n): step for n, step in enumerate(STEPS, start=1)}
 
 
 def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
@@ -31,29 +28,23 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
     one; what it leaves open stays as it was on the page before."""
     state, settings = st.session_state, {**(settings or {}), "class": CLASS}
     moved = state.get("page") != page or state.pop("read_again", False)
-    given = _toured(page, _given(page, moved))
+    given = _given(page, moved)
     if read := moved or given != state.get("address") or "here" not in state:
         state.page, state.settings, state.address = page, settings, given
         _set(given)
     state.arriving = state.get("arriving", False) or read  # until the page has told its settings
     _look(given if read else None)
-    for name, value in state.get("chosen", {}).items():
-        # Streamlit forgets a widget that a run has not drawn; and a browser that still loads the widget's own script
-        # says None of it
-        if name in settings and state.get(name) is None:
-            state[name] = value
+    bring_back_settings()
     return state.here
 
 
-def _toured(page: str, given: dict[str, str]) -> dict[str, str]:
-    """A link to a step of the tour leads to the step's page, and where it says nothing else, to the step's view."""
-    step = STEPS_BY_NUMBER.get(given.get("tour"))
-    if step is None or (step.page == page and (len(given) > 1 or page == MICROSCOPE)):  # there, the browser knows
-        return given
-    words = chosen.read_address(given)[0] | step.words | {"tour": given["tour"]}
-    if step.page != page:
-        st.switch_page(PAGES[step.page].file, query_params=words)
-    return words
+def bring_back_settings() -> None:
+    """Streamlit forgets a widget that a run has not drawn; and a browser that still loads the widget's own script says
+    None of it. Needed also where a part of a page is drawn alone."""
+    state = st.session_state
+    for name, value in state.get("chosen", {}).items():
+        if name in state.settings and state.get(name) is None:
+            state[name] = value
 
 
 def _set(given: Mapping[str, str]) -> None:
@@ -81,7 +72,7 @@ def _look(given: dict[str, str] | None) -> None:
     view = view or chosen.view_of(said["view"]) or (former.view if former else {})
     state.key = key
     if key and people.KEY.fullmatch(key):
-        admission.sockets.asks(streamlit_private.session(), key)
+        ledger.seats.asks(streamlit_private.session(), key)
     _open(words, view, key)
 
 
@@ -165,8 +156,7 @@ def tell_settings(part: str) -> None:
     """The browser writes the settings of a lesson into its address; a `part` of the page that is drawn alone tells them
     by itself. A new setting is a step to which Back leads; another page or picture has been one already."""
     state, settings = st.session_state, _settings_now()
-    tour = {"tour": state.address["tour"]} if "tour" in state.address else {}
-    state.address = state.here.words() | settings | tour
+    state.address = state.here.words() | settings
     now = {"run": streamlit_private.session(), "page": state.page, "settings": settings, "step": not state.arriving}
     n, former = state.get("told_settings", (0, None))
     state.told_settings = (n + (now != former), now)

@@ -17,6 +17,7 @@ class Page:
 
 
 MICROSCOPE = Page("microscope", "Microscope", "Microscope", ":material/center_focus_strong:", exports="")
+WALL = Page("moments", "Moments", "Moments", ":material/photo_library:")
 LESSONS = (
     Page("by_hand", "By hand", "By hand: attention without training", ":material/pan_tool_alt:"),
     Page("patches", "Patches", "Patches: from pixels to tokens", ":material/grid_on:"),
@@ -31,7 +32,7 @@ LESSONS = (
     Page("code", "Code", "Code: read it", ":material/code:"),
 )
 TEACH = Page("teach", "Teach", "For the one who teaches", ":material/school:")
-PAGES = {page.name: page for page in (MICROSCOPE, *LESSONS, TEACH)}
+PAGES = {page.name: page for page in (MICROSCOPE, WALL, *LESSONS, TEACH)}
 PARTS = {  # of the model, as they follow each other: name -> (the page about it, the pages on which it is lit)
     "Picture": ("patches", ("training", "code")),
     "Patches": ("patches", ("patches", "training", "code")),

@@ -6,9 +6,10 @@ Each function says why it is needed; tests/ui/test_streamlit_private.py fails wh
 from __future__ import annotations
 
 import logging
+import os
 
 import streamlit as st
-from streamlit import logger, net_util
+from streamlit import config, logger, net_util
 from streamlit.errors import StreamlitInvalidLayoutContextError
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -75,6 +76,14 @@ def shown_on(message: bytes, page: str) -> tuple[bytes, str]:
         return message, said.new_session.page_script_hash
     said.new_session.page_script_hash = page
     return said.SerializeToString(), page
+
+
+def read_environment() -> None:
+    """Streamlit's own command takes its options from the environment, too (STREAMLIT_SERVER_…); we do not start it."""
+    typed = {bool: lambda word: word.lower() in ("true", "1"), int: int, float: float, str: str}
+    for name, option in config.get_config_options().items():
+        if (word := os.environ.get(option.env_var)) is not None and option.type in typed:
+            config.set_option(name, typed[option.type](word), option.env_var)
 
 
 def use_our_pages() -> None:

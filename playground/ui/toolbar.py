@@ -7,21 +7,22 @@ server's script; on a lesson it tells each choice, for the lesson's numbers are 
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from html import escape
 
 import streamlit as st
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.models.names import plain_name
-from playground.serving import models, pictures, routes_samples, scripts
+from playground.serving import models, pictures, previews, routes_samples, scripts
 from playground.serving.hosts import path_of
 from playground.ui import streamlit_private
 from playground.ui.components import APP, APP_STYLES, SHARED, app_component
 from playground.ui.pages import LESSONS, MICROSCOPE, PAGES, Page
-from playground.ui.tour_steps import STEPS
 from playground.version import __version__, repository
 
 state = st.session_state
@@ -56,7 +57,6 @@ def same_for_all() -> dict:
             for page in PAGES.values()
         ],
         "labelled": pictures.labelled_set(),
-        "steps": [step.shown() for step in STEPS],
         "titles": {card.name: card.title for card in models.cards()} | {models.REAL: plain_name(models.REAL)},
         "computes": scripts.computed_by_browsers(),  # models that this person's own machine runs
         "version": __version__,
@@ -101,14 +101,19 @@ PATHS = ("", MICROSCOPE.name)  # how the address of the microscope's page may en
 
 
 class Ahead:
-    """ASGI middleware: changes Streamlit's HTML."""
+    """ASGI middleware: changes Streamlit's HTML, and compresses it where nobody does so in front of the server."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "GET" or path_of(scope).startswith(("/api/", "/static/")):
+        elsewhere = ("/api/", "/static/", "/c/")  # a class's page for phones is no page of Streamlit's
+        if scope["type"] != "http":
             return await self.app(scope, receive, send)
+        # Streamlit would compress numbers at every request, though they gain nothing by it
+        plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
+        if scope["method"] != "GET" or f"{path_of(scope)}/".startswith(elsewhere):
+            return await self.app(plain, receive, send)
         start: Message = {}
         pieces: list[bytes] = []
 
@@ -122,17 +127,24 @@ class Ahead:
             if message["type"] == "http.response.body":
                 pieces.append(message.get("body", b""))
                 if not message.get("more_body"):
-                    await _send_page(path_of(scope), start, b"".join(pieces), send)
+                    await _send_page(scope, start, b"".join(pieces), send)
 
-        return await self.app(scope, receive, with_script)
+        return await self.app(plain, receive, with_script)
 
 
-async def _send_page(path: str, start: Message, html: bytes, send: Send) -> None:
-    page = html
-    if path.rpartition("/")[2] in PATHS:
+async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> None:
+    page, before = html, line()
+    if path_of(scope).rpartition("/")[2] in PATHS:
         page = STREAMLITS_OWN.sub(rb"<template data-later>\g<0></template>", html, count=1)
-    page = page.replace(b"<title>", f"{line()}<title>".encode(), 1)
+        request = Request(scope)
+        root = str(request.url.replace(query="")).rpartition("/")[0]
+        before = previews.tags(request.query_params, f"{root}/") + before
+    page = page.replace(b"<title>", f"{before}<title>".encode(), 1)
     headers = MutableHeaders(scope=start)
+    headers.add_vary_header("Accept-Encoding")
+    if "gzip" in Headers(scope=scope).get("accept-encoding", ""):
+        page = gzip.compress(page, mtime=0)
+        headers["Content-Encoding"] = "gzip"
     headers["Content-Length"] = str(len(page))
     for name in ("ETag", "Last-Modified"):  # of Streamlit's file: our line may be another one tomorrow
         del headers[name]

@@ -1,4 +1,4 @@
-"""A lesson's steps as they are played about the meadow in our own small model, and its exercises as checks.js judges
+"""A lesson's steps as they are played about the meadow in our own small model, and its exercises as exercise.js judges
 them, under Node."""
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from functools import cache
 from test_javascript import ROOT, node
 
 from playground.lessons.lesson import Lesson
-from playground.lessons.parts import After, Part, Row, plain_parts
-from playground.lessons.words import LESSONS
+from playground.lessons.parts import After, Fold, Part, Row, plain_parts
+from playground.lessons.registry import LESSONS
 from playground.serving.here import Here
 
 RIGHT, SILLY = "right", "silly"
 JUDGE = """
-import { stateOfExercise } from "./playground/microscope/lessons/checks.js";
+import { stateOfExercise } from "./playground/microscope/lessons/exercise.js";
 const cases = JSON.parse(await new Response(process.stdin).text());
 const judge = ({ exercise, settings, reports }) => stateOfExercise(exercise, settings, reports);
 console.log(JSON.stringify(cases.map(judge)));
@@ -36,7 +36,7 @@ def parts_of(name: str, step: str, **state: object) -> list[Part]:
 
 def flat(parts: Iterable[Part]) -> list[Part]:
     """With all that stands in others."""
-    return [one for part in parts for one in (flat(part) if isinstance(part, After | Row) else [part])]
+    return [one for part in parts for one in (flat(part) if isinstance(part, After | Row | Fold) else [part])]
 
 
 def kept(data: bytes) -> str:
@@ -49,7 +49,7 @@ def exercises_of(name: str, step: str, **state: object) -> dict[str, dict]:
 
 
 def flat_plain(parts: Iterable[dict]) -> list[dict]:
-    return [one for part in parts for one in (flat_plain(part["parts"]) if part["kind"] == "row" else [part])]
+    return [one for part in parts for one in (flat_plain(part["parts"]) if "parts" in part else [part])]
 
 
 def text_of(lesson: Lesson, state: Mapping[str, object]) -> dict[str, str]:

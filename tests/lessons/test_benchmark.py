@@ -5,6 +5,7 @@ import sys
 
 import pytest
 import torch
+from waiting import until
 
 from playground.lessons import benchmark
 from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, STEPS, Point, Series
@@ -65,10 +66,19 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
     start = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda _, **how: start([sys.executable, "-c", program], **how))
     series, before = Series(64, 1, 1), []
-    series.wait(lambda: False, lambda: before.append(len(series.points)))
-    assert series.done == 1
+    assert all(moment is None for moment in series.each_moment(lambda: before.append(len(series.points))))
     assert before[:STEPS] == list(range(STEPS))  # each step waits until it may begin
-    assert [p.tokens for p in series.of(CONVOLUTION)] == list(range(STEPS))
+    assert [p.tokens for p in series.points] == list(range(STEPS))
+
+
+def test_a_series_ends_when_nobody_goes_on_with_it():
+    series = Series(1024, 16, 7)
+    moments = series.each_moment(lambda: None)
+    while not series.points:
+        next(moments)
+    moments.close()
+    until(lambda: not series.running, "the process has not ended")
+    assert 0 < len(series.points) < STEPS
 
 
 def test_a_quarter_of_the_free_memory_at_most():
@@ -88,5 +98,5 @@ def test_in_a_container_a_quarter_of_what_is_free_is_taken_and_nothing_begun_wit
     assert benchmark.memory_to_spare() == spare
     if not spare:
         series = Series(64, 8, 3)
-        series.wait(lambda: False)
+        assert list(series.each_moment(lambda: None)) == []
         assert (series.running, series.points) == (False, [])

@@ -1,16 +1,22 @@
-"""A layer as a whole: its boxes have all weights, its pushes add up, its curves are torch's."""
+"""What the lesson on the rest of a layer counts: the boxes have all weights, and the browser has Python's arrows."""
 
-from itertools import pairwise
+import base64
+import json
+import subprocess
 
+import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
-from conftest import SMALL, scramble
+from conftest import SMALL
+from test_javascript import ROOT, node
 
-import playground
-from playground.lessons import block
+from lessons.playing import meadow, parts_of
+from playground.lessons import block, block_boxes
+from playground.lessons.parts import After, Drawing, Table, Wait
+from playground.pack import unpack
 from playground.vit import Config, VisionTransformer
 
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
 KINDS = {
     "ours": SMALL,
     "layer scale": Config(**{**SMALL.__dict__, "layer_scale": True, "classes": 0}),
@@ -18,105 +24,66 @@ KINDS = {
     "pre-norm, map pool": Config(**{**SMALL.__dict__, "pre_norm": True, "pool": "map", "cls_token": False}),
     "pre-training head": Config(**{**SMALL.__dict__, "pre_logits": True}),
 }
+ARROWS = """
+import { decodeHalves, openContainer } from "./playground/microscope/core/core.js";
+import { pushOf } from "./playground/microscope/lessons/push.js";
+const { bytes, asked } = JSON.parse(await new Response(process.stdin).text());
+const { header, section } = openContainer(Uint8Array.from(Buffer.from(bytes, "base64")));
+const moves = decodeHalves(section("moves"));
+console.log(JSON.stringify(asked.map(([layer, patch]) => pushOf(moves, header.layers, layer, patch))));
+"""
 
 
 @pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 def test_the_boxes_hold_every_weight_once(config):
     vit = VisionTransformer(config)
-    found = block.boxes(vit, 67, (64, 64))
+    found = block_boxes.boxes(vit, 67, (64, 64))
     assert sum(box.weights for box in found) == sum(p.numel() for p in vit.parameters())
+    assert {box.name for box in found} <= {*block_boxes.BOXES}
 
 
-def test_the_pushes_are_what_the_layer_adds(seen):
-    found = block.stream(seen)
-    front = len(seen.prefix)
-    for layer in (1, 2):
-        before, after = (seen.features(i)[front:] for i in (layer - 1, layer))
-        torch.testing.assert_close(found.before[layer], before.norm(dim=-1))
-        torch.testing.assert_close(found.kept[layer], torch.cosine_similarity(before, after, dim=-1))
-    (length, zero), (along, aside) = found.arrows(1, 5)
-    assert zero == 0
-    pushed = ((length + along) ** 2 + aside**2) ** 0.5
-    assert pushed == pytest.approx(float(found.after[1, 5]), rel=1e-4)  # token + push = the token after attention
-
-
-def test_gelu_is_torch_s_and_the_hidden_numbers_are_the_model_s(seen):
-    x = torch.linspace(-5, 5, 101)
-    torch.testing.assert_close(block.gelu(x), F.gelu(x))
-    inside, layer = block.hidden(seen, 1), seen.vit.blocks[1]
-    kept = []
-    hook = layer.mlp.fc1.register_forward_hook(lambda module, given, made: kept.append(made))
-    seen.vit(seen.input)
-    hook.remove()
-    torch.testing.assert_close(inside, kept[0][0, len(seen.prefix) :], atol=1e-4, rtol=1e-4)
-
-
-def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_does():
-    """What Block 4 plots: from 2 to 32 layers."""
-    pre, post = (block.LAST_GRADIENTS[place] for place in ("pre", "post"))
-    assert min(post) > 0.9 * post[0]
-    assert all(deeper < 0.8 * shallower for shallower, deeper in pairwise(pre))
-
-
-@pytest.mark.parametrize("depth", block.DEPTHS)
-@pytest.mark.parametrize("start", [None, block.SMALL_START])
-def test_the_plotted_gradients_are_those_of_new_networks(depth, start):
-    """With a ViT's small start it makes no difference where the norms stand."""
-    at, kept = block.DEPTHS.index(depth), block.LAST_GRADIENTS_SMALL if start else block.LAST_GRADIENTS
-    found = block.last_gradients(depth, start)
-    assert found == pytest.approx({place: kept[place][at] for place in ("pre", "post")}, rel=0.02)
-    if start:
-        assert found["pre"] == pytest.approx(found["post"], rel=0.06)
-
-
-def test_cross_entropy_and_the_look_up_are_torch_s():
-    logits, matrix = torch.randn(7), torch.randn(5, 3)
-    assert block.cross_entropy(SMALL, logits, 4) == pytest.approx(
-        F.cross_entropy(logits[None], torch.tensor([4])).item()
+def test_the_browser_has_the_arrows_of_python():
+    (after,) = (part for part in parts_of("block", "stream") if isinstance(part, After))
+    (drawing,) = (part for part in after if isinstance(part, Drawing))
+    lengths = block.pushes(meadow())
+    asked = [(layer, patch) for layer in range(6) for patch in (0, 77, 195)]
+    told = json.dumps({"bytes": base64.b64encode(drawing.data).decode(), "asked": asked})
+    done = subprocess.run(
+        [node(), "--input-type=module", "-e", ARROWS], cwd=ROOT, input=told, capture_output=True, text=True
     )
-    assert torch.equal(block.look_up(matrix, 2), matrix[2])
+    assert done.returncode == 0, done.stderr
+    for (layer, patch), made in zip(asked, json.loads(done.stdout), strict=True):
+        token, push = lengths.arrows(layer, patch)
+        assert made["token"] == pytest.approx(token, rel=1e-3)
+        assert made["added"] == pytest.approx(push, rel=1e-2, abs=1e-2 * max(map(abs, push)))
+        assert made["kept"] == pytest.approx(float(lengths.kept[layer, patch]), abs=1e-3)
 
 
-def test_a_trace_from_bytes_has_no_stream(seen):
-    bare = playground.tracing.Trace.from_bytes(seen.to_bytes())
-    for ask in (block.stream, lambda one: block.hidden(one, 0)):
-        with pytest.raises(playground.PlaygroundError, match="trace the image again"):
-            ask(bare)
+def test_the_drawing_begins_with_the_upper_layer_and_the_patch_of_the_sample():
+    (after,) = (part for part in parts_of("block", "stream") if isinstance(part, After))
+    header, arrays = unpack(next(part for part in after if isinstance(part, Drawing)).data)
+    assert (header["layers"], header["upper"]) == (6, 4)
+    assert arrays["moves"].shape == (4, 6, 14 * 14)
+    assert np.isfinite(arrays["moves"]).all()
 
 
-def test_scrambled_rotary_models_have_a_stream(picture):
-    vit = scramble(VisionTransformer(KINDS["rotary, average"]))
-    seen = playground.trace(vit, picture)
-    assert block.stream(seen).before.shape == (vit.config.depth, seen.tokens - len(seen.prefix))
+def test_a_layer_s_numbers_are_counted_in_bars_and_shares():
+    bent = block.bent_of(torch.tensor([[-7.0, -1.0], [0.05, 2.0]]))
+    assert (bent.counts.sum(), bent.negative, bent.small, bent.outside) == (3, 0.5, 0.5, 0.25)
 
 
-def test_eval_switches_dropout_off_and_leaves_gradients_on():
-    net, x = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Dropout(0.5)), torch.rand(8, 64)
-    assert not torch.equal(net(x), net(x))
-    net.eval()
-    assert torch.equal(net(x), net(x))
-    assert net(x).requires_grad
+def test_of_many_labels_the_chosen_one_is_in_the_table():
+    (table,) = (part for part in parts_of("block", "answer", supposed="12") if isinstance(part, Table))
+    assert [row[0] for row in table.rows if row[0].startswith("**")] == ["**12: indoors**"]
 
 
-def test_dropout_makes_two_passes_differ_and_eval_makes_them_the_model_s(seen):
-    first, second = block.two_passes(seen, True)
-    assert first != second
-    best = float(seen.logits.max())
-    assert block.two_passes(seen, False) == pytest.approx((best, best), rel=1e-4)
+@pytest.mark.parametrize("step", ["stream", "mlp", "answer"])
+def test_a_picture_stands_there_while_numbers_are_awaited(step):
+    meadow().worked.drop_where(lambda key: True)
+    from playground.serving import people
 
-
-def test_the_pre_training_head_has_one_more_matrix():
-    c = KINDS["pre-training head"]
-    vit = VisionTransformer(c)
-    both = sum(p.numel() for part in (vit.pre_logits, vit.head) for p in part.parameters())
-    assert block.pretraining_head(c.width, c.classes) == (both, sum(p.numel() for p in vit.head.parameters()))
-
-
-@pytest.mark.parametrize("config", [KINDS["ours"], KINDS["rotary, average"], KINDS["pre-training head"]])
-def test_what_each_layer_would_answer_ends_with_the_answer_and_is_the_logit_lens(config, picture):
-    seen = playground.trace(scramble(VisionTransformer(config)), picture)
-    found = block.read_stream(seen, 3)
-    assert found.patches.shape == (seen.layers + 1, *seen.grid)
-    assert found.pooled[-1] == pytest.approx(float(seen.logits.softmax(-1)[3]), abs=1e-5)
-    for layer in range(seen.layers):
-        torch.testing.assert_close(found.patches[layer + 1], seen.on_grid(seen.answers(layer)[:, 3]))
+    people.worked_for_all().drop_where(lambda key: True)
+    waits = [part for part in parts_of("block", step) if isinstance(part, Wait)]
+    assert waits
+    assert all(wait.meanwhile for wait in waits)
+    assert not [part for part in parts_of("block", step) if isinstance(part, Wait)], "the numbers are kept"

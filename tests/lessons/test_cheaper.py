@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from playground.lessons import cheaper
+from playground.lessons import benchmark
 from playground.vit import attention_by_hand
 
 SIDE = 8
@@ -14,15 +14,15 @@ def numbers():
 
 
 def test_in_windows_it_is_attention_in_which_nobody_hears_another_window():
-    row, column = torch.arange(SIDE**2) // SIDE // cheaper.WINDOW, torch.arange(SIDE**2) % SIDE // cheaper.WINDOW
+    row, column = torch.arange(SIDE**2) // SIDE // benchmark.WINDOW, torch.arange(SIDE**2) % SIDE // benchmark.WINDOW
     window = row * SIDE + column
     heard = (window[:, None] == window)[None]
     q, k, v = numbers()
-    torch.testing.assert_close(cheaper.in_windows(q, k, v, 0.6), attention_by_hand(q, k, v, 0.6, heard))
+    torch.testing.assert_close(benchmark.in_windows(q, k, v, 0.6), attention_by_hand(q, k, v, 0.6, heard))
 
 
 def test_linear_attention_is_the_mean_of_all_values_weighted_by_the_products_of_features():
     q, k, v = numbers()
     weights = (F.elu(q) + 1) @ (F.elu(k) + 1).mT
     weights = weights / weights.sum(-1, keepdim=True)
-    torch.testing.assert_close(cheaper.linear(q, k, v, 0.6), weights @ v)
+    torch.testing.assert_close(benchmark.linear(q, k, v, 0.6), weights @ v)

@@ -6,9 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from playground.lessons import teaching
-from playground.lessons.words import block, heads
-from playground.lessons.words.cost import TEXT as COST
+from playground.lessons import block_answer, heads_off, teaching
 
 NUMBER = r"\d[\d,]*(?:\.\d+)?"
 SIDE = rf"(?:−log )?{NUMBER}(?: ?%)?"
@@ -40,27 +38,18 @@ def test_a_wrong_equation_is_found():
 
 @pytest.mark.parametrize("share", np.linspace(0.0002, 0.2, 57).tolist())
 def test_losses_are_those_of_the_probabilities_beside_them(share):
-    check(block.loss("plant", share, "textured", 0.8822, True).says, 2)
-    check(block.loss("plant", share, "textured", 0.8822, False).says)
+    check(block_answer.loss_question("plant", share, "textured", 0.8822, True).says, 2)
+    check(block_answer.loss_question("plant", share, "textured", 0.8822, False).says)
 
 
 def test_the_losses_of_heads_add_up():
     random = np.random.default_rng(0)
     for size in (0.1, 0.01, 0.001):
         single = (random.random(6) * size).tolist()
-        question = heads.layer_sum(2, single, sum(single), 2 * size, 0.1)
+        question = heads_off.layer_sum_question(2, single, sum(single), 2 * size, 0.1)
         check(question.says)
         ((_, right),) = equations(question.says)
         assert question.picture.values[-2] == pytest.approx(float(right))
-
-
-def test_the_ratio_of_costs_is_that_of_the_costs_beside_it():
-    for tokens in (49, 196, 197, 577, 1025):
-        mine, theirs = 2 * tokens**2 * 768, 2 * 9 * tokens * 768
-        check(COST.steps["formulas"].said["ratio"].format(
-            what="QKᵀ", other="depthwise", mlp="", mine=mine, theirs=theirs, ratio=mine / theirs, textbook="",
-            crossing="",
-        ))  # fmt: skip
 
 
 def test_plan_and_handout_share_the_work_out_alike():

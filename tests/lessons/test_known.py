@@ -11,8 +11,8 @@ from conftest import SMALL, scramble
 
 import playground
 from playground import samples
-from playground.lessons import block, known
-from playground.lessons.words import block as words
+from playground.analysis import block
+from playground.lessons import block_answer, known
 from playground.scenes.labels import LABELS, presence
 from playground.vit import VisionTransformer
 
@@ -95,7 +95,7 @@ def test_no_logits_of_labels_go_through_a_softmax_unasked():
 
 @pytest.mark.parametrize("multi", [True, False])
 def test_the_question_on_the_loss_speaks_of_the_model_s_own(multi):
-    question = words.loss("plant", 0.0983, "textured", 0.88, multi)
+    question = block_answer.loss_question("plant", 0.0983, "textured", 0.88, multi)
     said = " ".join((question.asks, question.says, question.prose))
     assert ("softmax" in said, "sigmoid" in said) == (not multi, multi)
     assert "−log 0.098 = 2.32" in said
@@ -114,8 +114,8 @@ def test_the_question_on_the_loss_speaks_of_the_model_s_own(multi):
     ],
 )
 def test_the_sentence_on_one_half_is_true(said, sentence):
-    assert words.above_half(said).strip() == sentence
+    assert block_answer.above_half(said).strip() == sentence
 
 
 def test_a_probability_just_above_one_half_is_not_printed_as_one_half():
-    assert [words.per_cent(p) for p in (0.2, 12.4, 50.4, 99.7)] == ["0.2", "12", "50.4", "99.7"]
+    assert [block_answer.per_cent(p) for p in (0.2, 12.4, 50.4, 99.7)] == ["0.2", "12", "50.4", "99.7"]

@@ -3,24 +3,18 @@
 import dataclasses
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from PIL import Image
-from streamlit.testing.v1 import AppTest
 
+from playground.analysis.heads import told
 from playground.models import loading, model_file
-from playground.models.source import told
 from playground.pack import unpack
-from playground.serving import people
-from playground.serving.pictures import Picture
 from playground.tracing import Trace
 from playground.training import quick
 from playground.training.loop import Run
 from playground.training.quick import ALONE, TOLD
-from playground.ui.lessons import reel, training
 
 CONFIG = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
 TINY = {name: dataclasses.replace(one, steps=20, batch=2, config=CONFIG) for name, one in quick.recipes().items()}
@@ -28,35 +22,18 @@ TINY = {name: dataclasses.replace(one, steps=20, batch=2, config=CONFIG) for nam
 
 @pytest.fixture(scope="module")
 def watched():
-    said = []
-    end = quick.train_now(said.append, both=TINY)
-    return said, end
-
-
-# The page
-
-
-def test_without_its_file_the_page_says_how_it_is_made_and_offers_to_train(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "TIMELAPSE", tmp_path / "none.bin")
-    page = AppTest.from_file(str(Path(__file__).parent.parent.parent / "app.py"), default_timeout=120).run()
-    page.switch_page("pages/training.py").run()
-    assert "python -m playground.training.timelapse" in page.info[0].value
-    assert "Train now" in [button.label for button in page.button]
-    assert not page.exception
-
-
-# Training
+    each = {len(one[ALONE].lapse.moments): one for one in quick.train_now(TINY)}
+    return [*each.values()], each[max(each)]
 
 
 def test_attention_emerges_on_the_twin_where_nobody_asks_for_it():
     """Eight times what chance gives, in the head that has most of it; the run ends as soon as it is there."""
-    best = [0.0]
-    quick.train_now(
-        lambda said: best.append(said[ALONE].best[0]),
-        lambda: best[-1] > 8 * quick.EVEN,
-        {ALONE: quick.recipes()[ALONE]},
-    )
-    assert best[1] < 1.5 * quick.EVEN  # in the beginning it looks everywhere
+    best = []
+    for learned in quick.train_now({ALONE: quick.recipes()[ALONE]}):
+        best.append(learned[ALONE].best[0])
+        if best[-1] > 8 * quick.EVEN:
+            break
+    assert best[0] < 1.5 * quick.EVEN  # in the beginning it looks everywhere
     assert best[-1] > 8 * quick.EVEN, best
 
 
@@ -130,62 +107,3 @@ def test_one_core_is_for_this_thread_alone():
     run = subprocess.run([sys.executable, "-c", ONE_CORE], capture_output=True, text=True, check=True)
     inside, of_others, afterwards = run.stdout.split()
     assert (inside, of_others, afterwards) == ("1", "2", "2")
-
-
-def test_it_stops_when_it_is_told_to():
-    end = quick.train_now(lambda said: None, lambda: True, TINY)
-    assert [moment.step for moment in end[ALONE].lapse.moments] == [0]
-
-
-# What goes to the browser
-
-
-def film(**changes):
-    picture = Picture("red", False, b"jpeg", Image.new("RGB", (8, 8)))
-    return reel.Film(**({"run": "r", "picture": picture, "planned": 3, "whole": True} | changes))
-
-
-VIEW = {"moment": 0, "layer": 1, "head": 0, "patch": ""}
-
-
-def sent(blob):
-    header, arrays = unpack(blob)
-    return [given["step"] for given in header["packs"]], "image" in arrays
-
-
-def test_a_growing_run_sends_only_what_is_new(watched):
-    told, end = ([one[ALONE].lapse for one in watched[0]], watched[1][ALONE].lapse)
-    one, own = film(), people.lesson_cache()
-    assert sent(one.blob(told[0], True, VIEW, "v", own)) == ([0], True)
-    assert sent(one.blob(told[1], True, VIEW, "v", own)) == ([10], False)
-    again = one.blob(told[1], True, VIEW, "v", own)
-    assert again is one.blob(told[1], True, VIEW, "v", own)  # equal bytes are not sent twice
-    assert sent(one.blob(end, False, VIEW, "v", own)) == ([20], False)
-    one.forget()
-    full = one.blob(end, False, VIEW, "v", own)
-    assert sent(full) == ([0, 10, 20], True)
-    assert own.bytes < len(full) + 2 * people.ENTRY  # of its messages the last alone is kept
-    assert one.blob(end, False, VIEW, "v", own) is full
-    assert own.drop_oldest()
-    assert sent(one.blob(end, False, VIEW, "v", own)) == ([], False)  # the browser has them
-
-
-def test_of_a_large_run_one_layer_goes_at_a_time_and_says_the_same(watched):
-    end = watched[1][ALONE].lapse
-    _, arrays = unpack(film(whole=False).blob(end, False, VIEW, "v", people.lesson_cache()))
-    header, _ = unpack(arrays["pack2"].tobytes())
-    assert header["held"] == [1]
-    alone, full = (Trace.from_bytes(data) for data in (arrays["pack2"].tobytes(), end.moments[2].trace))
-    assert torch.equal(alone.rows(1, (1, 2)), full.rows(1, (1, 2)))
-
-
-def test_habits_masses_and_what_was_told_go_along(watched):
-    end = watched[1][TOLD]
-    header, arrays = unpack(
-        film(kinds=quick.kinds, told=end.told).blob(end.lapse, False, VIEW, "v", people.lesson_cache())
-    )
-    assert header["kinds"] == [quick.kinds(moment) for moment in end.lapse.moments]
-    assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TO]]
-    assert header["chance"] == quick.EVEN
-    assert arrays["mass"].shape == (3, 2, 3)
-    np.testing.assert_allclose(arrays["entropy"][2], end.lapse.moments[2].habits.entropy, rtol=1e-6)

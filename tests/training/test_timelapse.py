@@ -8,6 +8,7 @@ import torch
 from tiny_runs import RECIPE
 
 import playground
+from playground import tracing
 from playground.errors import PlaygroundError
 from playground.pack import unpack
 from playground.training import timelapse
@@ -50,9 +51,9 @@ def test_eight_bits_keep_every_number_of_a_run_and_its_rows_within_one_and_a_hal
 ):
     exact, converted, written = (tmp_path / name for name in ("exact.bin", "converted.bin", "written.bin"))
     timelapse.write(run[1], written, 2)
-    to_bytes = playground.Trace.to_bytes
+    to_bytes = tracing.Trace.to_bytes
     with monkeypatch.context() as changes:
-        changes.setattr(playground.Trace, "to_bytes", lambda seen, numbers: to_bytes(seen))
+        changes.setattr(tracing.Trace, "to_bytes", lambda seen, numbers: to_bytes(seen))
         timelapse.write(run[1], exact, 2)
     assert timelapse.main([str(exact), "-o", str(converted)]) == 0
     assert written.stat().st_size < exact.stat().st_size

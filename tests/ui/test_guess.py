@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from playground.lessons.questions import Bars, Choice, Number, Question, plain
-from playground.lessons.words import QUESTIONS
+from playground.lessons.registry import QUESTIONS
 from playground.ui import guess
 from playground.ui.pages import LESSONS, PARTS
 
@@ -18,7 +18,7 @@ ASKED = re.compile(r"(?:Question|of_choice)\(\s*\"(\w+)\"")
 
 
 def test_every_question_is_asked_and_every_lesson_has_one():
-    files = [*(ROOT / "playground/lessons/words").glob("*.py"), *(ROOT / "playground/lessons").glob("*_questions.py")]
+    files = [*(ROOT / "playground/lessons").glob("*.py")]
     sources = [file.read_text(encoding="utf-8") for file in files]
     assert {id for source in sources for id in ASKED.findall(source)} == {*QUESTIONS}
 
@@ -34,16 +34,6 @@ def opened(page: str, **state: object) -> AppTest:
 
 def drawn(app) -> set[str]:
     return {component.proto.component_name.rpartition("attention_")[2] for component in app.get("bidi_component")}
-
-
-@pytest.mark.usefixtures("nothing_fetched")
-def test_in_the_tour_nothing_is_asked_and_nothing_held_back():
-    assert "guess" in drawn(opened("patches"))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.query_params["tour"] = "4"
-    app.switch_page("pages/patches.py").run()
-    assert not app.exception
-    assert "guess" not in drawn(app)
 
 
 @pytest.mark.usefixtures("nothing_fetched")

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from playground.lessons import heads
 from playground.lessons.parts import Drawing
 from playground.lessons.scale import LESSON
 from playground.ui import host
 from playground.ui.components import spot, words
-from playground.ui.lessons import heads_off
 
 NONSENSE = [
     None, 0, 1.5, float("inf"), float("nan"), "", "x", [], [1], {}, {"layer": float("inf"), "head": 0},
@@ -28,10 +28,18 @@ def test_a_head_is_named():
 
 
 @pytest.mark.parametrize("said", NONSENSE, ids=repr)
-def test_a_switch_that_is_none_switches_nothing(said, monkeypatch):
-    monkeypatch.setattr(heads_off.st, "session_state", SimpleNamespace(board=SimpleNamespace(toggle=said)))
-    monkeypatch.setattr(heads_off, "switch_off", pytest.fail)
-    heads_off._toggle(SimpleNamespace(layers=6, heads=6))
+def test_a_head_that_is_none_opens_nothing(said, monkeypatch):
+    monkeypatch.setattr(host.st, "switch_page", pytest.fail)
+    here = SimpleNamespace(vit=SimpleNamespace(config=SimpleNamespace(depth=6, heads=6)))
+    host._Player(LESSON, here).open_head(said)
+
+
+@pytest.mark.parametrize("told", ["x", 3, {}, ["1.2"], "1,2", None], ids=repr)
+def test_what_is_no_list_of_heads_switches_none_off(told, monkeypatch):
+    state = {"key": SimpleNamespace(settings={"off": told}), "off": "1.2"}
+    monkeypatch.setattr(host, "state", state)
+    host.hear("key", heads.LESSON, Drawing("board", {}, ("off",)))
+    assert state["off"] == ""
 
 
 @pytest.mark.parametrize("told", [*NONSENSE, {"dk": "x", "power": {}}, {"dk": [64], "row": None}], ids=repr)

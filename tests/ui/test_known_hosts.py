@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from playground.serving import admission, hosts, settings
+from playground.serving import hosts, ledger, settings
 from playground.serving.settings import Settings
 from playground.ui.headers import POLICY, KnownHosts
 
@@ -85,11 +85,11 @@ def test_the_refusal_names_the_setting_and_nothing_else_is_asked():
         return PlainTextResponse("inside")
 
     http = TestClient(Starlette(routes=[Route("/{path:path}", below)], middleware=[Middleware(KnownHosts)]))
-    before = admission.refused["foreign names"]
+    before = ledger.refused["foreign names"]
     refused = http.get("/api/models", headers={"Host": "evil.example:80"})
     assert (refused.status_code, heard) == (403, [])
     for said in ("not known as evil.example:80", "--allow-host NAME", "PLAYGROUND_HOSTS=NAME"):
         assert said in refused.text
     assert refused.headers["Content-Security-Policy"].startswith(POLICY)
-    assert admission.refused["foreign names"] == before + 1
+    assert ledger.refused["foreign names"] == before + 1
     assert http.get("/api/models", headers={"Host": "hall.example:80"}).text == "inside"

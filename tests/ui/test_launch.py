@@ -45,16 +45,25 @@ def test_where_nothing_can_listen_is_one_sentence(options, sentence, capsys):
     ],
 )
 def test_names_by_which_browsers_call_it_go_to_the_server(options, given, monkeypatch):
-    from streamlit.web import cli
-
     monkeypatch.setenv("PLAYGROUND_HOSTS", "")
     monkeypatch.setattr(launch, "_is_free", lambda *_: True)
     monkeypatch.setattr(launch.settings, "find_a_home", lambda: None)
     started = []
-    monkeypatch.setattr(cli, "main", lambda words, **_: started.append(words))
+    monkeypatch.setattr(launch, "_is_of_this_machine", lambda host: True)
+    monkeypatch.setattr(launch.run, "at_port", lambda host, port: [host])
+    monkeypatch.setattr(launch.run, "serve", lambda sockets: started.append(sockets))
     assert main([*options, "--no-browser"]) == 0
     assert os.environ["PLAYGROUND_HOSTS"].split() == given.split()
-    assert not any("allowedHosts" in word for word in started[0])
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize(("host", "opens"), [("localhost", False), ("127.0.0.1", False), ("0.0.0.0", True)])
+def test_who_lets_others_in_reads_in_one_sentence_what_is_not_defended(host, opens, monkeypatch, capsys):
+    monkeypatch.setattr(launch.run, "serve", lambda sockets: [one.close() for one in sockets])
+    assert main(["--host", host, "--no-browser"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if "only the image is protected" in line] == ([launch.OPEN] if opens else [])
+    assert launch.OPEN.count(".") == 2  # of the file's name and of the sentence
 
 
 def test_what_is_no_name_is_refused_before_the_server_starts(monkeypatch, capsys):

@@ -13,6 +13,7 @@ from playground.ui.lesson import low, mathematics
         ("W_Q, W_O and ‖W_O v‖", "$W_Q$, $W_O$ and ‖$W_O$ v‖"),
         ("e^−∞ is 0, and e^(s − largest)", r"$e^{-\infty}$ is 0, and $e^{s - \text{largest}}$"),
         ("already $d_k$, `d_k` and qk_scale", "already $d_k$, `d_k` and qk_scale"),
+        ("code: `QKᵀ / √d_k`, then W_O", "code: `QKᵀ / √d_k`, then $W_O$"),
     ],
 )
 def test_what_stands_low_stands_low_and_the_root_has_its_bar(text, written):

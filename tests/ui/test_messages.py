@@ -1,8 +1,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from playground.serving import admission
-from playground.serving.admission import Places
+from playground.serving import ledger
 from playground.ui import streamlit_private
 from playground.ui.messages import plain
 
@@ -42,8 +41,8 @@ def who_runs() -> str:
 
 def test_a_page_is_run_for_the_network_of_its_socket(monkeypatch):
     """Of the server's own machine Streamlit tells no address: requests had one, and the page's questions had none."""
-    places = Places()
-    monkeypatch.setattr(admission, "sockets", places)
+    places = ledger.Seats(ledger.Ledger())
+    monkeypatch.setattr(ledger, "seats", places)
     monkeypatch.setattr(streamlit_private, "session", lambda: "this page's")
     places.enter("127.0.0.1", lambda: None).session = "this page's"
     assert who_runs() == "127.0.0.1"

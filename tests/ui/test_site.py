@@ -19,7 +19,8 @@ from playground.ui import site
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return site.write(tmp_path_factory.mktemp("site") / "out", "/playground/", ["bundled"], named=("portrait",))
+    out = tmp_path_factory.mktemp("site") / "out"
+    return site.write(out, "/playground/", ["bundled"], named=("portrait",), taught=("code",))
 
 
 def told(folder) -> dict:
@@ -55,7 +56,7 @@ def test_the_page_of_a_wrong_address_knows_the_app_s_pages_and_leads_to_them(fol
     lost = (folder / "404.html").read_text(encoding="utf-8")
     (script,) = folder.glob("lost-*.js")
     assert f'src="/playground/{script.name}"' in lost
-    assert 'data-base="/playground/" data-pages="microscope by_hand' in lost
+    assert 'data-base="/playground/" data-pages="microscope moments by_hand' in lost
 
 
 def test_the_weights_are_those_of_the_engine_and_say_whose_they_are(folder):
@@ -86,7 +87,7 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
     (tmp_path / "mine").mkdir()
     Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
     monkeypatch.setattr(models, "has_real", lambda: False)
-    out = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=())
+    out = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=(), taught=())
     (listed,) = out.glob("samples-*.json")
     first, *_ = json.loads(listed.read_text(encoding="utf-8"))["samples"]
     assert (first["name"], first["title"]) == ("mine-my-two-faces", "My Two Faces")
@@ -96,11 +97,11 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
 
 
 def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_rest(folder, tmp_path):
-    out = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",))
+    out = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",), taught=())
     before = {file.name for file in out.glob("samples/*")}
     (out / "app-0123456789ab.js").write_text("an older version's")
     (out / "my-own.js").write_text("mine")
-    site.write(out, "/", [], named=("portrait",))
+    site.write(out, "/", [], named=("portrait",), taught=())
     assert len(list(out.glob("app-*.js"))) == 1
     assert (out / "my-own.js").is_file(), "what this command has not written stays"
     assert {file.name for file in out.glob("samples/*")} == before
@@ -111,7 +112,7 @@ def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_r
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--base", "playground"], "--base is a path such as /playground/"),
+        (["--base", "playground"], "--base is /playground/ or https://example.org/playground/"),
         (["--models", "vit_large"], "--models takes bundled, dinov2-small, or nothing"),
         ([], "holds something else"),
     ],

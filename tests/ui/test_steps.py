@@ -1,31 +1,18 @@
 """One idea on the screen at a time: the steps of a page, in its address and behind its Next."""
 
-import importlib
 import re
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from playground.lessons.by_hand import at_first
+from playground.lessons.registry import LESSONS, QUESTIONS
 from playground.lessons.settings import Setting, Steps
-from playground.lessons.words import LESSONS, QUESTIONS
-from playground.ui.lessons import block, by_hand, code, cost, heads, patches, training, two_ways, weight
+from playground.ui import teach
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent
-
-
-class Moved:
-    """A lesson that is one function a step."""
-
-    def __init__(self, name: str):
-        self.STEPS, self.SETTINGS = LESSONS[name].titles, LESSONS[name].settings
-
-
-PAGES = {
-    "by_hand": by_hand, "patches": patches, "block": block, "scale": Moved("scale"), "heads": heads, "weight": weight,
-    "cost": cost, "two_ways": two_ways, "training": training, "code": code,
-}  # fmt: skip
 
 
 def opened(page: str, **words: str) -> AppTest:
@@ -42,9 +29,9 @@ def said(app, word: str) -> str | None:
     return app.session_state.address.get(word)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", LESSONS)
 def test_next_leads_through_all_steps_and_each_stands_in_the_address(page):
-    app, steps = opened(page), list(PAGES[page].STEPS)
+    app, steps = opened(page), list(LESSONS[page].steps)
     for step in steps[1:]:
         app.button(key="next_step").click().run()
         assert not app.exception
@@ -63,7 +50,8 @@ def test_what_was_chosen_in_one_step_is_still_there_after_another():
 
 
 OLD = {
-    "by_hand": {"mask": "causal", "hidden": "AQ", "arrows": by_hand.by_hand.start()},
+    "by_hand": {"mask": "causal", "hidden": "AQ", "arrows": at_first()},
+    "block": {"box": "MLP", "layer": "3", "supposed": "2"},
     "patches": {"patch": "32", "filter": "14", "table": "sinusoidal", "positions": "on"},
     "scale": {"dk": "512", "instead": "-1.0"},
     "heads": {"measure": "distance", "off": "1.2"},
@@ -71,6 +59,7 @@ OLD = {
 }
 SHOWN = {
     "by_hand": ("masks", "colours", "arrows"),
+    "block": ("whole", "stream", "answer"),
     "patches": ("cut", "filters", "positions", "shuffle"),
     "scale": ("row", "model"),
     "heads": ("atlas", "off"),
@@ -80,28 +69,27 @@ SHOWN = {
 
 @pytest.mark.parametrize("page", OLD)
 def test_an_address_without_a_step_opens_the_one_that_its_words_belong_to(page):
-    steps = PAGES[page].SETTINGS["step"]
+    steps = LESSONS[page].settings["step"]
     for (word, text), step in zip(OLD[page].items(), SHOWN[page], strict=True):
         assert steps.found("step", {word: text}) == step
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", LESSONS)
 def test_the_words_of_steps_are_settings_of_the_page_and_step_is_the_last(page):
-    settings: dict[str, Setting] = training.settings() if page == "training" else PAGES[page].SETTINGS
+    settings: dict[str, Setting] = LESSONS[page].settings
     if isinstance(steps := settings["step"], Steps):
         assert {word for words in steps.words.values() for word in words} < settings.keys()
-        assert set(steps.words) <= set(PAGES[page].STEPS)
+        assert set(steps.words) <= {*LESSONS[page].steps}
         assert list(settings)[-1] == "step"
-    assert steps.read("<b>") == next(iter(PAGES[page].STEPS))
+    assert steps.read("<b>") == next(iter(LESSONS[page].steps))
 
 
 def test_no_button_has_the_name_of_a_setting_or_of_another_button():
     """The session keeps both under one name: a setting that says "entropy" would press a button of that name."""
-    folder = ROOT / "playground/ui/lessons"
+    files = (ROOT / "playground/ui").glob("*.py")
     pressed = re.compile(r"\.button\((?:[^()]|\([^()]*\))*?key=\"(\w+)\"")
-    keys = [key for file in folder.glob("*.py") for key in pressed.findall(file.read_text(encoding="utf-8"))]
-    modules = [importlib.import_module(f"playground.ui.lessons.{file.stem}") for file in folder.glob("*.py")]
-    settings = {name for module in modules for name in getattr(module, "SETTINGS", {})}
-    assert len(keys) > 3
+    keys = [key for file in files for key in pressed.findall(file.read_text(encoding="utf-8"))]
+    settings = {name for lesson in LESSONS.values() for name in lesson.settings} | {*teach.SETTINGS}
+    assert len(keys) > 2
     assert len(settings) > 20
     assert sorted(key for key in {*keys} if key in settings or keys.count(key) > 1) == []

@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import ScriptRunContext
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1 import AppTest
 
-from playground.ui import frame, socket_limits, streamlit_private
+from playground.ui import door, frame, streamlit_private
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "playground" / "microscope" / "shell" / "streamlitparts.js"
@@ -183,7 +183,7 @@ def test_a_run_says_whose_it_is_and_when_it_has_ended():
     assert streamlit_private.told(message.SerializeToString()) == ("new_session", "one")
     message = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)
     assert streamlit_private.told(message.SerializeToString()) == (streamlit_private.FINISHED, "")
-    assert len(message.SerializeToString()) < socket_limits.SHORT
+    assert len(message.SerializeToString()) < door.SHORT
 
 
 def test_streamlit_reads_the_messages_that_we_let_through():

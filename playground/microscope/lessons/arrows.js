@@ -1,10 +1,11 @@
 // Nine tokens on a 3 × 3 grid. Their queries and keys are arrows that can be dragged, typed or moved with the keyboard;
 // beside them is the 9 × 9 attention that follows.
 //
-// data: {arrows: "20_0_…", start: the arrows of "Start again", still: they can't be moved yet}. Out goes the state
-// "arrows".
+// data: {arrows: "20_0_…", start: the arrows of "Start again", still: they can't be moved yet}. Out goes the setting
+// "arrows"; it reports the same.
 import { ROLES } from "../core/colours.js";
 import { inReach, MOST_LONG, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
+import { reportNumbers } from "../core/reports.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
@@ -196,6 +197,7 @@ function createArrows(stage) {
       stage.root.inert = data.still;
       it.start = data.start;
       if (!it.arrows || stage.heeds("arrows", data.arrows)) it.arrows = readArrows(data.arrows);
+      reportNumbers("arrows", { arrows: writeArrows(it.arrows) });
     },
     paint: (theme) => paintNine(it, theme),
     read: () => ({
@@ -218,7 +220,9 @@ function setArrow(it, token, which, x, y) {
 }
 
 function changed(it) {
-  it.stage.tell("arrows", writeArrows(it.arrows));
+  const arrows = writeArrows(it.arrows);
+  it.stage.tell("arrows", arrows);
+  reportNumbers("arrows", { arrows });
   it.stage.redraw();
 }
 

@@ -1,9 +1,11 @@
 // The atlas of heads: every layer and head as a coloured cell, and a card that says all about the one under the cursor.
 //
-// data: {layers, heads, measure: "entropy", link: "./?model=…", shown: [layer, head], reach: 3,
+// data: {layers, heads, measure: "entropy", microscope: "./?", words: "model=…" of the address, shown: [layer, head],
+//        reach: 3,
 //        measures: [{key, name, unit, digits, high, values: [layer][head], spread: the same or null}, …],
 //        habits: [layer][head] {short, long, told}, offsets: [layer][head] [49 shares, row by row]}
-// Out goes the trigger "open": {layer, head}.
+// A cell is a link into the microscope. Where there is Streamlit, the trigger "open": {layer, head} leads there without
+// loading the page anew.
 
 import { createHeadGrid, magmaAt, paintCell } from "../drawing/headgrid.js";
 
@@ -27,12 +29,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
       data,
       grid: null, //        see drawing/headgrid.js
       atHand: null, //      [layer, head] on the card
-      open: null, //        opens a head in the microscope
+      open: null, //        opens a head in the microscope, where a link alone would load the page anew
     });
     build(root, kept);
   }
   kept.data = data;
-  kept.open = (layer, head) => setTriggerValue("open", { layer, head, stamp: Date.now() });
+  kept.open = setTriggerValue && ((layer, head) => setTriggerValue("open", { layer, head, stamp: Date.now() }));
   paintAtlas(root, kept);
   describe(root, kept, ...(kept.atHand ?? data.shown));
   return () => delete parentElement.__atlas;
@@ -44,11 +46,12 @@ function build(root, kept) {
     </div></div><aside class="card">${CARD}</aside></div>`;
   const go = (layer, head, event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // the browser opens a new tab
-    event.preventDefault();
     const [l, h] = kept.atHand ?? [];
-    if (event.pointerType === "touch" && !(l === layer && h === head))
-      describe(root, kept, layer, head); // the first touch shows the card, the second opens the head
-    else kept.open(layer, head);
+    const first = event.pointerType === "touch" && !(l === layer && h === head);
+    if (first || kept.open) event.preventDefault();
+    if (first)
+      describe(root, kept, layer, head); // the second touch opens the head
+    else kept.open?.(layer, head);
   };
   kept.grid = createHeadGrid(root.querySelector(".field"), {
     layers: kept.layers,
@@ -57,11 +60,7 @@ function build(root, kept) {
     onPoint: (layer, head) => describe(root, kept, layer, head),
     onClick: go,
   });
-  root
-    .querySelector(".open")
-    .addEventListener("click", (event) =>
-      go(...kept.atHand, { ...keys(event), preventDefault: () => event.preventDefault() }),
-    );
+  root.querySelector(".open").addEventListener("click", (event) => go(...kept.atHand, event));
   const bar = root.querySelector(".scale canvas").getContext("2d");
   for (let i = 0; i < 256; i++) {
     bar.fillStyle = `rgb(${magmaAt(i / 255).join(" ")})`;
@@ -69,9 +68,8 @@ function build(root, kept) {
   }
 }
 
-const keys = ({ ctrlKey, metaKey, shiftKey, button }) => ({ ctrlKey, metaKey, shiftKey, button });
 const written = (measure, x) => `${x.toFixed(measure.digits)}${measure.unit === "%" ? " %" : ""}`;
-const linkOf = (data, layer, head) => `${data.link}&layer=${layer}&head=${head}`;
+const linkOf = ({ microscope, words }, layer, head) => `${microscope}${words}&layer=${layer}&head=${head}`;
 
 function paintAtlas(root, kept) {
   const { data, grid } = kept;

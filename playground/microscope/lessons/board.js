@@ -1,43 +1,58 @@
-// A board of switches: a click on a head switches it off. Beside it stands how the prediction changes, below it how the
-// tokens change, layer by layer.
+// A board of switches: a click on a head switches it off, a click on the number of a layer all of its heads. Beside it
+// stands how the prediction changes, below it how the tokens change, layer by layer.
 //
-// data: {layers, heads, off: [[layer, head], …], effect: [layer][head], picture: data URL, grid: [rows, columns],
+// data: {layers, heads, off: "3.0 4.2", the heads that are off, at `most` so many; played: such texts, where no other
+//        has numbers; effect: [layer][head], strongest: [layer, head], picture: data URL, grid: [rows, columns],
 //        rows: [[label, before, after], …] or null, read: the text where nothing is predicted,
 //        maps: base64 of layers × patches bytes, 255 is `ceiling`, ceiling, means: [layer],
-//        summary: {name: "cls", values: [layer]} or null}
-// Out go the triggers "toggle": {layer, head} and "reset".
+//        summary: {name: "CLS", values: [layer]} or null}
+// Out goes the setting "off". It reports {off: [[layer, head], …], heads, strongest}.
 
+import { reportNumbers } from "../core/reports.js";
 import { createHeadGrid, magmaAt, paintCell } from "../drawing/headgrid.js";
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-board]") ?? parentElement;
   let kept = parentElement.__board;
   if (!kept || kept.layers !== data.layers || kept.heads !== data.heads) {
     kept = parentElement.__board = Object.seal({
       layers: data.layers,
       heads: data.heads,
+      data,
       grid: null, //        see drawing/headgrid.js
       film: "", //          the shape that the row of small pictures was made for
-      toggle: null, //      switches a head
-      reset: null, //       switches all on
+      off: [], //           [layer, head] of each switch that is off; the numbers follow
+      told: null, //        what was told and is not answered yet
+      view: null, //        whose switches these are: another one comes from elsewhere
+      tell: null,
     });
     build(root, kept);
   }
-  const say = (trigger, what) => setTriggerValue(trigger, { ...what, stamp: Date.now() });
-  kept.toggle = (layer, head) => {
-    const cell = kept.grid.at(layer, head);
-    const pressed = cell.getAttribute("aria-pressed") === "true";
-    cell.setAttribute("aria-pressed", String(!pressed)); // at once; the numbers follow
-    root.classList.add("waiting");
-    say("toggle", { layer, head });
-  };
-  kept.reset = () => say("reset", {});
-  paintBoard(root, kept, data);
-  paintPredictions(root, data);
-  paintFilm(root, kept, data);
-  root.classList.remove("waiting");
+  kept.data = data;
+  kept.tell = (off) => setStateValue("settings", { off, stamp: Date.now() }); // told twice, it is heard twice
+  if (kept.told === data.off || kept.view !== data.view_id) kept.told = null;
+  kept.view = data.view_id;
+  if (kept.told === null) kept.off = readOff(data);
+  paintBoard(root, kept);
+  paintPredictions(root, data, kept.off.length > 0);
+  paintFilm(root, kept, data, kept.off.length > 0);
+  root.classList.toggle("waiting", kept.told !== null);
+  reportNumbers("board", { off: kept.off, heads: data.heads, strongest: data.strongest });
   return () => delete parentElement.__board;
 }
+
+// Heads that this model does not have are passed over.
+function readOff({ off, layers, heads }) {
+  const spots = off ? off.split(" ").map((spot) => spot.split(".").map(Number)) : [];
+  return spots.filter(([layer, head]) => layer < layers && head < heads);
+}
+
+const asText = (spots, most) =>
+  [...spots]
+    .sort(([a, b], [c, d]) => a - c || b - d)
+    .slice(0, most)
+    .map((spot) => spot.join("."))
+    .join(" ");
 
 function build(root, kept) {
   root.innerHTML = `<div class="sides"><div class="switches"><div class="field"></div><p class="said"></p>
@@ -47,34 +62,62 @@ function build(root, kept) {
     heads: kept.heads,
     tag: "button",
     onPoint: () => {},
-    onClick: (layer, head) => kept.toggle(layer, head),
+    onClick: (layer, head) => toggle(root, kept, [[layer, head]]),
+    onLayer: (layer) =>
+      toggle(
+        root,
+        kept,
+        Array.from({ length: kept.heads }, (_, head) => [layer, head]),
+      ),
   });
-  root.querySelector(".reset").addEventListener("click", () => kept.reset());
+  root.querySelector(".reset").addEventListener("click", () => switchOff(root, kept, []));
 }
 
-function paintBoard(root, kept, data) {
-  const off = new Set(data.off.map(([layer, head]) => `${layer}.${head}`));
+const has = (spots, [layer, head]) => spots.some(([l, h]) => l === layer && h === head);
+
+// Switches these heads off; or on, where all of them are off.
+function toggle(root, kept, pressed) {
+  const { played, most } = kept.data;
+  const areOff = pressed.every((spot) => has(kept.off, spot));
+  const others = kept.off.filter((spot) => !has(pressed, spot));
+  const off = areOff ? others : [...others, ...pressed];
+  const known = !played || played.includes(asText(off, most));
+  switchOff(root, kept, known ? off : areOff ? [] : pressed);
+}
+
+function switchOff(root, kept, off) {
+  kept.off = off;
+  kept.told = asText(off, kept.data.most);
+  root.classList.add("waiting");
+  paintBoard(root, kept); // at once; the numbers follow
+  kept.tell(kept.told);
+}
+
+function paintBoard(root, { data, grid, off }) {
   for (let layer = 0; layer < data.layers; layer++) {
     for (let head = 0; head < data.heads; head++) {
-      const cell = kept.grid.at(layer, head),
-        out = off.has(`${layer}.${head}`),
+      const cell = grid.at(layer, head),
+        out = has(off, [layer, head]),
         effect = data.effect[layer][head];
       paintCell(cell, effect / 3, out ? "off" : "");
       cell.setAttribute("aria-pressed", String(out));
       cell.title = `layer ${layer}, head ${head}: adds ${effect.toFixed(2)} × what a head of its layer does on average`;
       cell.setAttribute("aria-label", `${cell.title}. ${out ? "Switch it on" : "Switch it off"}`);
     }
+    const whole = off.filter(([l]) => l === layer).length === data.heads;
+    grid.sides[layer].setAttribute("aria-pressed", String(whole));
+    grid.sides[layer].title = `switch all heads of layer ${layer} ${whole ? "on" : "off"}`;
   }
-  const names = data.off.map(([layer, head]) => `layer ${layer} head ${head}`);
+  const names = off.map(([layer, head]) => `layer ${layer} head ${head}`);
   const many = names.length > 3 ? `${names.length} heads` : names.join(", ");
-  root.querySelector(".said").textContent = off.size
+  root.querySelector(".said").textContent = off.length
     ? `off: ${many}`
     : "Bright heads add much. Click one: it is switched off.";
-  root.querySelector(".reset").hidden = !off.size;
-  root.dataset.off = [...off].join(" ");
+  root.querySelector(".reset").hidden = !off.length;
+  root.dataset.off = asText(off);
 }
 
-function paintPredictions(root, data) {
+function paintPredictions(root, data, isOff) {
   const place = root.querySelector(".prediction");
   const title = text("h3", data.rows ? "What it predicts" : "What is read from the picture");
   if (!data.rows) {
@@ -90,19 +133,19 @@ function paintPredictions(root, data) {
     bar.style.setProperty("--after", after);
     const name = text("span", label, "label");
     name.title = label;
-    line.append(name, bar, text("span", percent(before)), text("b", data.off.length ? percent(after) : ""));
+    line.append(name, bar, text("span", percent(before)), text("b", isOff ? percent(after) : ""));
     return line;
   });
   const head = document.createElement("div");
   head.className = "line top";
-  head.append(text("span", ""), text("span", ""), text("span", "before"), text("b", data.off.length ? "after" : ""));
+  head.append(text("span", ""), text("span", ""), text("span", "before"), text("b", isOff ? "after" : ""));
   place.replaceChildren(title, head, ...lines);
 }
 
 const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;
 
 // One small picture for each layer: how much every patch's token differs from what it would have been.
-function paintFilm(root, kept, data) {
+function paintFilm(root, kept, data, isOff) {
   const film = root.querySelector(".film");
   const [rows, columns] = data.grid;
   const key = `${data.picture.length} ${rows} ${columns} ${data.layers}`;
@@ -121,15 +164,19 @@ function paintFilm(root, kept, data) {
     film.replaceChildren(text("h3", "What the tokens lose, layer by layer"), text("p", "", "key"), ...frames);
   }
   const most = `${Math.round(100 * data.ceiling)} % or more`;
-  film.querySelector(".key").textContent =
-    `how far each patch's token has moved, relative to its length: black nothing, yellow ${most}`;
+  film.querySelector(".key").textContent = isOff
+    ? `how far each patch's token has moved, relative to its length: black nothing, yellow ${most}`
+    : "Switch a head off: these show how far each patch's token moves after each layer.";
   const bytes = Uint8Array.from(atob(data.maps), (c) => c.charCodeAt(0));
   [...film.querySelectorAll("figure")].forEach((frame, layer) => {
     frame.querySelector("img").src = data.picture;
-    paintMap(frame.querySelector("canvas"), bytes.subarray(layer * rows * columns, (layer + 1) * rows * columns));
+    const canvas = frame.querySelector("canvas");
+    canvas.hidden = !isOff;
+    paintMap(canvas, bytes.subarray(layer * rows * columns, (layer + 1) * rows * columns));
     const summary = data.summary ? `, ${data.summary.name} ${percent(data.summary.values[layer])}` : "";
-    frame.querySelector("figcaption").textContent = `layer ${layer}: ${percent(data.means[layer])}${summary}`;
-    frame.classList.toggle("untouched", data.means[layer] === 0);
+    const moved = isOff ? `: ${percent(data.means[layer])}${summary}` : "";
+    frame.querySelector("figcaption").textContent = `layer ${layer}${moved}`;
+    frame.classList.toggle("untouched", isOff && data.means[layer] === 0);
   });
 }
 

@@ -1,17 +1,73 @@
 // An exercise: a question, a hint, then the answer. Where the page can tell that it is done, it says so, and this
-// browser keeps that.
+// browser keeps that. Where it asks something besides, that is answered too before it is done.
 //
-// data: an Exercise of playground/lessons/parts.py, whose conditions checks.js reads, and the lesson's settings; or, of
+// data: an Exercise of playground/lessons/parts.py, whose conditions are read here, and the lesson's settings; or, of
 // a lesson that the server judges, {id, question, hint, answer, done: true | false | null: nothing to check, why: what
 // is tempting in the page's state, and wrong}. In the texts, **, * and ` are as in Markdown.
 
 import { DONE, keep, readKept } from "../core/guesses.js";
+import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
 import { onReport, reportsHere } from "../core/reports.js";
 import { markedWords } from "../drawing/listing.js";
-import { stateOfExercise } from "./checks.js";
+
+// Whether an exercise is done. It brings its conditions (playground/lessons/parts.py): true or false, as Python has
+// found; {setting: [its values, as text]}; {drawing, check}, a check of REPORTED over what the drawing reports; or a
+// list of these, of which one holds.
+
+const NEARLY = 0.005; // of a weight
+const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
+const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < NEARLY;
+const HEARD = 0.5; // A gives B more
+const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < NEARLY;
+const TINY = -88; // a score whose power is nearly 0 for 32-bit numbers
+const NOT_HEARD = 0.1; // B gives A less
+const isOff = (off, [layer, head]) => off.some((spot) => spot[0] === layer && spot[1] === head);
+
+const REPORTED = {
+  one_key: ({ peak }) => peak > 0.99,
+  even: (told) => weightsIn(told).every((weight, at) => at >= TOKENS || isEven(weight)),
+  one_role({ arrows }) {
+    const all = readArrows(arrows);
+    return all.subarray(0, 2 * TOKENS).every((number, at) => number === all[2 * TOKENS + at]);
+  },
+  one_way: (told) => weightsIn(told)[1] > HEARD && weightsIn(told)[TOKENS] < NOT_HEARD,
+  both_ways: (told) => weightsIn(told)[1] > HEARD && weightsIn(told)[TOKENS] >= NOT_HEARD,
+  a_receives: ({ received, nearly }) => received[0] > nearly,
+  another_receives: ({ received, nearly }) => received.some((number) => number > nearly),
+  tags_apart: ({ tops }) => tops[0] !== tops[1],
+  tags_together: ({ tops }) => tops[0] === tops[1],
+  two_share: (told) => sharesEvenly(told) && told.weights[2] < 0.01,
+  three_share: (told) => sharesEvenly(told) && told.weights[2] >= 0.01,
+  broken: ({ naive }) => isBroken(naive),
+  tiny_power: ({ scores }) => Math.min(...scores) < TINY,
+  strongest_alone: ({ off, strongest }) => off.length === 1 && isOff(off, strongest),
+  strongest_among_others: ({ off, strongest }) => isOff(off, strongest),
+  another_head: ({ off }) => off.length > 0,
+  whole_layer: ({ off, heads }) => off.some(([layer]) => off.filter(([other]) => other === layer).length === heads),
+  several_layers: ({ off }) => new Set(off.map(([layer]) => layer)).size > 1,
+  some_hidden: ({ mask }) => mask !== "" && mask !== "causal",
+};
+
+export function holdsNow(condition, settings, reports) {
+  if (typeof condition === "boolean") return condition;
+  if (Array.isArray(condition)) return condition.some((one) => holdsNow(one, settings, reports));
+  if (condition.drawing) {
+    const numbers = reports[condition.drawing];
+    return Boolean(numbers) && REPORTED[condition.check](numbers);
+  }
+  return Object.entries(condition).every(([name, values]) => values.includes(settings[name]));
+}
+
+// {done: true | false | null where nothing tells, why: what is tempting in the page's state, and wrong}
+export function stateOfExercise({ done, tempting }, settings, reports) {
+  if (done === null) return { done, why: "" };
+  if (holdsNow(done, settings, reports)) return { done: true, why: "" };
+  const why = tempting.find(([condition]) => holdsNow(condition, settings, reports))?.[1] ?? "";
+  return { done: false, why };
+}
 
 const EXERCISE = `<details><summary><i></i><span></span></summary>
-  <p class="hint"></p><p class="why"></p>
+  <p class="hint"></p><p class="why"></p><p class="offers"></p>
   <p class="ask"><button>Show the answer</button></p><p class="answer"></p></details>`;
 
 export default function ({ data: told, parentElement }) {
@@ -31,36 +87,59 @@ const stateNow = (told) => stateOfExercise(told, told.settings, reportsHere());
 function showExercise(data, parentElement) {
   const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
   const find = (part) => root.querySelector(part);
-  const kept = (parentElement.__exercise ??= { shown: false, done: data.done });
+  const kept = (parentElement.__exercise ??= { shown: false, done: data.done, said: null });
+  const offers = data.answers ?? []; // [[words, why not], …]
   if (!root.firstElementChild) {
     root.innerHTML = EXERCISE;
-    find("button").addEventListener("click", () => {
+    find(".ask button").addEventListener("click", () => {
       kept.shown = true;
       kept.draw();
     });
   }
-  if (data.done && !(data.id in readKept(localStorage, DONE))) {
+  const isFinished = () => Boolean(data.done && (!offers.length || offers[kept.said]?.[1] === ""));
+  const keepDone = () => {
+    if (!isFinished() || data.id in readKept(localStorage, DONE)) return;
     keep(localStorage, data.id, true, DONE);
     dispatchEvent(new CustomEvent("guess-locked"));
-  }
+  };
+  const say = (n) => {
+    kept.said = n;
+    keepDone();
+    kept.draw();
+  };
+  keepDone();
   if (data.done && kept.done === false) find("details").open = true; // it has just been done
   if (data.why && kept.why === "") find("details").open = true;
   kept.why = data.why;
   kept.done = data.done;
   kept.draw = () => {
-    const done = data.done || (data.id && data.id in readKept(localStorage, DONE));
+    const done = isFinished() || (data.id && data.id in readKept(localStorage, DONE));
     const answered = done || kept.shown || !data.hint;
+    const wrong = data.done && kept.said !== null ? offers[kept.said][1] : data.done ? "" : data.why;
     root.dataset.id = data.id;
-    root.dataset.done = String(Boolean(data.done));
-    find("i").textContent = done ? "✓" : data.done === false ? "○" : "?";
+    root.dataset.done = String(isFinished());
+    find("i").textContent = done ? "✓" : typeof data.done === "boolean" ? "○" : "?";
     find("span").innerHTML = `${markedWords(data.question)}${done ? " <b>Done.</b>" : ""}`;
     find(".hint").innerHTML = `<b>Hint.</b> ${markedWords(data.hint)}`;
     find(".hint").hidden = !data.hint || done;
-    find(".why").innerHTML = `<b>Not yet.</b> ${markedWords(data.why)}`;
-    find(".why").hidden = !data.why || done;
+    find(".why").innerHTML = `<b>Not ${data.done ? "so" : "yet"}.</b> ${markedWords(wrong)}`;
+    find(".why").hidden = !wrong || done;
+    offerAnswers(find(".offers"), offers, kept.said, say);
+    find(".offers").hidden = !data.done || answered || !offers.length;
     find(".ask").hidden = answered;
     find(".answer").innerHTML = markedWords(data.answer);
     find(".answer").hidden = !answered;
   };
   kept.draw();
+}
+
+function offerAnswers(place, offers, chosen, say) {
+  const buttons = offers.map(([words], n) => {
+    const button = Object.assign(document.createElement("button"), { innerHTML: markedWords(words) });
+    button.setAttribute("aria-pressed", String(n === chosen));
+    button.addEventListener("click", () => say(n));
+    return button;
+  });
+  const asks = Object.assign(document.createElement("b"), { textContent: "Set. Your answer?" });
+  place.replaceChildren(asks, ...buttons);
 }

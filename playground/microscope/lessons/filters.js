@@ -1,12 +1,14 @@
 // The filters of the patch embedding as pictures. The one under the cursor is applied to every patch of the picture.
 //
-// data: bytes, a container whose header says id, patch, grid, size, titles, caption, chosen and place, the patch that
-// the page speaks of, or null; and whose sections are
-// pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). Out goes the state "filter".
+// data: bytes, a container whose header says id, patch, grid, size, titles, caption, filter: the chosen one; place: the
+// patch of which `says` speaks with the `channels` of each filter, {number, red, green, blue, bias, whole}, or null;
+// and whose sections are pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). Out goes the
+// setting "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";
 import { makePhoto } from "../drawing/light.js";
+import { markedWords } from "../drawing/listing.js";
 import { keepDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
 
 const MARKUP = `
@@ -20,7 +22,8 @@ const MARKUP = `
       <canvas data-ref="picture" role="img" aria-label="The chosen filter's answer at every patch"></canvas>
       <p class="sum" data-ref="sum" aria-live="polite"></p>
     </figure>
-  </div>`;
+  </div>
+  <p class="sum" data-ref="channels"></p>`;
 
 function createFilters(stage) {
   stage.root.innerHTML = MARKUP;
@@ -68,8 +71,8 @@ function createFilters(stage) {
 function takeFilters(it, data) {
   const { header, section } = openContainer(data);
   const fresh = it.id !== header.id;
-  if (it.stage.heeds("filter", String(header.chosen)) || fresh)
-    it.chosen = Math.min(header.chosen, header.titles.length - 1);
+  if (it.stage.heeds("filter", String(header.filter)) || fresh)
+    it.chosen = Math.min(header.filter, header.titles.length - 1);
   if (!fresh) return;
   it.id = header.id;
   it.set = { ...header, pictures: section("pictures"), answers: decodeHalves(section("answers")) };
@@ -147,6 +150,9 @@ function paintAnswers(it, theme) {
   it.stage.find("sum").innerHTML =
     `<b>${titles[it.chosen]}</b>: teal where the patch looks like the filter, ` +
     `brown where it looks like its opposite (up to ±${most.toFixed(2)}).`;
+  const { channels, says } = it.set;
+  const filled = channels && says.replace(/\{(\w+)\}/g, (_, name) => channels[it.chosen][name]);
+  it.stage.find("channels").innerHTML = filled ? markedWords(filled) : "";
 }
 
 export default function (component) {

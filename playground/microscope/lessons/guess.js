@@ -8,7 +8,18 @@
 // What the page holds back until then is hidden by a style that asks for this question's id in
 // document.documentElement.dataset.guessed (ui/frame.py).
 
-import { asGuessed, bestOverlap, keep, nearOf, overlapOf, readKept, reasonFor } from "../core/guesses.js";
+import {
+  asGuessed,
+  asTyped,
+  bestOverlap,
+  isTyped,
+  keep,
+  nearest,
+  nearOf,
+  overlapOf,
+  readKept,
+  reasonFor,
+} from "../core/guesses.js";
 import { percent } from "../core/numbers.js";
 import { collectRefs, styled } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
@@ -61,7 +72,7 @@ function beginGuess(root, data, key) {
     cursor: null, //   the patch that the keyboard is at
     asks: null, //     the control of a guess in words
     tall: null, //     the height that a photograph may have, in pixels
-    place: null, //    where the page has this question; without a picture it stays in sight while it is asked
+    place: null, //    where the page has this question
     watch: new ResizeObserver(() => drawGuess(it)),
     read: null,
   });
@@ -122,7 +133,6 @@ function lockGuess(it, skipped = false) {
   showGuess(it);
   dispatchEvent(new CustomEvent("guess-locked"));
   if (it.data.picture) showWhatOpened(it);
-  else addEventListener("pointerdown", () => keepInSight(it, false), { once: true });
 }
 
 // The question goes to the window's top, so that what was held back is seen below it.
@@ -135,17 +145,16 @@ function showWhatOpened(it) {
 
 const heldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
 
-function keepInSight(it, stays) {
-  if (it.place) it.place.dataset.asks = stays ? "in sight" : "";
-}
-
 // --------------------------------------------------------------------------------------------------- the three kinds
 
-// On the picture where it can be dragged; the slider beside it is the way by keyboard, and where there is no picture.
+// On the picture where it can be dragged; the slider beside it is the way by keyboard, and where there is no picture. A
+// whole number is typed as well.
 function askNumber(it) {
-  const { low, high, step, unit, log } = it.data.guess;
+  const { low, high, step, log } = it.data.guess;
+  const typed = isTyped(it.data.guess) ? typedField(it) : null;
   it.refs.field.innerHTML = `<input type="range" aria-label="your guess"><output></output>`;
   const [input, output] = it.refs.field.children;
+  if (typed) output.replaceWith(typed.place);
   const toSlider = (x) => (log ? (1000 * Math.log(x / low)) / Math.log(high / low) : x);
   const fromSlider = (x) => (log ? Number((low * (high / low) ** (x / 1000)).toPrecision(2)) : x);
   Object.assign(input, { min: log ? 0 : low, max: log ? 1000 : high, step: log ? 1 : step });
@@ -156,8 +165,9 @@ function askNumber(it) {
     chooseGuess(it, guess);
   };
   it.asks = (guess) => {
-    const words = guess === null ? "?" : `${roundedText(guess)}${unit}`;
-    output.textContent = words;
+    const words = guess === null ? "?" : inWords(it, guess);
+    if (typed) typed.show(guess);
+    else output.textContent = words;
     const gap = it.refs.question.querySelector(".gap");
     if (gap) gap.textContent = words.trim();
     input.disabled = it.locked || it.passed;
@@ -171,6 +181,29 @@ function askNumber(it) {
   };
   dragged(it.refs.svg, drag, drag);
   it.root.classList.toggle("drags", Boolean(it.data.picture && !isPhoto(it.data)));
+}
+
+// A field for a whole number: {place, show(guess)}. What is being typed is not written over.
+function typedField(it) {
+  const { low, high, step, unit } = it.data.guess;
+  const place = document.createElement("label"),
+    input = document.createElement("input");
+  place.className = "typed";
+  Object.assign(input, { type: "number", min: low, max: high, step, inputMode: "numeric" });
+  input.placeholder = "or type";
+  input.setAttribute("aria-label", "your guess, typed");
+  place.append(input, unit);
+  const read = () => (input.value === "" ? null : asTyped(Number(input.value), it.data.guess));
+  input.addEventListener("input", () => chooseGuess(it, read()));
+  input.addEventListener("change", () => (input.value = read() ?? ""));
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !it.refs.lock.disabled) lockGuess(it);
+  });
+  const show = (guess) => {
+    input.disabled = it.locked || it.passed;
+    if (input.getRootNode().activeElement !== input) input.value = guess ?? "";
+  };
+  return { place, show };
 }
 
 function askChoice(it) {
@@ -303,7 +336,6 @@ function showGuess(it) {
   const others = (known.guessed ?? "").split(" ").filter((id) => id && id !== data.id);
   known.guessed = [...others, ...(open ? [data.id] : [])].join(" ");
   it.root.dataset.open = String(!open);
-  if (!open && !data.picture) keepInSight(it, true);
   refs.passed.hidden = !it.passed;
   refs.act.hidden = open;
   refs.told.hidden = !open;
@@ -311,13 +343,17 @@ function showGuess(it) {
   drawGuess(it);
   if (!open) return;
   const words = it.locked && !isNothing(it.guess) ? compared(it) : bareTruth(it);
-  const right = data.guess.kind === "Number" ? asGuessed(data.truth, data.guess) : data.truth;
+  const right = data.guess.kind === "Number" ? nearest(data.truth, data.guess) : data.truth;
   const reason = it.locked && !isNothing(it.guess) ? reasonFor(plainGuess(it.guess), right, data.tempting) : "";
   const told = [words && `<b>${markedWords(words)}</b>`, markedWords(reason), markedWords(data.says)];
   refs.told.innerHTML = told.filter(Boolean).join(" ");
 }
 
-const inWords = (it, x) => `${roundedText(x)}${it.data.guess.unit}`;
+// What is counted is said exactly.
+const inWords = ({ data: { guess } }, x) => {
+  const counted = isTyped(guess) && Number.isInteger(x) && x < 1e6;
+  return `${counted ? x.toLocaleString("en") : roundedText(x)}${guess.unit}`;
+};
 
 const bareTruth = ({ data }) => (data.guess.kind === "Number" ? `It is ${inWords({ data }, data.truth)}.` : "");
 

@@ -1,13 +1,14 @@
 // Plays the parts of a lesson's step in the browser, where there is no Python: playground/lessons/parts.py says what
 // each is, and playground/serving/lesson_files.py which of them changes with which settings.
 //
-// A lesson is {settings: {name: text}, options: {name: [[text, value], …]}, scripts: {name: {script, styles, box}},
-// read(file) and fileAt(file), plotly() → a promise, set(changes)}. Every kind of part is a function of its place, of
-// `get`, which gives the part as it is with the present settings, and of the lesson; it gives {draw(), end()}.
+// A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
+// {script, styles, box}}, read(file) and fileAt(file), plotly() → a promise, set(changes)}. Every kind of part is a
+// function of its place, of `get`, which gives the part as it is with the present settings, and of the lesson; it gives
+// {draw(), end()}.
 
-import { markedWords } from "../drawing/listing.js";
-import { isDone } from "./checks.js";
-import { MOVES } from "./moves.js";
+import { withHeader } from "../core/container.js";
+import { softmaxRow } from "../core/nine.js";
+import { markedBlocks, markedWords } from "../drawing/listing.js";
 
 // Gives {draw, end}.
 export default function playParts(box, parts, lesson, left) {
@@ -47,13 +48,16 @@ function playPart(place, part, lesson, left) {
   return PLAYED[kind](place, get, lesson, left);
 }
 
-// Of a part that changes with settings. Values that were not played ahead become those that were.
-function asItIsNow({ by, of }, { settings }) {
-  const wanted = by.map((name) => settings[name]).join(" | ");
-  if (Object.hasOwn(of, wanted)) return of[wanted];
-  const [values] = Object.keys(of);
-  for (const [n, value] of values.split(" | ").entries()) settings[by[n]] = value;
-  return of[values];
+// Of a part that changes with settings. Values that were not played become some that were; a drawing hears which.
+function asItIsNow({ by, of, same }, { settings }) {
+  const wanted = by.map((name) => settings[name]);
+  const nearest = Object.keys(of)
+    .map((key) => ({ key, values: key.split(" | ") }))
+    .map(({ key, values }) => ({ key, values, same: values.filter((value, n) => value === wanted[n]).length }))
+    .reduce((best, one) => (one.same > best.same ? one : best));
+  for (const [n, value] of nearest.values.entries()) settings[by[n]] = value;
+  const part = of[nearest.key];
+  return { ...part, ...(same && { data: { ...same, ...part.data } }), played: Object.keys(of) };
 }
 
 const typedSettings = ({ settings, options }) =>
@@ -63,24 +67,37 @@ const typedSettings = ({ settings, options }) =>
 
 const asText = ({ options }, name, value) => options[name]?.find(([, one]) => one === value)?.[0] ?? String(value);
 
+// The number of the option that a choice has now. Where its setting has another value, it takes its default.
+function chosenOption({ setting, options }, { settings, defaults }) {
+  const at = () => options.findIndex(([value]) => value === settings[setting]);
+  if (at() < 0) settings[setting] = defaults[setting];
+  return at();
+}
+
+// A link of the app, whose words stand behind a ?, leads to the same page of the folder.
+const linked = (html) =>
+  html.replace(/\[([^\]]+)\]\(\.\/(\w*)\?([^)\s]*)\)/g, (_, text, page, words) => {
+    const there = page ? `page=${page}&amp;${words}` : words;
+    return `<a href="#${there}">${text}</a>`;
+  });
+
 const PLAYED = {
   words: (place, get) => ({
     draw() {
       const { text, small } = get();
       place.classList.toggle("small", Boolean(small));
-      place.innerHTML = markedWords(text);
+      place.innerHTML = linked(markedBlocks(text));
     },
   }),
 
-  said: (place, get, { settings }) => ({
+  run: (place, get) => ({
     draw() {
-      const { by, texts } = get();
-      place.innerHTML = markedWords(texts[settings[by]]);
+      place.innerHTML = markedBlocks(get().needs);
     },
   }),
 
   ask: (place, get, lesson, left) => {
-    const asked = () => ({ context: "", ...get(), ...get().question, afresh: false });
+    const asked = () => ({ ...get(), ...get().question });
     return mountedScript(place, "guess", lesson, left, asked, () => lesson.reveal()); // it may be guessed already
   },
 
@@ -88,6 +105,7 @@ const PLAYED = {
     const { setting, label, options } = get();
     place.setAttribute("role", "group");
     place.setAttribute("aria-label", label);
+    if (options.length < 2) place.style.display = "none"; // this page has one
     const legend = document.createElement("span");
     legend.innerHTML = markedWords(label);
     const buttons = options.map(([value, words]) => {
@@ -99,14 +117,15 @@ const PLAYED = {
     place.append(legend, ...buttons);
     return {
       draw() {
-        for (const [n, button] of buttons.entries())
-          button.setAttribute("aria-pressed", String(options[n][0] === lesson.settings[setting]));
+        const at = chosenOption(get(), lesson);
+        for (const [n, button] of buttons.entries()) button.setAttribute("aria-pressed", String(n === at));
       },
     };
   },
 
   slider(place, get, lesson) {
     const { setting, label, options } = get();
+    if (options.length < 2) place.style.display = "none";
     const line = document.createElement("label");
     const [legend, shown] = [document.createElement("span"), document.createElement("output")];
     const dial = Object.assign(document.createElement("input"), { type: "range", min: 0, max: options.length - 1 });
@@ -116,40 +135,60 @@ const PLAYED = {
     place.append(line);
     return {
       draw() {
-        const at = options.findIndex(([value]) => value === lesson.settings[setting]);
+        const at = chosenOption(get(), lesson);
         dial.value = String(at);
         shown.textContent = options[at]?.[1] ?? "";
       },
     };
   },
 
+  pick(place, get, lesson) {
+    const { setting, label, options } = get();
+    const line = document.createElement("label");
+    const [legend, list] = [document.createElement("span"), document.createElement("select")];
+    legend.innerHTML = markedWords(label);
+    list.append(...options.map(([value, words]) => new Option(words, value)));
+    list.addEventListener("change", () => lesson.set({ [setting]: list.value }));
+    line.append(legend, list);
+    place.append(line);
+    return {
+      draw() {
+        list.selectedIndex = chosenOption(get(), lesson);
+      },
+    };
+  },
+
+  picture: (place, get) => ({
+    draw() {
+      const { data, caption, width, words } = get();
+      const [figure, said] = ["figure", "figcaption"].map((tag) => document.createElement(tag));
+      const image = Object.assign(new Image(), { src: data, alt: words });
+      if (width) image.width = width;
+      said.innerHTML = markedWords(caption);
+      figure.append(image, ...(caption ? [said] : []));
+      place.replaceChildren(figure);
+    },
+  }),
+
   drawing(place, get, lesson, left) {
     const held = new Map(); // file → a promise of its bytes: the same bytes are the same data
     const { name } = get();
     return mountedScript(place, name, lesson, left, () => {
-      const { data, file, by, files, settings } = get();
-      const wanted = file ?? files?.[lesson.settings[by]];
-      if (wanted && !held.has(wanted)) held.set(wanted, lesson.read(wanted));
-      if (wanted) return held.get(wanted);
+      const { data, file, settings, played } = get();
+      if (file && !held.has(file)) held.set(file, lesson.read(file));
       const now = typedSettings(lesson);
+      const begins = {
+        ...Object.fromEntries(settings.map((one) => [one, now[one]])),
+        ...{ view_id: "here", microscope: "#", played },
+      };
+      if (file) return held.get(file).then((bytes) => withHeader(bytes, begins));
       lesson.data[name] = data;
-      return { ...data, ...Object.fromEntries(settings.map((one) => [one, now[one]])), view_id: "here" };
+      return { ...data, ...begins };
     });
   },
 
   exercise(place, get, lesson, left) {
-    const told = () => {
-      const { exercise, done, ...part } = get();
-      const settings = { ...lesson.settings };
-      if (!exercise) return { ...part, done, settings };
-      return {
-        ...exercise,
-        question: exercise.asks,
-        done: doneBefore(exercise.id, done, lesson),
-        why: "",
-        tempting: null,
-      };
-    };
+    const told = () => ({ ...get(), settings: { ...lesson.settings } });
     return mountedScript(place, "exercise", lesson, left, told);
   },
 
@@ -192,8 +231,21 @@ const PLAYED = {
     },
   }),
 
+  fold(place, get, lesson, left) {
+    const [details, summary, within] = ["details", "summary", "div"].map((name) => document.createElement(name));
+    summary.innerHTML = markedWords(get().title);
+    details.append(summary, within);
+    place.append(details);
+    const played = PLAYED.row(within, get, lesson, left);
+    details.addEventListener("toggle", () => details.open && played.draw()); // it has a size now
+    return played;
+  },
+
+  column: (place, get, lesson, left) => PLAYED.row(place, get, lesson, left),
+
   row(place, get, lesson, left) {
-    const { parts } = get();
+    const { parts, shares } = get();
+    if (new Set(shares).size > 1) place.style.setProperty("--shares", shares.map((share) => `${share}fr`).join(" "));
     const played = parts.map((_, n) => {
       const cell = document.createElement("div");
       place.append(cell);
@@ -211,11 +263,6 @@ const PLAYED = {
     };
   },
 };
-
-function doneBefore(id, done, lesson) {
-  if (done) return Object.entries(done).every(([name, values]) => values.includes(lesson.settings[name]));
-  return isDone(id, lesson.settings, Object.assign({}, ...Object.values(lesson.data)));
-}
 
 // One of our scripts in a place of its own, as in the app: no style of another part reaches it.
 function mountedScript(place, name, lesson, left, told, then = () => {}) {
@@ -235,7 +282,8 @@ function mountedScript(place, name, lesson, left, told, then = () => {}) {
   );
   const setStateValue = (setting, value) => {
     const changes = setting === "settings" ? value : { [setting]: value };
-    const texts = Object.entries(changes).map(([one, told]) => [one, asText(lesson, one, told)]);
+    const known = Object.entries(changes).filter(([one]) => one in lesson.settings);
+    const texts = known.map(([one, told]) => [one, asText(lesson, one, told)]);
     lesson.set(Object.fromEntries(texts));
   };
   const part = {
@@ -243,7 +291,11 @@ function mountedScript(place, name, lesson, left, told, then = () => {}) {
     async draw() {
       const [mount, data] = await Promise.all([coming, told()]);
       if (left.aborted) return;
-      part.end = mount({ data, parentElement: within, setStateValue });
+      const close = mount({ data, parentElement: within, setStateValue });
+      part.end = () => {
+        within.__drawing?.tellNow(); // who leaves at once has chosen it all the same
+        close?.();
+      };
       then();
     },
   };
@@ -275,3 +327,24 @@ function chartLayout(layout, height, place) {
   const around = { margin: { l: 8, r: 8, t: 36, b: 8 }, hoverlabel: { align: "left" } };
   return { ...structuredClone(layout), ...around, template, height, autosize: true };
 }
+
+// Points of charts that follow a drawing's settings (playground/lessons/parts.py, Moves). A rule takes the settings and
+// the numbers of chart and drawing, and gives what the point's trace has.
+
+const THREE_DIGITS = { deviation: 2, entropy: 2, peak: 3 };
+const QUANTITY_SAYS = {
+  deviation: (value) => `scores lie ${value} apart`,
+  entropy: (value) => `the row has an entropy of ${value} bits`,
+  peak: (value) => `the largest weight is ${value}`,
+  gradient: (value) => `the derivative by q·k has a norm of ${value}`,
+};
+
+export const MOVES = {
+  row_of_bars({ dk, power }, { widths, scores, quantity }) {
+    const value = softmaxRow(scores[widths.indexOf(dk)], dk ** -power)[quantity];
+    const digits = THREE_DIGITS[quantity];
+    const text = digits ? value.toFixed(digits) : value.toPrecision(2);
+    const hovertemplate = `the row of the bars: ${QUANTITY_SAYS[quantity](text)}<extra></extra>`;
+    return { x: [dk], y: [value], hovertemplate };
+  },
+};

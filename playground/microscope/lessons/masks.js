@@ -1,9 +1,10 @@
 // A mask: the scores of nine tokens, the same with −∞ where a token must not look, and their softmax.
 //
-// data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. Out goes the state "mask".
+// data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. Out goes the setting "mask"; it reports the same.
 
 import { ROLES } from "../core/colours.js";
 import { maskedOf, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
+import { reportNumbers } from "../core/reports.js";
 import { markedWords } from "../drawing/listing.js";
 import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
@@ -40,6 +41,7 @@ function createMasks(stage) {
     if (!it.refused) {
       it.mask = mask;
       stage.tell("mask", mask);
+      reportNumbers("masks", { mask });
     }
     stage.redraw();
   };
@@ -65,6 +67,7 @@ function createMasks(stage) {
     take: (data) => {
       it.arrows = readArrows(data.arrows);
       if (stage.heeds("mask", data.mask)) it.mask = data.mask;
+      reportNumbers("masks", { mask: it.mask });
     },
     paint: (theme) => paintMasks(it, theme),
     read: () => ({ mask: it.mask, weights: Array.from(weightsOf(maskedOf(scoresOf(it.arrows), it.mask))) }),

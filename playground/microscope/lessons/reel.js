@@ -2,27 +2,27 @@
 // on one clock. Rows are computed from queries and keys, as in the microscope: any patch, at any moment, without asking
 // the server.
 //
-//   const reel = createReel(parent, {onView: (view) => {}, ask: (request) => {}});
-//   reel.update({run, moments, planned, losses, curve, chance, aim, told, habits, kinds, entropy, mass, packs,
-//                image, view, growing});
-//     run       a name; another one starts afresh       moments   the steps of M moments
-//     planned   how many there will be                  curve     (points, 1 + losses): the step, then each loss
-//     habits    [{label, colour}] of the legend
-//     kinds     [M][layers][heads] names of habits      entropy, mass  (M, layers, heads)
-//     packs     [{step, bytes}], of some layers; those of a step are merged
-//     begins    [[step, words]] where something begins in the run: lines in the charts
-//     chance    what an even row has in `mass`; 0: not known
-//     aim       what the chart of `mass` is called; "" for the patch's own object
-//     told      [[layer, head, words]] of the heads that were told where to look
-//     growing   true while the run goes on: a new moment is then played as it comes
-// `ask` is called with {run, layer} for a layer that has not been sent.
+// data: bytes (core/container.js) with the header
+//   run       a name; another one starts afresh, but runs of one name up to a hyphen share the clock
+//   moments   the steps of M moments                  planned   how many there will be
+//   habits    [{label, colour}] of the legend         kinds     [M][layers][heads] names of habits
+//   losses    their names                             begins    [[step, words]] where something begins: lines
+//   chance    what an even row has in `mass`; 0: not known
+//   aim       what the chart of `mass` is called      told      [[layer, head, words]] that were told where to look
+//   growing   true while the run goes on: a new moment is then played as it comes
+//   first     [layer, head] to show until somebody chooses; null: those of the settings
+//   played    the layers that are here, as text, where not all are
+//   view_id   another one where the settings moment, layer, head, patch come from elsewhere
+// and the sections curve (points, 1 + losses): the step, then each loss; entropy, mass (M, layers, heads); image, a
+// JPEG; and pack0, pack1, … of each moment. Those of layers that came before are kept.
 import { sharedCeiling } from "../core/colours.js";
-import { mergePack, unpack } from "../core/core.js";
+import { mergePack, openContainer, unpack } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
 import { tokenOf } from "../core/view.js";
 import { drawColourBar } from "../drawing/charts.js";
 import { collectRefs, decodeJpeg, fitCanvas } from "../drawing/dom.js";
 import { barColours } from "../drawing/light.js";
+import { keepDrawing } from "../drawing/stage.js";
 import { buildCharts, onReelFrame, placeOf, readReel } from "./reelcharts.js";
 
 // What a person can take hold of in the time-lapse: the clock, the layers, the heads and the picture. `reel` is the
@@ -130,9 +130,10 @@ export function buildHeadButtons(reel) {
     reel.rows = new Float32Array(shape.heads * shape.tokens);
     reel.ahead = new Float32Array(shape.tokens);
   }
-  [...refs.layers.querySelectorAll("button")].forEach((button, layer) =>
-    button.setAttribute("aria-pressed", String(layer === view.layer)),
-  );
+  for (const [layer, button] of [...refs.layers.querySelectorAll("button")].entries()) {
+    button.setAttribute("aria-pressed", String(layer === view.layer));
+    button.disabled = !isHere(reel, layer);
+  }
   reel.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
 }
 
@@ -171,20 +172,27 @@ const REEL = `
 <div class="live" aria-live="polite" data-ref="live"></div>
 `;
 
-export function createReel(parent, host) {
+export default function (component) {
+  return keepDrawing(component, createReel);
+}
+
+function createReel(stage) {
   const root = document.createElement("div");
   root.className = "reel";
   root.innerHTML = REEL;
-  parent.append(root);
-  const reel = createReelState(root, host);
+  stage.root.append(root);
+  const reel = createReelState(root, stage);
   reel.schedule = () => {
     if (!reel.frame && reel.alive) reel.frame = requestAnimationFrame((time) => onReelFrame(reel, time));
   };
   reel.choose = (change) => {
+    if ("layer" in change && !isHere(reel, change.layer)) return;
     Object.assign(reel.view, change);
-    if ("layer" in change || "head" in change) rebuild(reel);
-    clearTimeout(reel.telling);
-    reel.telling = setTimeout(() => reel.host.onView?.(viewNow(reel)), 300);
+    if ("layer" in change || "head" in change) {
+      reel.chosen = true;
+      rebuild(reel);
+    }
+    tellView(reel, Object.keys(change));
     reel.schedule();
   };
   reel.goTo = (now) => {
@@ -193,33 +201,49 @@ export function createReel(parent, host) {
   };
   bindClock(reel);
   bindPicture(reel);
-  const observer = new ResizeObserver(() => {
-    if (root.clientWidth === reel.width) return;
-    reel.width = root.clientWidth;
-    rebuild(reel);
-  });
-  observer.observe(root);
-  const face = {
-    update: (next) => updateReel(reel, next),
-    setHost: (next) => (reel.host = next),
-    refresh: () => rebuild(reel),
+  return {
+    take: (data) => updateReel(reel, openReel(data)),
+    paint() {
+      reel.width = root.clientWidth;
+      rebuild(reel);
+    },
     read: () => readReel(reel),
-    destroy: () => {
+    end() {
       reel.alive = false;
       cancelAnimationFrame(reel.frame);
-      clearTimeout(reel.telling);
-      observer.disconnect();
       root.remove();
     },
   };
-  root.__reel = face; // for tests and the console
-  return face;
 }
 
-function createReelState(root, host) {
+const isHere = ({ played }, layer) => !played || played.includes(String(layer));
+
+// The moment stands in an address as a step.
+function tellView({ stage, settings, view, moments }, names) {
+  const now = { ...view, moment: String(moments[view.moment]) };
+  for (const name of names) if (settings.includes(name)) stage.tell(name, now[name]);
+}
+
+const SETTINGS = ["moment", "layer", "head", "patch"];
+const tableOf = (values, columns) =>
+  Array.from({ length: values.length / columns }, (_, i) => values.subarray(i * columns, (i + 1) * columns));
+
+function openReel(data) {
+  const { header, section } = openContainer(data);
+  return {
+    ...header,
+    packs: header.moments.map((step, n) => ({ step, bytes: section(`pack${n}`) })),
+    curve: tableOf(section("curve"), 1 + header.losses.length),
+    entropy: section("entropy"),
+    mass: section("mass"),
+    image: section("image"),
+  };
+}
+
+function createReelState(root, stage) {
   return Object.seal({
     root,
-    host,
+    stage,
     refs: collectRefs(root),
     alive: true,
     // what came in, see the top of this file
@@ -237,11 +261,17 @@ function createReelState(root, host) {
     entropy: null,
     mass: null,
     growing: false,
+    first: null,
+    played: null,
+    settings: [], //      that the page hears of
+    viewId: null,
     packs: new Map(), //  step → pack
     shape: null, //       any of them, for what they all have in common
     bitmap: null,
     // what is chosen
     view: { moment: 0, layer: 0, head: 0, patch: null },
+    chosen: false, //     somebody chose a head of this run
+    pointed: false, //    at `first`
     hover: null, //       the patch under the cursor, which goes before
     now: 0, //            the place on the clock, in moments; between two while it plays
     target: null, //      where it plays to; null: it stands still
@@ -266,8 +296,6 @@ function createReelState(root, host) {
     frame: 0,
     frames: 0,
     painted: false, //    the token of the last frame; false: a layer was missing
-    asked: "", //         the last question
-    telling: 0,
     schedule: null, //    asks for a frame
     choose: null, //      changes the view
     goTo: null, //        puts the clock to a moment
@@ -276,40 +304,50 @@ function createReelState(root, host) {
 
 // ------------------------------------------------------------------------------------------------- what the host gives
 
+const CURVES = ["moments", "planned", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
+const GIVEN = ["run", "chance", "aim", "told", "growing", "first", ...CURVES];
+const clockOf = (run) => run?.split("-")[0];
+
 function updateReel(reel, next) {
   const fresh = next.run !== reel.run;
-  if (fresh) Object.assign(reel, { packs: new Map(), bitmap: null, asked: "", hover: null, target: null });
-  const wasAtEnd = !fresh && (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
-  const { run, moments, planned, losses, curve, habits, kinds, entropy, mass, growing, packs, image, view } = next;
-  const { begins = [], chance = 0, aim = "", told = [] } = next;
-  Object.assign(reel, { begins, chance, aim, told });
+  const sameClock = clockOf(next.run) === clockOf(reel.run);
+  const elsewhere = next.view_id !== reel.viewId;
+  const wasAtEnd = (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
+  if (fresh) Object.assign(reel, { packs: new Map(), bitmap: null, chosen: false, pointed: false, hover: null });
+  for (const name of GIVEN) reel[name] = next[name];
   Object.assign(reel, {
-    run,
-    moments,
-    planned,
-    losses,
-    curve,
-    habits,
-    kinds,
-    entropy,
-    mass,
-    growing: Boolean(growing),
+    played: next.played ?? null,
+    viewId: next.view_id,
+    settings: SETTINGS.filter((name) => name in next),
   });
-  for (const { step, bytes } of packs) {
+  for (const { step, bytes } of next.packs) {
     const pack = unpack(bytes);
     const known = reel.packs.get(step);
     reel.packs.set(step, known ? mergePack(known, pack) : pack);
   }
-  if (image) takeImage(reel, image);
-  const any = reel.packs.values().next().value;
-  if (any) reel.shape = any;
-  if (view) reel.view = { ...reel.view, ...view };
-  if (view && "moment" in view) {
-    reel.now = Math.max(0, reel.moments.indexOf(view.moment));
-    reel.view.moment = reel.now;
+  if (!reel.bitmap) takeImage(reel, next.image);
+  reel.shape = reel.packs.values().next().value;
+  if (elsewhere || (fresh && !sameClock)) {
+    for (const name of reel.settings.filter((one) => one !== "moment")) reel.view[name] = next[name];
+    const at = reel.moments.indexOf(Number(next.moment || Number.NaN));
+    Object.assign(reel, { now: at < 0 ? reel.moments.length - 1 : at, target: null });
   } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // from the newest moment on to the next
+  reel.now = Math.min(reel.now, reel.moments.length - 1);
+  reel.view.moment = Math.round(reel.now);
+  pointAtFirst(reel);
   fitView(reel);
   rebuild(reel);
+}
+
+// The head that is worth a look while the run goes on, until somebody chooses another.
+function pointAtFirst(reel) {
+  const { first, view } = reel;
+  if (!first || reel.chosen) return;
+  const [layer, head] = first;
+  if (view.layer === layer && view.head === head && reel.pointed) return;
+  Object.assign(view, { layer, head });
+  reel.pointed = true;
+  tellView(reel, ["layer", "head"]);
 }
 
 function fitView(reel) {
@@ -327,8 +365,6 @@ function takeImage(reel, image) {
     reel.schedule();
   });
 }
-
-const viewNow = ({ view, moments }) => ({ ...view, moment: moments[view.moment] });
 
 // After a change of size, theme, data, layer or head: everything but the picture and the clock.
 function rebuild(reel) {

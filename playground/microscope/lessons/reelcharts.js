@@ -347,7 +347,7 @@ function paintReel(reel) {
   const missing = fillRows(reel, from, to, share, token);
   show(refs.waiting, missing);
   reel.painted = !missing && token;
-  if (missing) return askForLayer(reel);
+  if (missing) return say(refs.waiting, `Layer ${view.layer} is on its way.`);
   const at = view.head * shape.tokens + shape.prefixCount;
   const { rows, columns } = shape;
   if (!reel.photo || reel.photo.width !== refs.picture.width) preparePhotos(reel);
@@ -396,14 +396,6 @@ function fillRows(reel, from, to, share, token) {
     for (let j = 0; j < shape.tokens; j++) rows[at + j] += share * (ahead[j] - rows[at + j]);
   }
   return false;
-}
-
-function askForLayer(reel) {
-  const text = `${reel.run} ${reel.view.layer} ${reel.moments.length}`;
-  say(reel.refs.waiting, `Layer ${reel.view.layer} is on its way.`);
-  if (reel.asked === text) return;
-  reel.asked = text;
-  reel.host.ask?.({ run: reel.run, layer: reel.view.layer });
 }
 
 function writeWords(reel, token) {

@@ -2,8 +2,8 @@
 // the same patches.
 //
 // data: bytes, a pack (see core/core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with
-// the section "image" (JPEG) and in its header id, order: which patch lies at each place, at: "row,column" or "".
-// Out goes the state "asker".
+// the section "image" (JPEG) and in its header id, places: which patch lies at each of them, order: the
+// number of this order, orders: how many there are, asker: "row,column" or "". Out go the settings "asker" and "order".
 
 import { openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
@@ -21,7 +21,8 @@ const MARKUP = `
     <figure><figcaption><b>Shuffled, put back</b> <span>to compare</span></figcaption><canvas data-ref="back" role="img"
         aria-label="The shuffled attention, each patch back in its place"></canvas></figure>
   </div>
-  <p class="sum" data-ref="sum" aria-live="polite"></p>`;
+  <p class="sum" data-ref="sum" aria-live="polite"></p>
+  <p class="buttons"><button data-ref="again">Shuffle again</button></p>`;
 
 function createShuffle(stage) {
   stage.root.innerHTML = MARKUP;
@@ -45,6 +46,10 @@ function createShuffle(stage) {
     stage.tell("asker", patchText(at, it.pack.columns));
     stage.redraw();
   };
+  stage.find("again").addEventListener("click", () => {
+    const { order, orders } = it.pack.header;
+    stage.tell("order", String((Number(order) % orders) + 1));
+  });
   it.canvases.forEach((canvas, which) => {
     const point = (event) => {
       const [x, y] = spotOf(event, canvas),
@@ -53,7 +58,7 @@ function createShuffle(stage) {
         column = Math.floor((x / canvas.clientWidth) * columns);
       if (row < 0 || column < 0 || row >= rows || column >= columns) return;
       const place = row * columns + column;
-      choose(which === 1 ? it.pack.header.order[place] : place);
+      choose(which === 1 ? it.pack.header.places[place] : place);
     };
     canvas.addEventListener("pointermove", point);
     canvas.addEventListener("pointerdown", point);
@@ -71,7 +76,7 @@ function createShuffle(stage) {
       at: it.at,
       before: Array.from(meanRow(it, 0)),
       after: Array.from(meanRow(it, 1)),
-      order: it.pack.header.order,
+      order: it.pack.header.places,
       id: it.id,
     }),
   };
@@ -80,10 +85,10 @@ function createShuffle(stage) {
 function takeShuffle(it, data) {
   const { header, section } = openContainer(data);
   const fresh = it.id !== header.id;
-  const before = it.pack?.header.order;
+  const before = it.pack?.header.places;
   it.pack = unpack(data);
-  if (it.stage.heeds("asker", header.at) || !before || before.length !== header.order.length)
-    it.at = patchFrom(header.at, it.pack.rows, it.pack.columns);
+  if (it.stage.heeds("asker", header.asker) || !before || before.length !== header.places.length)
+    it.at = patchFrom(header.asker, it.pack.rows, it.pack.columns);
   if (!fresh) return;
   it.id = header.id;
   decodeJpeg(section("image")).then((bitmap) => {
@@ -91,7 +96,7 @@ function takeShuffle(it, data) {
     it.photo = null;
     it.stage.redraw();
   });
-  if (String(before) === String(header.order)) return; // only the positions were switched
+  if (String(before) === String(header.places)) return; // only the positions were switched
   it.stop();
   it.moved = 0;
   it.stop = it.stage.moves(1100, (t) => {
@@ -103,7 +108,7 @@ function takeShuffle(it, data) {
 // The mean of all heads' rows, in the order of the tokens in that pass.
 function meanRow(it, pass) {
   const { pack } = it,
-    { order } = pack.header;
+    { places: order } = pack.header;
   const token = pack.prefixCount + (pass ? order.indexOf(it.at) : it.at);
   const row = new Float32Array(pack.tokens),
     mean = new Float32Array(pack.tokens);
@@ -116,7 +121,7 @@ function meanRow(it, pass) {
 
 function paintShuffle(it) {
   const { pack } = it,
-    { order, size } = pack.header,
+    { places: order, size } = pack.header,
     { rows, columns, prefixCount } = pack;
   const before = meanRow(it, 0),
     after = meanRow(it, 1),
@@ -160,7 +165,7 @@ function paintMoved(it, context, w, h, picture, t) {
     ch = h / rows;
   const sw = picture.width / columns,
     sh = picture.height / rows;
-  it.pack.header.order.forEach((patch, place) => {
+  it.pack.header.places.forEach((patch, place) => {
     const along = (from, to) => from + (to - from) * t;
     const x = along(patch % columns, place % columns) * cw,
       y = along(Math.floor(patch / columns), Math.floor(place / columns)) * ch;

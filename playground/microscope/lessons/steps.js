@@ -1,14 +1,16 @@
 // A walk through one attention layer, step by step. The numbers of all steps are here: stepping and playing ask no
 // server.
 //
-// data: the container of playground/pack with {numbers: {axis: n}, tokens: [name, …], view: {id, step}, steps:
-// [{name, says, formula, axes, shape, reckoning, file, lines: [{number, text, mark}], joined, low, high, end, groups:
-// [{name, role, section, panels, rows, columns}]}, …]}.
-// Out goes the state "step", counted from 1, a moment after the last choice; never while it plays.
+// data: the container of playground/pack with {view_id, walk: the step, counted from 1}, and of a picture {id, numbers:
+// {name: n}, tokens: [name, …], steps: [{name, says, formula, axes, shape, reckoning, file, lines: [{number, text,
+// mark}], joined, low, high, end, groups: [{name, role, section, panels, rows, columns}]}, …]}; else, of random tokens,
+// what walknumbers.js and showSizes need.
+// Out go settings: the step, a moment after the last choice and never while it plays; and the sizes of random tokens.
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { MAGMA } from "../core/magma.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
+import { walkOfNumbers, whyNot } from "./walknumbers.js";
 
 // The numbers of one step as colours: a group for each tensor, in it a panel for each head. `walk` is the state of
 // steps.js.
@@ -141,7 +143,8 @@ const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-walk]") ?? parentElement;
   const walk = (parentElement.__walk ??= start(root));
-  walk.tell = (step) => setStateValue("step", step);
+  parentElement.__drawing = walk; // whoever closes it has the step told first
+  walk.tell = (settings) => setStateValue("settings", settings);
   if (data && data !== walk.data) take(walk, data);
   else if (walk.steps) show(walk); // called again for a theme switch
   return () => {
@@ -149,13 +152,15 @@ export default function ({ data, parentElement, setStateValue }) {
     clearTimeout(walk.telling);
     walk.watch.disconnect();
     delete parentElement.__walk;
+    delete parentElement.__drawing;
   };
 }
 
 function start(root) {
   root.innerHTML = `
-    <div class="controls"><button data-go="-1" aria-label="one step back">‹</button><button data-play></button
-      ><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
+    <div class="sizes"></div><div class="controls"><button data-go="-1" aria-label="one step back">‹</button
+      ><button data-play></button><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
+    <p class="refused" role="status"></p>
     <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p>
       <p class="reckoning"></p></div>
       <figure><div class="heat"></div><figcaption>
@@ -166,6 +171,7 @@ function start(root) {
   const walk = Object.seal({
     root,
     data: null, //        the bytes that came last
+    about: null, //       what is walked: a picture's layer, or sizes
     numbers: null, //     {axis: how many}
     tokens: null, //      their names
     steps: null, //       see the top of this file
@@ -176,10 +182,16 @@ function start(root) {
     drawn: null, //       [{group, values, panels}] of this step
     pointed: null, //     the cell under the cursor
     width: 0, //          that the drawing was made for
-    tell: null, //        sends the step to the page
-    telling: 0,
+    tell: null, //        sends settings to the page
+    telling: 0, //        the timer of a step that is not told yet
+    tellNow: null,
     watch: null, //       the observer of its size
   });
+  walk.tellNow = () => {
+    if (walk.telling) walk.tell({ walk: walk.step + 1 });
+    clearTimeout(walk.telling);
+    walk.telling = 0;
+  };
   root.tabIndex = 0;
   root.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
@@ -190,6 +202,7 @@ function start(root) {
   });
   root.addEventListener("keydown", (event) => {
     const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.target.closest?.("input")) return;
     if (!way || !walk.steps) return;
     stop(walk);
     go(walk, walk.step + way);
@@ -203,18 +216,28 @@ function start(root) {
     if (walk.steps && heat.clientWidth !== walk.width) show(walk);
   });
   walk.watch.observe(heat);
-  root.__walk = { read: () => read(walk) };
+  root.__walk = { read: () => walk.steps && read(walk) }; // no steps: its sizes are impossible
   return walk;
 }
 
 function take(walk, data) {
   walk.data = data;
   const { header, section } = openContainer(data);
+  const sizes = header.steps ? null : sizesOf(header);
+  showSizes(walk.root.querySelector(".sizes"), header, sizes, walk.tell);
+  const why = sizes ? whyNot(sizes) : "";
+  walk.root.classList.toggle("impossible", why !== "");
+  walk.root.querySelector(".refused").textContent = why;
+  const about = header.steps ? header.id : JSON.stringify(sizes);
+  const isNew = walk.viewId !== header.view_id;
+  if (isNew) walk.step = header.walk - 1;
+  walk.viewId = header.view_id;
+  if (about === walk.about && !isNew) return;
+  walk.about = why ? null : about;
+  if (why) return;
+  const values = (name) => decodeHalves(section(name));
   const { numbers, tokens, steps } = header;
-  Object.assign(walk, { numbers, tokens, steps });
-  walk.values = (name) => decodeHalves(section(name));
-  if (walk.viewId !== header.view.id) walk.step = Math.min(header.steps.length, header.view.step) - 1;
-  walk.viewId = header.view.id;
+  Object.assign(walk, header.steps ? { numbers, tokens, steps, values } : walkOfNumbers(sizes, header));
   const list = walk.root.querySelector("ol");
   list.innerHTML = walk.steps
     .map(
@@ -231,7 +254,7 @@ function go(walk, step) {
   walk.step = Math.min(walk.steps.length - 1, Math.max(0, step));
   show(walk);
   clearTimeout(walk.telling);
-  if (!walk.playing) walk.telling = setTimeout(() => walk.tell(walk.step + 1), 300);
+  if (!walk.playing) walk.telling = setTimeout(walk.tellNow, 300);
 }
 
 function play(walk) {
@@ -273,7 +296,7 @@ function show(walk) {
   root.querySelector('[data-go="-1"]').disabled = walk.step === 0;
   root.querySelector('[data-go="1"]').disabled = walk.step === steps.length - 1;
   put("h3", `<span>${walk.step + 1}</span> ${formulaHtml(step.name)}`);
-  put(".says", markedWords(step.says));
+  put(".says", markedWords(step.says.replace(/\{(\w+)\}/g, (_, name) => walk.numbers[name])));
   put(".formula", formulaHtml(step.formula));
   put(".shape", step.axes.map((name) => axis(walk, name)).join('<span class="by">×</span>'));
   put(
@@ -355,4 +378,42 @@ function read(walk) {
     groups: values,
     pointed: walk.pointed,
   };
+}
+
+// The sizes of random tokens and their layer, as numbers to write into. A textbook's example has its own; whoever
+// changes one of them has their own numbers.
+
+// header: {example, sizes: {example: {batch, …}}, fields: [[name, label, most], …], and what was chosen of each}
+export function sizesOf(header) {
+  const sizes = header.sizes[header.example] ?? header;
+  return Object.fromEntries(header.fields.map(([name, , most]) => [name, within(sizes[name], most)]));
+}
+
+const within = (text, most) => Math.min(most, Math.max(1, Math.round(Number(text)) || 1));
+
+// Without `sizes` there is nothing to write.
+export function showSizes(place, { fields = [] }, sizes, tell) {
+  place.hidden = !sizes;
+  if (!sizes) return;
+  if (!place.childElementCount) place.append(...fields.map(fieldOf));
+  const focused = place.getRootNode().activeElement;
+  for (const [name, , most] of fields) {
+    const input = place.querySelector(`[name="${name}"]`);
+    if (input !== focused) input.value = sizes[name];
+    input.onchange = () => {
+      input.value = within(input.value, most);
+      const now = fields.map(([one]) => [one, Number(place.querySelector(`[name="${one}"]`).value)]);
+      tell({ example: "own", ...Object.fromEntries(now) });
+    };
+  }
+}
+
+function fieldOf([name, label, most]) {
+  const line = document.createElement("label");
+  const input = Object.assign(document.createElement("input"), { type: "number", name, min: 1, max: most, step: 1 });
+  const words = document.createElement("span");
+  words.className = `axis ${name}`;
+  words.textContent = label;
+  line.append(words, input);
+  return line;
 }

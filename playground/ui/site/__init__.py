@@ -17,17 +17,15 @@ import streamlit as st
 
 from playground.errors import PlaygroundError
 from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, stylesheet
-from playground.lessons.words import TEXTS
-from playground.serving import models, prepared, scripts, site_files
+from playground.lessons.registry import LESSONS as TAUGHT
+from playground.serving import figure_files, models, prepared, previews, scripts, site_files, wall
 from playground.serving.site_files import Folder
 from playground.ui import toolbar
 from playground.ui.components import SHARED, SHELL_STYLES
 from playground.ui.pages import LESSONS, PAGES
 from playground.ui.site import lessons
-from playground.ui.tour_steps import STEPS
 from playground.version import __version__
 
-HERE = "microscope"
 STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/site.css")
 OURS = re.compile(r".+-[0-9a-f]{12}\.\w+")  # names of files, with the digest that Folder.put gives them
 POLICY = (
@@ -47,6 +45,7 @@ PAGE = """<!doctype html>
 <meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">
 <meta name="description" content="{description}">
 <title>Attention Playground</title>
+{preview}
 <link rel="icon" href="{icon}"><link rel="manifest" href="manifest.webmanifest">
 <link rel="stylesheet" href="{styles}">
 {ahead}
@@ -82,8 +81,10 @@ def write(
     names: Sequence[str] = site_files.MODELS,
     photographs: Path | None = None,
     named: Collection[str] | None = None,
+    taught: Collection[str] | None = None,
 ) -> Path:
-    """Writes the site into an empty folder, or over one that this has written. `named`: see site_files.py."""
+    """Writes the site into an empty folder, or over one that this has written. `named`: see site_files.py; `taught`:
+    some of the lessons, None: all."""
     site_files.check(names)
     _check_place(out, base)
     prepared.prepare()
@@ -102,17 +103,19 @@ def write(
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
     site = parts | {"cards": site_files.cards(sorted(used | set(names))), "weights": weights, "offline": True}
-    site["lessons"] = lessons.write(folder)
+    site["lessons"] = lessons.write(folder, taught)
+    site["moments"] = _wall(folder)
     first = catalogue["samples"][0]
     ready = first["prepared"][f"{first['opens']['model']} {first['opens']['detail']}"]["opening"]["file"]
     page = PAGE.format(
-        policy=escape(POLICY), description=escape(DESCRIPTION), icon=icon, styles=styles, script=script,
+        policy=escape(POLICY), preview=_preview(folder, base), description=escape(DESCRIPTION), icon=icon,
+        styles=styles, script=script,
         ahead=_ahead(font, listed, ready, first["picture"]), site=_attribute(site),
-        told=_attribute(_same_for_all(listed, site["lessons"]) | {"shared": _shared(folder)}),
+        told=_attribute(_same_for_all(listed) | {"shared": _shared(folder)}),
     )  # fmt: skip
     folder.plain("index.html", page.encode())
     lost = folder.put("lost.js", bundle("shell/lost.js").encode())
-    folder.plain("404.html", LOST.format(base=escape(base), script=lost, pages=" ".join(PAGES)).encode())
+    folder.plain("404.html", LOST.format(base=escape(base), script=lost, pages=" ".join((*PAGES, "story"))).encode())
     folder.plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
     folder.plain(".nojekyll", b"")  # GitHub's pages would leave files out
     folder.plain("LICENCES.md", _licences(names).encode())
@@ -123,8 +126,8 @@ def write(
 
 
 def _check_place(out: Path, base: str) -> None:
-    if not re.fullmatch(r"/([\w.~-]+/)*", base):
-        raise PlaygroundError(f"--base is a path such as /playground/, and given was {base!r}.")
+    if not re.fullmatch(r"(https?://[\w.:-]+)?/([\w.~-]+/)*", base):
+        raise PlaygroundError(f"--base is /playground/ or https://example.org/playground/; given was {base!r}.")
     if out.exists() and not out.is_dir():
         raise PlaygroundError(f"{out} is a file; name a folder to write to.")
     if out.is_dir() and any(out.iterdir()) and not (out / "sw.js").is_file():
@@ -133,13 +136,12 @@ def _check_place(out: Path, base: str) -> None:
         )
 
 
-def _same_for_all(listed: str, here: Collection[str]) -> dict:
-    """As the toolbar reads it in the app, with what this page has. `here`: lessons that need no server."""
+def _same_for_all(listed: str) -> dict:
+    """As the toolbar reads it in the app, with what this page has."""
     told = toolbar.same_for_all()
-    steps = [step.shown() for step in STEPS if step.page == HERE]
-    more = {lesson.name: _about(lesson.name, lesson.name in here) for lesson in LESSONS}
+    more = {lesson.name: {"about": _about(lesson.name)} for lesson in LESSONS}
     pages = [page | more.get(page["name"], {}) for page in told["pages"] if page["name"] != "teach"]
-    return told | {"samples": listed, "labelled": None, "steps": steps, "pages": pages, "app": APP_SAYS}
+    return told | {"samples": listed, "labelled": None, "pages": pages, "app": APP_SAYS}
 
 
 def _shared(folder: Folder) -> str:
@@ -148,10 +150,20 @@ def _shared(folder: Folder) -> str:
     return folder.put("shared.js", scripts.script(entry, tuple(styles)).encode())
 
 
-def _about(page: str, here: bool) -> dict:
-    """The sentences with which a lesson begins, as plain text; of one that the app alone has, also its steps."""
-    idea = re.sub(r"\*\*|`", "", TEXTS[page].idea).removesuffix("One idea at a time:").strip()
-    return {"about": idea} if here else {"about": idea, "steps": [*TEXTS[page].titles.values()]}
+def _preview(folder: Folder, base: str) -> str:
+    """The preview of the picture that the page opens with."""
+    here, spec = previews.figure({}, {})
+    return previews.meta(here, spec, base + folder.put("preview.png", figure_files.file(here, spec, "png", None)))
+
+
+def _wall(folder: Folder) -> str:
+    found = wall.listed(lambda one: folder.put(f"moments/{wall.MOMENTS.index(one)}.jpg", wall.picture(one)))
+    return folder.put("moments.json", json.dumps(found, ensure_ascii=False).encode())
+
+
+def _about(lesson: str) -> str:
+    """A lesson's introduction, without Markdown's signs."""
+    return re.sub(r"\*\*|`", "", TAUGHT[lesson].idea).strip()
 
 
 def _attribute(told: dict) -> str:
@@ -203,7 +215,7 @@ def _service_worker(core: list[str], names: list[str]) -> str:
 
 def _drop_old(folder: Folder) -> None:
     """What a former version has left; anything else is not ours to remove."""
-    for inside in ("", "samples/", "weights/", "lessons/"):
+    for inside in ("", "samples/", "weights/", "lessons/", "moments/"):
         for file in sorted((folder.path / inside).glob("*-*.*")):
             if OURS.fullmatch(file.name) and f"{inside}{file.name}" not in folder.names:
                 file.unlink()

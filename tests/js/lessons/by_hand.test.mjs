@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { MOST_LONG, readArrows, scoresOf, weightsOf, writeArrows } from "../../../playground/microscope/core/nine.js";
+import { reportNumbers, reportsHere } from "../../../playground/microscope/core/reports.js";
 import { draw, drawn } from "./mounting.mjs";
 
 const lesson = async (name) => (await import(`../../../playground/microscope/lessons/${name}.js`)).default;
@@ -86,6 +87,20 @@ test("a hidden token gets exactly nothing, causal hides what comes later, and on
 
 test("each token receives its row of weights times the values", () => {
   const flat = writeArrows(new Float64Array(36));
-  const there = drawn(received, { arrows: flat, values: [9, 0, 0, 0, 0, 0, 0, 0, 9], letters: [..."ABCDEFGHI"] });
+  const data = { arrows: flat, values: [9, 0, 0, 0, 0, 0, 0, 0, 9], letters: [..."ABCDEFGHI"], nearly: 8 };
+  reportNumbers("arrows", { arrows: flat });
+  const there = drawn(received, data);
   assert.deepEqual(there.texts("td b"), new Array(9).fill("2.0"));
+  assert.deepEqual(reportsHere().received.received, new Array(9).fill(2));
+});
+
+test("what is received follows the arrows while they are dragged", () => {
+  const flat = writeArrows(new Float64Array(36));
+  drawn(arrows, DATA);
+  const there = drawn(received, { arrows: START, values: [...Array(9).keys()], letters: [..."ABCDEFGHI"], nearly: 7 });
+  const before = there.read();
+  reportNumbers("arrows", { arrows: flat });
+  draw();
+  assert.deepEqual(there.read(), new Array(9).fill(4));
+  assert.notDeepEqual(before, there.read());
 });

@@ -39,3 +39,24 @@ test("where the page cannot tell there is nothing to be done", () => {
   assert.equal(mounted(exercise, { ...DATA, done: null }).find("i").textContent, "?");
   assert.equal(shown(mounted(exercise, { ...DATA, id: "other", hint: "" })), "answer");
 });
+
+test("what also asks something is done when that was answered, not when the page is set", () => {
+  const asks = {
+    ...DATA,
+    answers: [
+      ["one", "There is another."],
+      ["many", ""],
+    ],
+  };
+  const there = mounted(exercise, asks);
+  there.again({ ...asks, done: true });
+  const { find } = there;
+  assert.deepEqual([find("i").textContent, shown(there), find(".offers").hidden], ["○", "hint ask", false]);
+  assert.deepEqual(there.texts(".offers button"), ["one", "many"]);
+  there.click(find(".offers button"));
+  assert.deepEqual([find("i").textContent, shown(there)], ["○", "hint why ask"]);
+  assert.match(find(".why").textContent, /^Not so\. There is another\.$/);
+  there.click(there.parentElement.querySelectorAll(".offers button")[1]);
+  assert.deepEqual([find("i").textContent, shown(there), find(".offers").hidden], ["✓", "answer", true]);
+  assert.equal(mounted(exercise, asks).find("i").textContent, "✓", "this browser keeps it");
+});

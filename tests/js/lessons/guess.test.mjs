@@ -99,6 +99,34 @@ test("locked, the truth is drawn and said beside the guess, and nothing moves it
   assert.equal(read(there).guess, 60);
 });
 
+test("what is counted is typed, exactly, also where the slider counts in powers", () => {
+  const counted = { ...NUMBER, guess: { ...NUMBER.guess, low: 10, high: 4000, unit: "", log: true }, truth: 126 };
+  const there = mounted(mountGuess, { ...counted, picture: null });
+  const field = there.find(".typed input");
+  there.input(field, "12");
+  there.input(field, "126");
+  assert.equal(read(there).guess, 126);
+  assert.equal(there.find(".gap").textContent, "126");
+  lock(there);
+  assert.match(told(there), /^You said 126, it is 126: exactly\./);
+  localStorage.clear();
+  const near = mounted(mountGuess, { ...counted, picture: null, truth: 1264 });
+  near.input(near.find(".typed input"), "1300");
+  near.key(near.find(".typed input"), "Enter");
+  assert.match(told(near), /^You said 1,300, it is 1,264: 36 too high\./);
+});
+
+test("what is no whole number is not typed; what is off the scale is taken to its end; nothing is no guess", () => {
+  const half = mounted(mountGuess, { ...NUMBER, guess: { ...NUMBER.guess, step: 0.5 } });
+  assert.equal(half.find(".typed"), null);
+  localStorage.clear();
+  const there = mounted(mountGuess, NUMBER);
+  there.input(there.find(".typed input"), "900");
+  assert.equal(read(there).guess, 100);
+  there.input(there.find(".typed input"), "");
+  assert.deepEqual([read(there).guess, there.find('[data-ref="lock"]').disabled], [null, true]);
+});
+
 test("a wrong choice hears why it is tempting, a right one that it is right", () => {
   const there = mounted(mountGuess, CHOICE);
   there.click(there.find('[data-key="both"]'));

@@ -11,7 +11,8 @@ const ATLAS = {
   layers: 2,
   heads: 3,
   measure: "entropy",
-  link: "./?model=bundled",
+  microscope: "./?",
+  words: "model=bundled",
   shown: [1, 2],
   reach: 1,
   measures: [
@@ -72,11 +73,26 @@ test("a click opens the head in the microscope, here or in another tab", () => {
   assert.equal(cell(there, 1, 0).getAttribute("href"), "./?model=bundled&layer=1&head=0");
 });
 
+test("without Streamlit a click follows the link, and the first touch only shows the card", () => {
+  const there = mounted(atlas, { ...ATLAS, microscope: "#" });
+  const pressed = (pointerType) => {
+    const event = new MouseEvent("click", { bubbles: true, cancelable: true });
+    Object.defineProperty(event, "pointerType", { value: pointerType });
+    cell(there, 1, 0).dispatchEvent(event);
+    return event.defaultPrevented;
+  };
+  assert.equal(cell(there, 1, 0).getAttribute("href"), "#model=bundled&layer=1&head=0");
+  assert.deepEqual([pressed("touch"), pressed("touch"), pressed("mouse")], [true, false, false]);
+});
+
 const BOARD = {
   layers: 2,
   heads: 3,
-  off: [],
+  most: 40,
+  off: "",
+  view_id: 1,
   effect: perHead((l, h) => l + h / 10),
+  strongest: [1, 2],
   picture: "data:,",
   grid: [1, 2],
   rows: [["a cat", 0.9, 0.25]],
@@ -87,30 +103,65 @@ const BOARD = {
   summary: null,
 };
 
-test("a click switches a head off at once, and the page is told; the numbers follow", () => {
+function switches(data = BOARD) {
   const told = [];
-  const there = mounted(board, BOARD, { setTriggerValue: (name, { layer, head }) => told.push([name, layer, head]) });
+  const there = mounted(board, data, { setStateValue: (name, { off }) => told.push([name, off]) });
+  return { ...there, told };
+}
+const reported = () => document.documentElement.__reports.board;
+
+test("a click switches a head off at once, and the page is told; the numbers follow", () => {
+  const there = switches();
   assert.match(there.find(".said").textContent, /^Bright heads add much/);
   assert.ok(there.find(".reset").hidden);
+  assert.deepEqual(there.texts("figcaption"), ["layer 0", "layer 1"], "nothing has moved: no row of 0 %");
+  assert.ok(there.find(".film canvas").hidden, "the picture stands there, not grey");
   there.click(cell(there, 1, 2));
   assert.equal(cell(there, 1, 2).getAttribute("aria-pressed"), "true");
-  assert.deepEqual(told, [["toggle", 1, 2]]);
-  there.again({ ...BOARD, off: [[1, 2]] });
+  assert.deepEqual(there.told, [["settings", "1.2"]]);
+  assert.ok(there.parentElement.classList.contains("waiting"));
+  there.again({ ...BOARD, off: "1.2" });
+  assert.ok(!there.parentElement.classList.contains("waiting"));
+  assert.deepEqual(reported(), { off: [[1, 2]], heads: 3, strongest: [1, 2] });
   assert.equal(there.find(".said").textContent, "off: layer 1 head 2");
   assert.deepEqual(there.texts(".line:not(.top) > *"), ["a cat", "", "90 %", "25 %"]);
   assert.deepEqual(there.texts("figcaption"), ["layer 0: 0 %", "layer 1: 38 %"]);
   there.click(there.find(".reset"));
-  assert.equal(told.at(-1)[0], "reset");
+  assert.deepEqual(there.told.at(-1), ["settings", ""]);
+});
+
+test("an answer to the first of two clicks takes the second back from nobody; another view does", () => {
+  const there = switches();
+  there.click(cell(there, 1, 2));
+  there.click(cell(there, 0, 1));
+  assert.deepEqual(there.told.at(-1), ["settings", "0.1 1.2"]);
+  there.again({ ...BOARD, off: "1.2" });
+  assert.equal(cell(there, 0, 1).getAttribute("aria-pressed"), "true");
+  there.again({ ...BOARD, off: "", view_id: 2 });
+  assert.equal(cell(there, 0, 1).getAttribute("aria-pressed"), "false");
+});
+
+test("the number of a layer switches all its heads, and on again", () => {
+  const there = switches({ ...BOARD, off: "1.2 9.9" });
+  there.click(there.find("button.side"));
+  assert.deepEqual(there.told.at(-1), ["settings", "0.0 0.1 0.2 1.2"]);
+  there.click(there.find("button.side"));
+  assert.deepEqual(there.told.at(-1), ["settings", "1.2"], "a head that the model does not have is dropped");
+});
+
+test("where only some states were played, what is pressed is off alone", () => {
+  const there = switches({ ...BOARD, played: ["", "0.1", "1.2", "1.0 1.1 1.2"] });
+  there.click(cell(there, 1, 2));
+  there.click(cell(there, 0, 1));
+  assert.deepEqual(there.told.at(-1), ["settings", "0.1"]);
+  there.click(there.parentElement.querySelectorAll("button.side")[1]);
+  assert.deepEqual(there.told.at(-1), ["settings", "1.0 1.1 1.2"]);
+  there.click(cell(there, 1, 1));
+  assert.deepEqual(there.told.at(-1), ["settings", ""], "it is on again, and the others with it");
 });
 
 test("where nothing is predicted it says what is read; many heads are counted", () => {
-  const off = [
-    [0, 0],
-    [0, 1],
-    [0, 2],
-    [1, 0],
-  ];
-  const there = mounted(board, { ...BOARD, off, rows: null, read: "Its class token." });
+  const there = switches({ ...BOARD, off: "0.0 0.1 0.2 1.2", rows: null, read: "Its class token." });
   assert.match(there.find(".prediction").textContent, /What is read from the picture.*Its class token\.$/);
   assert.equal(there.find(".said").textContent, "off: 4 heads");
 });

@@ -96,7 +96,10 @@ export function drawn(component, data) {
   const told = {};
   const box = document.createElement("div");
   box.dataset.drawing = "";
-  const there = mounted(component, data, { within: box, setStateValue: (name, value) => (told[name] = value) });
+  const there = mounted(component, data, {
+    within: box,
+    setStateValue: (_, settings) => Object.assign(told, settings),
+  });
   draw();
   return { ...there, told, read: () => box.__drawing.read() };
 }

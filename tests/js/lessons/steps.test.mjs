@@ -10,6 +10,8 @@ mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
 const lesson = async (name) => (await import(`../../../playground/microscope/lessons/${name}.js`)).default;
 const [steps, read] = await Promise.all(["steps", "read"].map(lesson));
 
+const { whyNot } = await import("../../../playground/microscope/lessons/walknumbers.js");
+
 const line = (number, text, more = {}) => ({ number, text, mark: "", ...more });
 const step = (name, axes, shape, section) => ({
   name,
@@ -31,7 +33,9 @@ const DATA = container(
   {
     numbers: { batch: 1, tokens: 2, heads: 1 },
     tokens: ["the", "cat"],
-    view: { id: "one", step: 1 },
+    id: "a layer",
+    view_id: "one",
+    walk: 1,
     steps: [
       step("Scores", ["tokens", "tokens"], [2, 2], "a"),
       step("Softmax", ["tokens", "tokens"], [2, 2], "a"),
@@ -45,7 +49,7 @@ function walking() {
   const told = [];
   const within = document.createElement("div");
   within.dataset.walk = "";
-  const there = mounted(steps, DATA, { within, setStateValue: (_name, value) => told.push(value) });
+  const there = mounted(steps, DATA, { within, setStateValue: (_name, value) => told.push(value.walk ?? value) });
   return { ...there, told, now: () => within.__walk.read() };
 }
 
@@ -60,6 +64,14 @@ test("buttons, arrow keys and the list go to a step; the page hears of the last 
   mock.timers.tick(300);
   assert.deepEqual(there.told, [2]);
   assert.match(there.find("h3").textContent, /2 Softmax/);
+});
+
+test("who leaves at once has chosen the step all the same", () => {
+  const there = walking();
+  there.click(there.find('[data-step="2"]'));
+  there.parentElement.__drawing.tellNow();
+  mock.timers.tick(300);
+  assert.deepEqual(there.told, [3]);
 });
 
 test("it plays through the steps without telling the page, and stands still at the end", () => {
@@ -85,6 +97,92 @@ test("a cell that is pointed at says who asks whom, and what it gets", () => {
   there.point(there.find(".panel"), "pointermove", 300, 100);
   assert.equal(there.find(".readout").textContent, "the, column 1: 0.50");
   draw();
+});
+
+const SIZES = { batch: "1", tokens: "4", dim: "8", chan: "8", heads: "2" };
+const NUMBERS = {
+  fields: Object.keys(SIZES).map((name) => [name, name, 64]),
+  sizes: { sentence: { batch: 3, tokens: 5, dim: 6, chan: 8, heads: 4 } },
+  vit: [
+    {
+      ...step("x", ["batch", "tokens", "width"]),
+      says: "The scale is {scale}.",
+      groups: [{ name: "x", role: "plain" }],
+    },
+  ],
+  teaching: [{ ...step("x", ["batch", "tokens", "dim"]), groups: [{ name: "x", role: "plain" }] }],
+  view_id: "one",
+  walk: 1,
+};
+const numbers = (more) => container({ ...NUMBERS, ...SIZES, ...more }, {});
+
+function sizing(more) {
+  const told = [];
+  const within = document.createElement("div");
+  within.dataset.walk = "";
+  const there = mounted(steps, numbers(more), { within, setStateValue: (_name, value) => told.push(value) });
+  const sizes = () => [...there.parentElement.querySelectorAll("input")].map((input) => Number(input.value));
+  const write = (name, text) => {
+    const input = there.find(`[name="${name}"]`);
+    input.value = text;
+    input.dispatchEvent(new Event("change"));
+  };
+  return { ...there, told, sizes, write, now: () => within.__walk.read() };
+}
+
+test("an example has its own sizes; who changes one has their own numbers, all five", () => {
+  const there = sizing({ example: "sentence" });
+  assert.deepEqual(
+    [there.sizes(), there.now().shape],
+    [
+      [3, 5, 6, 8, 4],
+      [3, 5, 6],
+    ],
+  );
+  there.write("batch", "200");
+  assert.deepEqual(there.told, [{ example: "own", batch: 64, tokens: 5, dim: 6, chan: 8, heads: 4 }]);
+  there.again(numbers({ ...there.told[0] }));
+  assert.deepEqual(
+    [there.sizes(), there.now().shape],
+    [
+      [64, 5, 6, 8, 4],
+      [64, 5, 6],
+    ],
+  );
+});
+
+test("sizes that an address says and that are too large, or none, become some that can be", () => {
+  assert.deepEqual(sizing({ example: "own", batch: "9999", tokens: "0" }).sizes(), [64, 1, 8, 8, 2]);
+});
+
+test("what a step says has its numbers in it", () => {
+  assert.equal(sizing({ example: "own" }).find(".says").textContent, "The scale is 0.5.");
+});
+
+test("columns that can't be shared out are explained with the nearest that can; then the walk is back", () => {
+  const there = sizing({ example: "own", chan: "7" });
+  assert.match(there.find(".refused").textContent, /^7 columns can't be shared out evenly among 2 heads: 1 left over/);
+  assert.ok(there.find(".walk, [data-walk]").classList.contains("impossible"));
+  there.again(numbers({ example: "own" }));
+  assert.equal(there.find(".refused").textContent, "");
+  assert.equal(there.now().name, "x");
+});
+
+test("the numbers that are offered are possible and none is nearer", () => {
+  for (const chan of [5, 12, 64, 97])
+    for (let heads = 2; heads < 25; heads++) {
+      const why = whyNot({ tokens: 4, dim: chan, chan, heads });
+      assert.equal(why === "", chan % heads === 0);
+      if (!why) continue;
+      const [, widths, more] = why.match(/a width of ([\d or]+), or ([\d or]+) heads?\./);
+      for (const width of widths.split(" or ")) assert.ok(width % heads === 0 && Math.abs(width - chan) < heads);
+      for (const n of more.split(" or ")) assert.equal(chan % n, 0);
+    }
+});
+
+test("a walk that would take long is refused in a sentence", () => {
+  assert.match(whyNot({ tokens: 1024, dim: 1536, chan: 1536, heads: 12 }), /at most 2 billion .* fewer tokens/);
+  assert.equal(whyNot({ tokens: 197, dim: 768, chan: 768, heads: 12 }), "");
 });
 
 test("a formula stands beside the line that it belongs to, and a docstring is a comment", () => {

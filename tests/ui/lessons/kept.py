@@ -11,6 +11,8 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from playground.pack import unpack
+
 ROOT = Path(__file__).parent.parent.parent.parent
 FILE = Path(__file__).with_suffix(".json")
 NUMBER = re.compile(r"\d[\d,.]*(?:e[−-]?\d+)?")
@@ -49,6 +51,7 @@ def visible(app: AppTest) -> Iterator[str]:
             if "settings" in (element.key or "") or element.key in ("overview", "toolbar"):
                 continue
             yield from strings(json.loads(proto.json or "null"))
+            yield from strings(unpack(proto.bytes)[0] if proto.bytes else None)
         elif element.type == "plotly_chart":
             figure = json.loads(proto.spec)
             yield from strings([figure["layout"].get(name) for name in ("title", "xaxis", "yaxis", "annotations")])
@@ -66,7 +69,7 @@ def strings(thing: object) -> Iterator[str]:
             yield plain(thing)
     elif isinstance(thing, Mapping):
         for name, one in thing.items():
-            if name not in ("template", "template_layout", "hovertemplate", "context", "kind"):
+            if name not in ("template", "template_layout", "hovertemplate", "context", "kind", "id"):
                 yield from strings(one)
     elif isinstance(thing, list):
         for one in thing:

@@ -6,10 +6,9 @@ import pytest
 from conftest import SMALL, scramble
 from streamlit.testing.v1 import AppTest
 
-from playground.analysis.heads import look
-from playground.lessons.words import QUESTIONS, TEXTS
+from playground.lessons import heads
+from playground.lessons.registry import QUESTIONS
 from playground.serving import models, people, traces
-from playground.ui.lessons import heads, heads_far
 from playground.vit import Config, VisionTransformer
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -68,20 +67,3 @@ def test_heads_that_the_model_does_not_have_are_passed_over(open_page):
     app = open_page(ONLY_CLASS, off="0.1 9.9", over="samples", measure="distance")
     assert app.session_state.off == "0.1 9.9"  # the address is the person's
     assert not app.exception
-
-
-@pytest.mark.parametrize("text", [None, "", "x", "1", "1.2,3.4", "1.2  3.4", "١.٢", "1.2\n", "-1.2", "1234.1"])
-def test_what_is_no_list_of_heads_switches_none_off(text):
-    assert heads.SETTINGS["off"].read(text) == ""
-
-
-def test_an_endless_list_of_heads_is_cut_short():
-    assert len(heads.SETTINGS["off"].read(" ".join(["1.2"] * 1000)).split()) == heads.MOST_OFF
-
-
-def test_what_is_said_of_near_and_far_is_in_the_numbers(seen):
-    mean = look(seen)
-    by_layer = [mean.distance[layer].mean() for layer in range(seen.layers)]
-    words = TEXTS["heads"].steps["far"].prose.format(**heads_far.near_or_far(mean))
-    assert f"layer {by_layer.index(min(by_layer))} ({min(by_layer):.1f} patches)" in words
-    assert f"layer {by_layer.index(max(by_layer))} ({max(by_layer):.1f})" in words

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from playground.lessons.words import QUESTIONS
+from playground.lessons.registry import QUESTIONS
 from playground.serving import people
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
@@ -25,6 +25,8 @@ PAGES = (
     ("shapes", {}),
     ("shapes", {"example": "one-head"}),
     ("block", {"step": "stream"}),
+    ("block", {"step": "mlp"}),
+    ("block", {"step": "answer"}),
     ("scale", {"step": "model"}),
     ("heads", {"step": "row"}),
     ("heads", {"step": "atlas"}),
@@ -34,7 +36,7 @@ PAGES = (
     ("training", {}),
     ("code", {"step": "twice"}),
 )
-KEEP_NOTHING = (("heads", {"step": "row"}), ("training", {}))  # its film: see tests/training/test_quick.py
+KEEP_NOTHING = (("training", {}),)  # its film: see tests/training/test_quick.py
 
 
 def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
@@ -116,7 +118,7 @@ def test_what_was_dropped_is_made_again_with_the_same_numbers(page, words):
 
 
 def test_a_page_about_a_sample_works_out_nothing_that_another_one_has(monkeypatch):
-    from playground.lessons import block
+    from playground.analysis import block
 
     opened("block", {"step": "stream"})
     monkeypatch.setattr(block, "stream", lambda seen: pytest.fail("it is kept"))

@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from playground.lessons import teaching
-from playground.lessons.words import TEXTS
-from playground.serving import admission
-from playground.ui.lessons import teach
+from playground.lessons.registry import LESSONS
+from playground.serving import ledger
+from playground.ui import teach
 
 ROOT = Path(__file__).parent.parent.parent.parent
 
@@ -29,10 +29,10 @@ def test_the_line_says_how_many_are_there_and_how_many_wait(people, waiting, sen
 
 
 def test_two_tabs_of_one_browser_are_one_person():
-    places = admission.Places()
+    seats = ledger.Seats(ledger.Ledger())
     for key in ("one", "one", "two", ""):
-        places.enter("hall", lambda: None).key = key
-    assert places.people() == 3
+        seats.enter("hall", lambda: None).key = key
+    assert seats.people() == 3
 
 
 @pytest.mark.parametrize("minutes", teaching.PLANS)
@@ -56,8 +56,8 @@ def test_the_slides_hold_a_question_or_the_microscope_for_every_scene(minutes):
     )
     asked = {question["id"] for slide in slides for question in slide["questions"]}
     for scene in teaching.PLANS[minutes]:
-        if scene.page in TEXTS:
-            steps = TEXTS[scene.page].steps
+        if scene.page in LESSONS:
+            steps = LESSONS[scene.page].steps
             step = steps[scene.words["step"]] if "step" in scene.words else next(iter(steps.values()))
             assert step.question in asked, f"{scene.title}: the slide asks about another step than the link opens"
     assert len(page) < 6 * 2**20

@@ -1,0 +1,443 @@
+"""The two steps of the lesson on the rest of a layer about the answer: what it costs, and where in the stream it
+stands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from playground import samples
+from playground.lessons.colours import QUERY
+from playground.lessons.lesson import Settings, Subject
+from playground.lessons.parts import (
+    After,
+    Ask,
+    Choice,
+    Exercise,
+    Fold,
+    Part,
+    Pick,
+    Picture,
+    Row,
+    Table,
+    Wait,
+    When,
+    Words,
+)  # fmt: skip
+from playground.lessons.pictures import lit, small
+from playground.lessons.questions import Lines, Mark, Number, Question, Series
+from playground.pictures.jpegs import as_jpeg
+
+if TYPE_CHECKING:
+    from playground.analysis.block import Read
+    from playground.lessons.known import Example
+    from playground.tracing import Trace
+    from playground.vit import Config
+
+STRIP = 84  # pixels: the height of the picture above the question
+
+
+@dataclass(frozen=True)
+class Answered:
+    subject: Subject  # the picture and the model
+    seen: Trace
+    label: int  # a true one, or the likeliest where nobody knows
+    true: tuple[int, ...]  # labels; none where nobody knows
+    wrong: int  # of the answers
+
+    @property
+    def config(self) -> Config:
+        return self.subject.vit.config
+
+    @property
+    def labels(self) -> list[str]:
+        c = self.config
+        return list(c.labels or (f"class {number}" for number in range(c.classes)))
+
+
+def answered(subject: Subject) -> Generator[Part, None, Answered]:
+    """The chosen picture in the chosen model. In another model where that one names nothing. On another picture where
+    the answer is known to be wrong, or where nobody can know it and the model is ours, which learned from drawings."""
+    from playground.lessons.known import FOUND, best, true_labels
+
+    meanwhile = Picture(as_jpeg(small(subject.image)))
+    if not subject.has("classes"):
+        yield Wait(f"Asking {subject.model} what it answers …", meanwhile)
+    one = subject if subject.kept("classes", lambda: subject.vit.config.classes) else subject.that_names()
+    if not one.has("judged"):
+        yield Wait(f"Asking {one.model} what it answers …", meanwhile)
+    c, example = one.vit.config, judged(one)
+    if example.wrong if example else c.multi_label:
+        names = [FOUND[one.model_name]] if one.model_name in FOUND else with_labels(c)
+        looks = [one.other(sample=name) for name in names]
+        for n, look in enumerate(looks, 1):
+            if not look.has("judged"):
+                yield Wait(f"Looking for a picture that {one.model} labels correctly: {n} of {len(looks)} …", meanwhile)
+            judged(look)
+        example = best([example for example in map(judged, looks) if example])
+    if example is None or (example.wrong and not c.multi_label):
+        seen = one.trace()
+        return Answered(one, seen, int(seen.logits.argmax()), (), 0)  # type: ignore[union-attr]
+    if example.picture != one.sample_name:
+        one = one.other(sample=example.picture)
+    true = tuple(true_labels(c, samples.named(example.picture).shows))  # type: ignore[union-attr]
+    return Answered(one, one.trace(), example.label, true, example.wrong)
+
+
+def with_labels(c: Config) -> list[str]:
+    """Samples that show something for which the model has a label."""
+    return [sample.name for sample in samples.samples() if {*c.labels} & {*sample.shows}]
+
+
+def judged(subject: Subject) -> Example | None:
+    """How right the model's answer is; None for a person's own picture, whose labels nobody knows."""
+    from playground.lessons import known
+
+    name = subject.sample_name
+
+    def work() -> Example | None:
+        seen = subject.trace()
+        if name is None:
+            return None
+        with subject.turns() as give_way:
+            return known.judged(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
+
+    return subject.kept("judged", work)
+
+
+def shown(subject: Subject, one: Answered, no_head: str) -> Row:
+    """The picture, in a strip, and what is known of it. `no_head`: where the chosen model names nothing."""
+    model, sentences = one.subject.model, []
+    if one.subject.model_name != subject.model_name:
+        sentences.append(no_head.format(model=subject.model, other=model))
+        model = "it"
+    if one.subject.sample_name != subject.sample_name:
+        sentences.append(
+            f"{model} learned from drawn scenes, so here is one."
+            if one.config.multi_label
+            else f"This step looks at a photograph in which {model} names something that is there."
+        )
+    sentences.append(known_of(one, model))
+    image = small(one.subject.image)
+    wide = round(STRIP * image.width / image.height)
+    words = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
+    return Row(Picture(as_jpeg(image), width=wide), Words(words), shares=(wide, 1200 - wide))
+
+
+def known_of(one: Answered, model: str) -> str:
+    if not one.true:
+        return f"This is what {model} says of this picture. Whether it is right, only you can tell."
+    labels, title = len(one.labels), samples.named(one.subject.name).title  # type: ignore[union-attr]
+    shows = ", ".join(one.labels[number] for number in one.true)
+    true = f"*{title}* shows, of the model’s {labels:,} labels: **{shows}**."
+    if not one.config.multi_label:
+        return f"{true} The model shares 100 % out among all, and the likeliest is true."
+    right = f"{labels - one.wrong} of its answers are right" if one.wrong else "every answer is right"
+    return f"{true} To each the model says yes, more than 50 %, or no; {right}."
+
+
+# The answer ----------------------------------------------------------------------------------------------------------
+
+MOST_ROWS = 13  # of the table
+UNLIKELY = 0.2  # a probability below it
+MODES = {"train": "model.train()", "eval": "model.eval()"}
+READ = {
+    "token": "the class token",
+    "avg": "the mean of the patches",
+    "token+avg": "the class token and the mean of the patches, one behind the other",
+    "map": "what a query of its own collects",
+}  # by Config.pool
+
+
+def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    one = yield from answered(subject)
+    c, logits, labels = one.config, one.seen.logits, one.labels
+    assert logits is not None
+    yield shown(
+        subject, one, "{model} was trained without labels, so it has no head that names classes: here is {other}."
+    )
+    yield Ask(loss(one), one.subject.about)
+    yield Words(
+        f"After the last layer one vector is read out, here {READ[c.pool]}, and a matrix turns it into one "
+        "number a class: the **logits**."
+    )
+    yield Pick(
+        "supposed",
+        "A **label**: suppose that the picture shows it"
+        if c.multi_label
+        else "The picture’s **label**: what somebody says it shows",
+        {key_of(number, one): f"{number}: {label}" for number, label in enumerate(labels)},
+    )
+    label = int(chosen.supposed) if chosen.supposed and int(chosen.supposed) < len(labels) else one.label
+    yield table(one, label)
+    yield Words(price(one, label))
+    yield Fold("More: the label as a vector, one-hot", Words(look_up(one, label)))
+    yield Fold("More: the head for pre-training", Words(pretraining(one)))
+    modes = Choice("mode", "Two passes with", MODES)
+    yield Fold("More: two passes while training", modes, Words(passes(one, chosen.mode == "train")))
+    dear = int(logits.argmin())
+    yield Exercise(
+        "Choose the class that would cost most. How do its logit and its loss go together?",
+        f"{dear}: {labels[dear]}, with the smallest logit of all, {number_text(logits[dear])}. A smaller logit is a "
+        "smaller probability, and −log of a smaller probability is a larger loss.",
+        hint="It has the smallest logit. Choose another label, and watch the loss.",
+        id="block_dear",
+        done=When({"supposed": [key_of(dear, one)]}),
+        answers=(
+            ("a smaller logit, a larger loss", ""),
+            ("a smaller logit, a smaller loss", "−log p grows as p falls."),
+        ),
+    )
+    yield Exercise(
+        "A program calls `model.eval()` before it shows a picture. Why?",
+        "While training, dropout sets random numbers to 0: two passes differ. `eval()` switches that off, and the "
+        "statistics of the batch; gradients are switched off by `torch.no_grad()`.",
+    )
+
+
+def key_of(label: int, one: Answered) -> str:
+    """What the setting says where this label is supposed."""
+    return "" if label == one.label else str(label)
+
+
+def number_text(number: object, digits: int = 2) -> str:
+    return f"{float(number):.{digits}f}".replace("-", "−")  # type: ignore[arg-type]
+
+
+def loss_question(label: str, share: float, likeliest: str, likely: float, multi: bool) -> Question:
+    """On the curve of −log p: what would it cost if an unlikely label was right? `multi`: each label is answered by
+    itself. Every sum is of the digits that are shown."""
+    p, high = max(round(share, 3), 0.001), max(round(likely, 3), 0.001)
+    points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
+    known = int((points > 0.55).sum())
+    if multi:
+        no, not_so = round(1 - p, 3), -math.log(1 - p)
+        asks = f"This model gives *{label}* a probability of {p:.1%}. If the picture showed that, it would cost ▢."
+        says = (
+            "**Binary cross-entropy** asks of each label by itself: −log p, with the natural logarithm, if the picture "
+            f"shows it, −log (1 − p) if not: −log {p:.3f} = {-math.log(p):.2f} or −log {no:.3f} = {not_so:.2f}."
+        )
+        prose = (
+            "Logits say how much speaks for each class. Several may be true, so a **sigmoid** makes a probability of "
+            "each by itself. The loss is the price of the probability that the *truth* got: nothing for 100 %."
+        )
+    else:
+        asks = f"A softmax gives *{label}* a share of {p:.1%}. If that was right, the loss would be ▢."
+        says = (
+            f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {p:.3f} = "
+            f"{-math.log(p):.2f}. For *{likeliest}*, {high:.1%}, it would be {abs(math.log(high)):.2f}."
+        )
+        prose = (
+            "Logits say how much speaks for each class. A softmax makes shares of them. The loss is the price of the "
+            "share that the *right* class got: nothing for 100 %."
+        )
+    return Question(
+        "block_loss", asks, Number(0, 8, step=0.05), -math.log(p),
+        f"{says} Half the {'probability' if multi else 'share'} costs {math.log(2):.2f} more, whatever it was.",
+        prose=prose,
+        tempting=(
+            ((max(0, 1 - p - 0.15), 1 - p + 0.15), "That is 1 − p, what is missing to 1. It can never cost more than "
+             "1; −log p grows without end."),
+            ((0, 0.03), "Only 100 % costs nothing."),
+            ((7.5, 8), f"So much costs a probability of {math.exp(-7.5):.2%}."),
+        ),
+        picture=Lines(
+            tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), QUERY, shown=known),),
+            0, 8, "p, the probability of what is true" if multi else "p, the share of the right class",
+            at=(0, int(np.abs(points - p).argmin())), title="Loss",
+            x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(p, label),),
+        ),
+    )  # fmt: skip
+
+
+def loss(one: Answered) -> Question:
+    """Of the likeliest class that is unlikely, and, where that is known, not true."""
+    c, shares = one.config, one.config.shares(one.seen.logits)  # type: ignore[arg-type]
+    first, *others = shares.argsort(descending=True).tolist()
+    false = [number for number in others if number not in one.true] or others
+    index = next((number for number in false if shares[number] < UNLIKELY), false[-1])
+    pairs = [(one.labels[number], float(shares[number])) for number in (index, first)]
+    return loss_question(*pairs[0], *pairs[1], c.multi_label)
+
+
+def table(one: Answered, label: int) -> Table:
+    """The likeliest labels and the chosen one; with what each answer costs, if there is one to each and the truth is
+    known."""
+    from playground.analysis import block
+
+    c, logits = one.config, one.seen.logits
+    assert logits is not None
+    shares, costs = c.shares(logits), block.costs(logits, one.true)  # (classes,) each
+    likely = logits.argsort(descending=True)[:MOST_ROWS].tolist()
+    shown = likely if label in likely else [*likely[:-1], label]
+    judged = c.multi_label and one.true
+    rows = []
+    for i in shown:
+        mark = "**" if i == label else ""
+        row = [f"{mark}{i}: {one.labels[i]}{mark}", number_text(logits[i]), f"{float(shares[i]):.1%}"]
+        rows.append([*row, *(["yes" if i in one.true else "no", number_text(costs[i])] if judged else [])])
+    kind = "sigmoid: several may be true" if c.multi_label else "softmax: they sum to 1"
+    return Table(["class", "logit", f"probability ({kind})", *(["in the picture", "costs"] if judged else [])], rows)
+
+
+def price(one: Answered, label: int) -> str:
+    from playground.analysis import block
+
+    c, logits, name = one.config, one.seen.logits, one.labels[label]
+    assert logits is not None
+    cross = block.cross_entropy(c, logits, label)
+    price = " A sure and right answer costs nearly nothing, a sure and wrong one much."
+    if not c.multi_label:
+        return f"If its label is *{name}*, the **cross-entropy** is **{cross:.2f}**: −log of its probability." + price
+    other, mean = float(block.costs(logits, ())[label]), float(block.costs(logits, one.true).mean())
+    whole = f": **{mean:.3f}** on this picture" if one.true else ""
+    return (
+        f"If the picture shows *{name}*, this answer costs −log of its probability, **{cross:.2f}**; if not, −log(1 − "
+        f"its probability), **{other:.2f}**. The loss is the **binary cross-entropy**, the mean of what all "
+        f"{len(one.labels)} answers cost{whole}.{price}"
+    )
+
+
+def look_up(one: Answered, label: int) -> str:
+    from playground.analysis import block
+
+    matrix = one.subject.vit.head.weight.detach().cpu()  # (classes, D)
+    begins = ", ".join(number_text(number, 3) for number in block.look_up(matrix, label)[:4])
+    rows, columns = matrix.shape
+    return (
+        f"The label itself is the number {label}. As a vector it is **one-hot**: 1 at place {label}, 0 elsewhere. "
+        f"One-hot times a matrix is nothing but a *look-up* of one row: of the head’s {rows} × {columns} matrix it "
+        f"gives row {label}, which begins with {begins}. A patch’s position is such a row, too: the one of its place."
+    )
+
+
+def pretraining(one: Answered) -> str:
+    from playground.analysis import block
+
+    hidden, matrix = block.pretraining_head(one.config.width, len(one.labels))
+    has = "This model still has it." if one.config.pre_logits else "This model has the matrix alone."
+    return (
+        "**The pre-training head.** For pre-training the paper put a hidden layer with tanh before the matrix: here "
+        f"{hidden:,} parameters instead of {matrix:,}. For fine-tuning both are thrown away, and a new matrix begins "
+        f"at 0. {has}"
+    )
+
+
+def passes(one: Answered, training: bool) -> str:
+    """The same picture twice, while training and not."""
+    from playground.analysis import block
+
+    first, second = block.two_passes(one.seen, training)
+    why = "Nothing is dropped: they are equal." if first == second else "Dropout sets other numbers to 0 each time."
+    return (
+        f"The likeliest class’s logit, with a dropout of {block.DROP:.0%} after the last layer: "
+        f"**{number_text(first, 3)}**, and once more **{number_text(second, 3)}**. {why}"
+    )
+
+
+# Read the stream -----------------------------------------------------------------------------------------------------
+
+MOST_MAPS = 8  # layers whose patches are drawn
+MAP = 180  # pixels of one of them
+
+
+def passed(layers: int) -> str:
+    return "before the first layer" if not layers else f"after {layers} layer{'s' * (layers > 1)}"
+
+
+SAME = "The first is the same for every picture: the class token has heard nothing yet. "
+
+
+def per_cent(p: float) -> str:
+    """Near none, half and all with a digit more, so that 50.4 is not called 50 and yet more than one half."""
+    near = any(abs(p - n) < 0.5 for n in (0, 50, 100))
+    return f"{p:.1f}" if near else f"{p:.0f}"
+
+
+def above_half(said: Sequence[float]) -> str:
+    """From where on the answer is yes, counted as the numbers are shown."""
+    yes = [round(p, 1) > 50 for p in said]
+    if not any(yes):
+        return "It is never above one half. "
+    if all(yes):
+        return "It is above one half all the way. "
+    if not yes[-1]:
+        return "In the end it is not above one half. "
+    last_no = len(yes) - 1 - yes[::-1].index(False)
+    if last_no == len(yes) - 2:
+        return "The last layer brings it above one half. "
+    return f"It is above one half {passed(last_no + 1)} and stays there. "
+
+
+def read_question(model: str, label: str, probabilities: Sequence[float], pool: str) -> Question:
+    """The label's probability, in per cent, before the first layer and after each; the one half way is asked for."""
+    said = tuple(probabilities)
+    half = (len(said) - 1) // 2
+    return Question(
+        "block_read",
+        f"In the end {model} gives *{label}* {per_cent(said[-1])} %. Read {passed(half)} of {len(said) - 1}, it is ▢.",
+        Number(0, 100, " %"), said[half],
+        "Before the first layer and after each, in per cent: " + ", ".join(map(per_cent, said)) + ". "
+        + above_half(said) + (SAME if pool == "token" else "")
+        + "Norm and classifier were trained for what the *last* layer gives. Before that they may misread: the "
+        "number says when the answer stands in the stream **in the form in which they look for it**.",
+        prose="All layers write into one stream, so it can be read at any place: the last norm and the classifier are "
+        f"put behind an earlier layer (the *logit lens*). What is read here is {READ[pool]}.",
+        tempting=(
+            ((0, 0), "Exactly 0 % is never given: e to any power is more than 0."),
+            ((99, 100), "Then the layers above would have nothing left to say."),
+            ((0.45 * said[-1], 0.55 * said[-1]), "Layers do not share it out evenly."),
+        ),
+        picture=Lines(
+            tuple(range(len(said))), (Series(label, said, QUERY, shown=1, dots=True),),
+            0, 100, "layers that it has passed", at=(0, half), title=f"Probability of “{label}”", unit=" %",
+        ),
+    )  # fmt: skip
+
+
+def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    """The logit lens, layer after layer."""
+    one = yield from answered(subject)
+    label = one.labels[one.label]
+    yield shown(subject, one, "{model} has no classifier to read with: here is {other}.")
+    if not one.subject.has(("read", one.label)):
+        yield Wait("Reading the stream before the first layer and after each …")
+    answers = one.subject.kept(("read", one.label), lambda: read_now(one))
+    percent = [100 * p for p in answers.pooled]
+    yield Ask(read_question(one.subject.model, label, percent, one.config.pool), f"{one.subject.about} {one.label}")
+    yes = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # of the patches, layer by layer
+    most = max(range(len(yes)), key=yes.__getitem__)
+    peak = f"; most do so {passed(most)}, {yes[most]:.0%}" if yes[most] > yes[-1] else ""
+    yield After(
+        "block_read",
+        Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),
+        maps(one.subject.image, answers),
+        Words(
+            f"After the last layer {yes[-1]:.0%} of the patches give *{label}* more than 50 %{peak}. In training the "
+            "classifier never read a patch alone."
+        ),
+    )
+
+
+def read_now(one: Answered) -> Read:
+    from playground.analysis import block
+
+    with one.subject.turns() as give_way:
+        return block.read_stream(one.seen, one.label, give_way)
+
+
+def maps(image: Image.Image, answers: Read) -> Row:
+    """What each patch alone would answer after some layers, in one scale."""
+    layers = len(answers.patches)
+    most = min(layers, MOST_MAPS)
+    drawn = sorted({round(n * (layers - 1) / (most - 1)) for n in range(most)})
+    cut = small(image)
+    cut.thumbnail((MAP, MAP))
+    captions = ["no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}" for layer in drawn]
+    lights = [lit(cut, answers.patches[layer], None, 1.0) for layer in drawn]
+    return Row(*(Picture(light, caption) for light, caption in zip(lights, captions, strict=True)))

@@ -1,0 +1,203 @@
+"""The step of the lesson on the rest of a layer about the whole model: its boxes, what each does, and how many
+parameters it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from playground.lessons.lesson import Settings, Subject
+from playground.lessons.parts import After, Ask, Choice, Exercise, Part, Picture, Row, Wait, When, Words
+from playground.lessons.pictures import small
+from playground.lessons.questions import Bars, Number, Question
+from playground.pictures.jpegs import as_jpeg
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from playground.vit import VisionTransformer
+
+BOXES = (
+    "Picture", "Patches", "Extra tokens", "Positions", "Norm", "Attention", "Add", "MLP", "Last norm", "Answer",
+)  # fmt: skip
+IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that every layer has
+
+
+def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: float) -> Question:
+    """`counts`: the parameters of each box; `wider`: the MLP's hidden numbers, × those of a token."""
+    total, mlp, attention = sum(counts.values()), counts["MLP"], counts["Attention"]
+    inside = sum(counts[name] for name in IN_LAYERS if name in counts)
+    return Question(
+        "block_weights",
+        f"Of all parameters of {model}, its MLPs have ▢.",
+        Number(0, 100, " %"), 100 * mlp / total,
+        f"The MLPs have {mlp:,} of {total:,} parameters, attention {attention:,}: the matrices of an MLP are D × "
+        f"{wider:.3g}D; attention has four, D × D.",
+        tempting=(
+            ((0, 35), "Attention is what Transformers are known for. Most of what is learned lies elsewhere."),
+            ((85, 100), "Attention has four matrices, too."),
+        ),
+        picture=Bars(
+            tuple(counts), tuple(100 * count / total for count in counts.values()), 100, at=[*counts].index("MLP"),
+            across=True, unit=" %", title=f"{total:,} parameters, {inside / total:.0%} in the {layers} layers",
+        ),
+    )  # fmt: skip
+
+
+def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    if not subject.has("boxes"):
+        yield Wait(f"Counting the parameters of {subject.model} …", Picture(as_jpeg(small(subject.image))))
+    there = subject.kept("boxes", lambda: counted(subject))
+    c = subject.vit.config
+    counts = {name: box.weights for name, box in there.items()}
+    yield Ask(weights_question(subject.model, counts, c.depth, c.mlp_width / c.width), subject.model_name)
+    yield Choice("box", "Open a box", {name: name for name in there})
+    box = there.get(chosen.box, there["Attention"])
+    per = f" × {c.depth} layers" if box.name in IN_LAYERS else ""
+    formula = f"\n\n`{box.formula}`" if box.formula else ""
+    yield Row(
+        Words(f"**{box.name}{per}.** {box.says}{formula}"),
+        Words(f"what leaves it: **{box.shape}** numbers"),
+        shares=(3, 2),
+    )
+    share = box.weights / sum(counts.values())
+    largest = max(there.values(), key=lambda box: box.weights)
+    D = c.width
+    gain = f" (This model also learns a gain for what is added, LayerScale: D = {D}.)" if c.layer_scale else ""
+    yield After(
+        "block_weights",
+        Words(
+            f"learned in it: **{box.weights:,}** parameters, {share:.1%} of all"
+            if box.weights
+            else "learned in it: nothing"
+        ),
+        Exercise(
+            "Open the box that has most of the parameters.",
+            f"{largest.name}: {largest.weights:,}. {largest.says}",
+            hint="The longest bar.",
+            id="block_largest",
+            done=When({"box": [largest.name]}),
+        ),
+        Exercise(
+            "Which of the nine steps on the page Shapes have parameters?",
+            f"Three, here with D = {D}. The norm of step 1 has 2D = {2 * D:,}. The matrix that makes Q, K and V has "
+            f"3D² + 3D = {3 * D * (D + 1):,}. W_O has D² + D = {D * (D + 1):,}. The split into heads, the scores, the "
+            "softmax, × V, the concatenation and the sum only calculate: nothing in them is learned." + gain,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Box:
+    """A part of the network."""
+
+    name: str
+    says: str
+    shape: str  # of what leaves it, for one picture
+    weights: int  # all of them, in all layers
+    formula: str = ""
+
+
+def counted(subject: Subject) -> dict[str, Box]:
+    c = subject.vit.config
+    high, wide = (side // c.patch_size for side in subject.size)
+    return {box.name: box for box in boxes(subject.vit, high * wide + len(c.prefix), subject.size)}
+
+
+def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[Box]:
+    """From the picture to the answer, with the sizes of this model."""
+    c, block = vit.config, vit.blocks[0]
+    D, L, front = c.width, c.depth, len(c.prefix)
+    patches = tokens - front
+    prefix = {
+        "cls": "a class token, in which the model can collect what the whole picture shows",
+        "dist": "a distillation token, which was taught by another network",
+        "reg": f"{c.registers} registers, spare tokens without a place in the picture",
+    }
+    extra = " and ".join(words for key, words in prefix.items() if any(name.startswith(key) for name in c.prefix))
+    shape = f"{tokens} × {D}"
+    made = [
+        Box("Picture", "Three numbers for each pixel: red, green, blue.", f"{image[0]} × {image[1]} × 3", 0),
+        Box(
+            "Patches",
+            f"Each patch of {c.patch_size} × {c.patch_size} pixels is one row of {3 * c.patch_size**2:,} numbers; one "
+            f"matrix turns it into a token of {D} numbers.",
+            f"{patches} × {D}",
+            _count(vit.patch_embed),
+            "x_p E + b",
+        ),
+    ]
+    if front:
+        own = sum(t.numel() for t in (vit.cls_token, vit.dist_token, vit.reg_token) if t is not None)
+        made.append(
+            Box(
+                "Extra tokens",
+                f"Learned vectors are put before the patches: {extra}. {patches} become {tokens}.",
+                shape,
+                own,
+            )
+        )
+    made += [
+        Box("Positions", _positions(c.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
+        Box(
+            "Norm",
+            "Each token is rescaled to mean 0 and variance 1; then a learned gain and shift. The sum that flows "
+            "past is not touched: the norm stands in the branch (pre-norm).",
+            shape,
+            2 * L * _count(block.norm1) + _count(vit.norm_pre),
+            "γ (x − mean) / deviation + β",
+        ),
+        Box(
+            "Attention",
+            f"The only part in which tokens meet: {c.heads} heads, each with queries, keys and values of "
+            f"{D // c.heads} numbers.",
+            shape,
+            L * _count(block.attn),
+            "softmax(QKᵀ / √d_k) V, then W_O",
+        ),
+        Box(
+            "Add",
+            "What the branch returns is added to the token: a push. What the token was stays in the sum."
+            + (" A learned gain (layer scale) makes the push smaller or larger." if c.layer_scale else ""),
+            shape,
+            2 * L * _count(block.ls1),
+            "x + push",
+        ),
+        Box(
+            "MLP",
+            f"The same small network for each token: {D} numbers become {c.mlp_width}, GELU bends each of them, and "
+            f"{D} come back. No token sees another one here.",
+            shape,
+            L * _count(block.mlp),
+            "GELU(x W_1 + b_1) W_2 + b_2",
+        ),
+        Box(
+            "Last norm", "After the last layer the tokens are rescaled once more.", shape, _count(vit.norm, vit.fc_norm)
+        ),
+        Box(
+            "Answer",
+            f"One vector of {D} numbers is read out and multiplied by a matrix: a number for each of {c.classes} "
+            "classes."
+            if c.classes
+            else f"This model names nothing: one vector of {D} numbers is its answer, for others to use.",
+            str(c.classes or D),
+            _count(vit.head, vit.head_dist, vit.pre_logits, *filter(None, [vit.attn_pool])),
+            "y W + b" if c.classes else "",
+        ),
+    ]
+    return made
+
+
+def _positions(kind: str) -> str:
+    return {
+        "learned": "A learned vector for each place is added: without it, attention could not know where a patch was.",
+        "patches": "A learned vector for each place is added to the patches.",
+        "sinusoidal": "A fixed pattern of sines and cosines, another one for each place, is added.",
+        "rotary": "Nothing is added: queries and keys are rotated by angles that the place gives.",
+        "none": "This model is told nothing about places.",
+    }[kind]
+
+
+def _count(*modules: nn.Module) -> int:
+    return sum(p.numel() for module in modules for p in module.parameters())

@@ -1,0 +1,302 @@
+"""The lesson on which vit.py is read: a listing with formulas, the two attentions, and what a weight is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+import plotly.graph_objects as go
+
+from playground.lessons import pictures
+from playground.lessons.colours import KEY, QUERY
+from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.parts import (
+    After,
+    Ask,
+    Chart,
+    Choice,
+    Code,
+    Drawing,
+    Exercise,
+    Fold,
+    Part,
+    Row,
+    Wait,
+    When,
+    Words,
+)  # fmt: skip
+from playground.lessons.questions import Beside, Number, Photo, Question, of_choice
+from playground.lessons.settings import Setting
+
+MOST = 1024  # tokens whose whole matrices of weights are made
+PARTS = {  # as in lessons/listing.py, which would import torch before the page is painted
+    "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
+    "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
+}  # fmt: skip
+
+
+# The file -------------------------------------------------------------------------------------------------------------
+
+
+def column_question() -> Question:
+    return of_choice(
+        "code_column", "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
+        {
+            "columns": "the columns would sum to 1, and the rows would not",
+            "nothing": "nothing: the table is square",
+            "heads": "the heads would be mixed",
+        },
+        "columns",
+        "Every token would *give away* the same total, and what a token receives would be no weighted mean of values.",
+        {
+            "nothing": "Square, but not symmetric: row i is what i asks, column i is what others ask of i.",
+            "heads": "Heads lie along dim=-3. The last two are who asks, and who is asked.",
+        },
+    )  # fmt: skip
+
+
+def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    from playground.lessons.listing import PARTS as parts
+
+    yield Choice("part", "Part", PARTS)
+    yield Words(parts[chosen.part].says)
+    yield Drawing("read", {"parts": listed(chosen.part)})
+    yield Exercise(
+        "Open the part in which W_O is applied. What is it called there?",
+        "`self.proj`, in *Heads*. It takes the heads’ results, side by side in one vector, and mixes them.",
+        hint="Attention gives a result for every head. Where are they put together again?",
+        id="code_output",
+        done=When({"part": ["heads"]}),
+        answers=(
+            ("`self.qkv`", "That makes queries, keys and values, before the heads have anything to say."),
+            ("`self.proj`", ""),
+            ("`self.attn`", "That is attention as a whole; W_O is inside of it."),
+        ),
+        tempting=[(When({"part": ["layer"]}), "Here the heads are used as a whole: `self.attn`. W_O is inside of it.")],
+    )
+    yield Ask(column_question())
+
+
+@cache
+def listed(part: str) -> list[dict]:
+    """The lines of this part of vit.py, each with its formula."""
+    from playground.lessons.listing import PARTS as parts
+
+    return [asdict(cut) for cut in parts[part].read()]
+
+
+# Twice the same attention ---------------------------------------------------------------------------------------------
+
+
+def fused_question() -> Question:
+    return of_choice(
+        "code_fused",
+        "The fused kernel never holds the table of all weights. What does it compute?",
+        {"same": "the same numbers, but for rounding", "near": "an approximation", "part": "the largest weights only"},
+        "same", "The difference on this picture stands below: it is that of 32-bit sums.",
+        {
+            "near": "To be so much quicker it seems to have to leave something out. It only keeps less: block by "
+            "block, with a running sum for the softmax.",
+            "part": "A softmax needs the sum over *all* keys. The kernel adds them up, block by block.",
+        },
+    )  # fmt: skip
+
+
+def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    from playground.lessons.listing import listing
+    from playground.vit import attention, attention_by_hand
+
+    both = (listing(one).lines for one in (attention_by_hand, attention))
+    yield Row(*(Code("\n".join(line.text for line in lines)) for lines in both))
+    yield Ask(fused_question())
+    yield Wait("Comparing both on this picture …")
+    numbers = on_the_picture(subject)
+    times = measured(subject) if chosen.timed == "yes" else ()
+    yield After(
+        "code_fused",
+        Words(
+            f"Their largest difference on this picture{numbers['some']}, all layers and heads: "
+            f"**{numbers['apart']:.1e}**."
+        ),
+        Choice("timed", "Measure both on this machine", {"no": "not now", "yes": "measure"}),
+        *times,
+    )
+    yield in_blocks(numbers)
+    yield in_julia()
+
+
+def in_blocks(numbers: dict[str, Any]) -> Fold:
+    from playground.lessons import fused
+
+    return Fold(
+        "In blocks, as FlashAttention does it",
+        Code.of(fused.in_blocks),
+        Words(
+            "**FlashAttention** (Dao et al., 2022) is this, in the fast memory of a chip. Of each row it keeps the "
+            "largest score so far, the sum of the powers, the mixture; when a larger score comes, sum and mixture "
+            "shrink. Our forward pass calls such a kernel, keeps queries and keys, and makes a row when you point at a "
+            f"patch. In layer {numbers['layer']} on your picture{numbers['some']}, {fused.BLOCK} keys at a time, the "
+            f"largest difference from the whole table is **{numbers['blocks']:.0e}**."
+        ),
+    )
+
+
+def in_julia() -> Fold:
+    from playground.lessons.fused import JULIA, PYTHON
+
+    return Fold(
+        "In Julia, beside Python",
+        Row(Code(PYTHON.strip()), Code(JULIA.strip(), "julia")),
+        Words(
+            "Julia writes `*` for the product of matrices, `'` for the transpose, and a dot where Python "
+            "broadcasts: `exp.(x)`, `.-`. It counts from 1, so `dims=2` is Python’s axis 1."
+        ),
+    )
+
+
+def measured(subject: Subject) -> Iterator[Part]:
+    from playground.lessons.fused import TOKENS, Comparison, measure
+
+    def work() -> list[Comparison]:
+        with subject.turns() as give_way:
+            return [measure(tokens, give_way=give_way) for tokens in TOKENS]
+
+    found = subject.kept("both attentions timed", work)
+    figure, last = go.Figure(), found[-1]
+    for name, times, colour in (
+        ("by hand", [one.by_hand for one in found], KEY), ("fused", [one.fused for one in found], QUERY),
+    ):  # fmt: skip
+        figure.add_bar(
+            x=[f"{one.tokens:,} tokens" for one in found], y=times, name=name, marker_color=colour,
+            text=[f"{t:.3g} ms" for t in times], hovertemplate=f"{name}, %{{x}}: %{{y:.3g}} ms<extra></extra>",
+        )  # fmt: skip
+    figure.update_yaxes(type="log", title="milliseconds")
+    figure.update_layout(title="12 heads of 64, medians of 7")
+    yield Chart(figure, "attention-by-hand-and-fused", 300)
+    yield Words(
+        f"At {last.tokens:,} tokens the fused kernel takes **{last.fused / last.by_hand:.2f} ×** the time of the one "
+        f"by hand; their largest difference is {last.apart:.1e}."
+    )
+
+
+def on_the_picture(subject: Subject) -> dict[str, Any]:
+    """What the sentences of this lesson state, measured on all layers of the picture."""
+    return subject.kept("measured", lambda: measured_on(subject))
+
+
+def measured_on(subject: Subject) -> dict[str, Any]:
+    from playground.analysis import heads
+    from playground.analysis.contribution import differing
+    from playground.lessons.fused import apart, in_blocks_apart, turned
+    from playground.vit import QKV
+
+    seen = subject.trace()
+    with subject.turns() as give_way:
+        found, largest = differing(seen, give_way), 0.0
+        some = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
+        middle = len(some) // 2
+        for layer in some:
+            largest = max(largest, apart(layer, seen.scale))
+            give_way()
+        return {
+            "apart": largest,
+            "layer": middle,
+            "blocks": in_blocks_apart(some[middle], seen.scale),
+            "turned": turned(some[middle], seen.scale),
+            "some": f" (its first {MOST:,} tokens)" if seen.tokens > MOST else "",
+            "differs": found.overall,
+            "rows": found.rows,
+            "drawn": heads.words(seen),
+            "breadth": found.breadth,
+            "tokens": seen.tokens,
+        }
+
+
+# A library, and where the picture breaks ------------------------------------------------------------------------------
+
+
+def library(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Wait("Measuring all rows of this picture …")
+    numbers = on_the_picture(subject)
+    yield Words(
+        "In a library, a :blue[**query**] is what you ask at the desk, a :orange[**key**] is the label on a spine, "
+        "a :green[**value**] is what stands in the book."
+    )
+    yield Ask(how_broad(subject, numbers), subject.about)
+    yield Words(
+        "Where it breaks:\n\n"
+        "- A book may be **easy to find, with little inside**: a large weight on a short value. In "
+        f"{numbers['differs']:.0%} of {numbers['rows']:,} rows of this picture the patch with the largest weight is "
+        f"not the one that adds most. {numbers['drawn']}\n"
+        "- A library lends one book. Here everyone takes a little of each.\n"
+        "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
+        "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of "
+        f"layer {numbers['layer']} on this picture{numbers['some']} change by at most **{numbers['turned']:.0e}**: "
+        "only their products count."
+    )
+
+
+def breadth_question(tokens: int, truth: float, drawn: float, layer: int, head: int, shown: Photo) -> Question:
+    """`truth`: over how many tokens a row of the picture spreads, on average; `drawn`: the one that is `shown`."""
+    return Question(
+        "code_library",
+        f"A library lends one book at a time. On this picture a row of weights takes from about ▢ of {tokens} tokens.",
+        Number(1, tokens), truth,
+        "That is 2 to the power of the entropy, averaged over all rows. Drawn is a row from about "
+        f"{drawn:.0f}, of head {head} in layer {layer}: a few get much, and many a little.",
+        tempting=(
+            ((1, 3), "So it is at the desk of a library. The softmax gives nobody exactly 0, and most rows are wide."),
+            ((0.95 * tokens, tokens), "So it would be if all scores were equal. Most models start close to that."),
+        ),
+        picture=shown,
+    )  # fmt: skip
+
+
+def how_broad(subject: Subject, numbers: dict[str, Any]):
+    seen = subject.trace()
+    breadth, layer, head, patch = subject.kept("typical row", lambda: row_like(seen, numbers["breadth"]))
+    rows, columns = seen.grid
+    row = seen.on_grid(seen.row(layer, head, divmod(patch, columns))).flatten()
+    shown = Photo(
+        subject.photo(), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
+        words=f"layer {layer}, head {head}: a row", beside=narrow(subject, seen),
+    )  # fmt: skip
+    return breadth_question(seen.tokens, numbers["breadth"], breadth, layer, head, shown)
+
+
+def row_like(seen, breadth: float) -> tuple[float, int, int, int]:
+    """(breadth, layer, head, patch) of a row that spreads over about so many tokens."""
+    from playground.tracing import entropy
+
+    asked, found = seen.some_patches(12), []
+    for layer in range(seen.layers):
+        spread = 2 ** entropy(seen.weights(layer, asked))  # (heads, asked)
+        head, one = divmod(int((spread - breadth).abs().argmin()), len(asked))
+        found.append((float(spread[head, one]), layer, head, asked[one] - len(seen.prefix)))
+    return min(found, key=lambda row: abs(row[0] - breadth))
+
+
+def narrow(subject: Subject, seen) -> Beside:
+    """One of the narrowest rows, for comparison."""
+    breadth, layer, head, patch = subject.kept("narrow row", lambda: row_like(seen, 1))
+    spot = divmod(patch, seen.grid[1])
+    words = f"layer {layer}, head {head}: a narrow row, from about {breadth:.1f} tokens"
+    return pictures.row(pictures.small(subject.image), seen.on_grid(seen.row(layer, head, spot)), spot, words)
+
+
+LESSON = Lesson(
+    "code",
+    "This is the file that runs once for every new picture, and it keeps the queries and keys. When you point at a "
+    "patch, nothing of it runs again: the browser repeats one row, softmax(q·Kᵀ/√d_k), from what was kept.",
+    {"part": Setting.of("attention", PARTS), "timed": Setting.of("no", ("no", "yes"))},
+    {
+        "file": Step("1 · The file", file, "code_column", ("code_output",), ("part",), ahead=({"part": None},)),
+        "twice": Step(
+            "2 · Twice the same attention", twice, "code_fused", settings=("timed",), ahead=({"timed": ("no",)},),
+            beyond="The app measures both on its machine, and on your own picture.",
+        ),
+        "library": Step("3 · A library, and where the picture breaks", library, "code_library", beyond=OWN),
+    },
+)  # fmt: skip

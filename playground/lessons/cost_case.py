@@ -1,0 +1,119 @@
+"""The drawing of the lesson on the cost (microscope/lessons/case.js): a case, as its dials say, and what is counted of
+it. Its words stand here; the browser puts the numbers in."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from playground.analysis import cost
+from playground.analysis.cost import PRESETS, SIZES
+from playground.lessons.colours import CHANGED, CONVOLUTION, WEIGHTS
+from playground.lessons.parts import Drawing
+from playground.lessons.settings import Setting
+
+IMAGES = (64, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536)
+DIALS = {
+    "image": Setting.of(224, IMAGES),
+    "patch": Setting.of(16, (8, 14, 16, 32, 48)),
+    "width": Setting.of(768, (192, 384, 512, 768, 1024, 1280)),
+    "heads": Setting.of(12, (1, 2, 3, 4, 6, 8, 12, 16)),
+    "layers": Setting.of(12, (1, 2, 4, 6, 12, 24, 32)),
+    "kernel": Setting.of(3, (1, 3, 5, 7)),
+}
+LABELS = {
+    "image": "Image: {} px", "patch": "Patch: {} px", "width": "Width: {}", "heads": "Heads: {}",
+    "layers": "Layers: {}", "kernel": "Convolution: {}×{}",
+}  # fmt: skip
+COUNTS = {cost.ATTENTION: "the whole attention", cost.SCORES: "QKᵀ alone"}
+OTHERS = {cost.DENSE: "dense", cost.DEPTHWISE: "depthwise"}
+MLPS = {"no": "no", "yes": "on both sides"}
+SWITCHES = {
+    "count": Setting.of(cost.ATTENTION, COUNTS),
+    "other": Setting.of(cost.DENSE, OTHERS),
+    "mlp": Setting.of("no", MLPS),
+}
+SWITCHED = {
+    "count": ("Count", COUNTS),
+    "other": ("against a {k}×{k} convolution that is", OTHERS),
+    "mlp": ("with an MLP", MLPS),
+}
+OF_A_SIZE = ("width", "heads", "layers", "patch")
+ROWS = (  # of one layer: a formula, and which FLOPs of core/costs.js they are
+    ("attention: four matrices, and every pair twice", "8ND² + 4N²D", "attention"),
+    ("… of that QKᵀ alone", "2N²D", "scores"),
+    ("its MLP, 4D wide", "16ND²", "mlp"),
+    ("{k}×{k} convolution, dense (D → D channels)", "2k²ND²", "dense"),
+    ("{k}×{k} convolution, depthwise (a filter a channel)", "2k²ND", "depthwise"),
+)
+SAYS = {  # by the piece of the drawing that says it
+    "dials": {"no_patch": cost.NO_PATCH, "no_heads": cost.NO_HEADS},
+    "square": {
+        "square": "One head: {entries} scores, to scale",
+        "sides": "{image} ÷ {patch} = {side} patches a side. (A class token would be one token more.)",
+        "rest": " The last {rest} pixels make no whole patch and are cut off.",
+        "in_a_head": "scores in a head",
+        "in_all": "in {heads} heads × {layers} layers",
+        "pair_scores": "attention: {tokens} tokens × {tokens} tokens = {entries} scores in every head",
+        "neighbours": "{k}×{k} convolution: {tokens} tokens × {reads} = {read} neighbours read",
+        "dotted": "{name}: {tokens} tokens, {entries} scores",
+        "who_asks": "who asks (token)",
+        "whom": "whom",
+    },
+    "table": {
+        "layer": "one layer, N = {n}, D = {d}, k = {k}",
+        "shares": "Attention is **{attention}** of the layer, the MLP the rest. Of attention’s FLOPs {pairs} grow with "
+        "N², the square of the tokens; the others are its four matrices.",
+    },
+    "switches": {},
+    "ratio": {
+        "ratio": "**{what} ÷ {other} convolution{mlp}: {mine} ÷ {theirs} FLOPs = {ratio}.**{textbook} {crossing}",
+        "each_mlp": ", each with the MLP",
+        "textbook": " This is the textbook’s N / k².",
+        "always": "Counted so, it costs more than a {k}×{k} convolution with any number of tokens.",
+        "from": "From **{first} tokens** on, {side} × {side} patches or {pixels} px, it costs more than the "
+        "convolution.",
+    },
+    "flops": {
+        "flops": "FLOPs of a layer of width {d}",
+        "pairs": "only its pairs, N²",
+        "convolution": "{other} {k}×{k} convolution",
+        "and_mlp": " and MLP",
+    },
+    "bytes": {
+        "bytes": "Bytes that a layer keeps for training, {heads} heads",
+        "attention": "attention",
+        "fused": "fused, without the weights",
+        "convolution": "{k}×{k} convolution",
+    },
+    "kept": {
+        "kept": "**What this playground keeps.** All N × N weights of the {layers} layers are {all}. Their queries and "
+        "keys, from which it makes any row when the cursor asks, are **{kept}**: {less}.",
+        "less": "{times} times less",
+        "more": "{times} times *more*, for so few tokens",
+    },
+}  # fmt: skip
+
+
+def drawing(*pieces: str, **says: str) -> Drawing:
+    """The drawing with these pieces, from top to bottom. `says` replaces some of their words."""
+    switched = SWITCHED if "flops" in pieces else {}
+    data = {
+        "pieces": pieces,
+        "dials": {name: {"label": LABELS[name], "options": setting.options} for name, setting in DIALS.items()},
+        "switches": {name: {"label": label, "options": [*of.items()]} for name, (label, of) in switched.items()},
+        "presets": {
+            "label": "The classic cases, as a ViT-B",
+            "cases": [(name, asdict(case)) for name, case in PRESETS.items()],
+        },
+        "sizes": {
+            "label": "The usual sizes, with their parameters",
+            "cases": [
+                (f"{name}: {case.parameters / 1e6:.3g} M", {field: getattr(case, field) for field in OF_A_SIZE})
+                for name, case in SIZES.items()
+            ],
+        },
+        "rows": ROWS if "table" in pieces else (),
+        "says": {name: words for piece in pieces for name, words in SAYS[piece].items()} | says,
+        "colours": {"attention": WEIGHTS, "fused": CHANGED, "convolution": CONVOLUTION},
+    }
+    return Drawing("case", data, (*switched, *DIALS))

@@ -1,0 +1,306 @@
+"""The lesson on heads: what each of them does, by its numbers, and what is lost without it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import numpy as np
+import plotly.graph_objects as go
+
+from playground.lessons import pictures as beside
+from playground.lessons.colours import CONVOLUTION, QUIET
+from playground.lessons.heads_numbers import drawn, measuring, over_samples
+from playground.lessons.heads_off import EACH_ALONE, HEADS, Off, off, sum_of_heads
+from playground.lessons.lesson import LAYER, OWN, UPPER, Lesson, Settings, Step, Subject
+from playground.lessons.parts import Ask, Chart, Choice, Drawing, Part, Row, Wait, Words
+from playground.lessons.questions import Painting, Photo, Question, of_choice
+from playground.lessons.settings import Setting
+from playground.samples import SAMPLES, start_patch
+
+if TYPE_CHECKING:  # imports torch
+    from playground.analysis.heads import Habits
+    from playground.tracing import Trace
+
+ENTROPY, DISTANCE, SELF, CLASS, REGISTERS = "entropy", "distance", "self", "class", "registers"
+MEASURES = {
+    ENTROPY: "entropy",
+    DISTANCE: "distance",
+    SELF: "share to itself",
+    CLASS: "share to CLS",
+    REGISTERS: "share to registers",
+}
+SAYS = {
+    ENTROPY: "**Entropy**, in bits: 0 if one token gets all the weight, and largest if all tokens get the same.",
+    DISTANCE: "**Mean attention distance**: how many patches away the places lie that a patch listens to.",
+    SELF: "**Share to itself**: the weight that a patch gives to itself.",
+    CLASS: "**Share to CLS**: the weight that the patches give to the class token.",
+    REGISTERS: "**Share to registers**: the weight that the patches give to tokens without a place in the picture.",
+}
+PICTURE, SAMPLES_ALL = "picture", "samples"
+OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples"}
+BRIGHT_SHARE = 50  # per cent of a row: from there on a head is named after it
+NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of nine cells that get the same
+
+
+# Where will it look? --------------------------------------------------------------------------------------------------
+
+
+def row_question(layer: int, head: int, share: float, largest: float, shown: Photo) -> Question:
+    """`share`: what the brightest 2 % of the patches hold."""
+    return Question(
+        "heads_row", f"Paint where the outlined patch will look, in head {head} of layer {layer}.", Painting(), None,
+        f"The brightest 2 % of the patches hold {share:.0%} of the row, its largest weight is {largest:.1%}. For the "
+        "overlap, what you painted counts as a row, too, with equal weights: of each patch the smaller of its two "
+        "weights is taken, and all are added up.",
+        shown,
+    )  # fmt: skip
+
+
+def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    """A guess before anything is shown, in the head that the microscope shows, or else in one that is worth a guess."""
+    from playground.analysis.heads import far_looking
+
+    yield Wait("Looking for a head that is worth a guess …")
+    seen = subject.trace()
+    spot = start_patch(subject.name, seen.grid)
+    layer, head = subject.chosen_head or subject.kept("far looking", lambda: far_looking(seen, spot))
+    weights = seen.on_grid(seen.row(layer, head, spot)).flatten()  # (patches,)
+    share = float(weights.topk(max(1, len(weights) // 50)).values.sum() / weights.sum())
+    rows, columns = seen.grid
+    shown = Photo(
+        subject.photo(), (rows, columns), columns / rows, mark=spot[0] * columns + spot[1],
+        heat=tuple(round(float(weight), 6) for weight in weights), paints=True, height=400,
+        beside=beside.around(subject.jpeg, seen.grid, spot, "the patch that asks, enlarged"),
+    )  # fmt: skip
+    question = row_question(layer, head, share, float(weights.max()), shown)
+    yield Ask(question, f"{subject.about} {layer} {head}", afresh=True)
+
+
+# All heads ------------------------------------------------------------------------------------------------------------
+
+
+def entropy_question() -> Question:
+    return of_choice(
+        "heads_entropy", "A head’s rows have an entropy of 6 bits. Over how many tokens does an even row of 6 bits "
+        "spread?",
+        {"six": "6", "twelve": "12", "sixtyfour": "64"},
+        "sixtyfour",
+        "2⁶ = 64. One bit more is twice as many tokens, so the colours of the cells count in doublings.",
+        {
+            "six": "Bits count doublings, not tokens: 6 tokens alike are 2.6 bits.",
+            "twelve": "Twice as many tokens are one bit more, not twice the bits.",
+        },
+    )  # fmt: skip
+
+
+def atlas(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    """All heads of all layers as cells; each leads to its head in the microscope."""
+    yield Words(
+        "One cell is one head, averaged over patches. Point at a cell: what does it mostly do? A click opens it in the "
+        "microscope."
+    )
+    offered = measures_of(subject.vit.config.prefix)
+    measure = chosen.measure if chosen.measure in offered else ENTROPY
+    yield Row(
+        Choice("measure", "Colour shows", {key: MEASURES[key] for key in offered}),
+        Choice("over", "Measured on", OVER),
+    )
+    yield Words(f"{SAYS[measure]} {absent(offered)}".strip(), small=True)
+    mean, spread = yield from measured(subject, chosen.over)
+    seen = subject.trace()
+    yield from drawn(seen)
+    yield Drawing("atlas", cells(subject, seen, mean, spread), ("measure",))
+    yield Ask(entropy_question())
+
+
+def measures_of(prefix: tuple[str, ...]) -> list[str]:
+    """Those that mean something for a model with these tokens before its patches."""
+    registers = any(name.startswith("reg") for name in prefix)
+    has = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: registers}
+    return [key for key in MEASURES if has.get(key, True)]
+
+
+def absent(offered: list[str]) -> str:
+    """In a word, why a column that others have is not there."""
+    missing = [word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in offered]
+    return f"This model has no {' and no '.join(missing)}." if missing else ""
+
+
+def measured(subject: Subject, over: str) -> Generator[Wait, None, tuple[Habits, Habits | None]]:
+    """Mean and standard deviation of every head's numbers; of one picture there is no deviation."""
+    if over == SAMPLES_ALL:
+        return (yield from over_samples(subject))
+    return (yield from measuring(subject)), None
+
+
+def cells(subject: Subject, seen: Trace, mean: Habits, spread: Habits | None) -> dict:
+    return {
+        "layers": seen.layers,
+        "heads": seen.heads,
+        "measures": [_measure(key, seen, mean, spread) for key in measures_of(seen.prefix)] + [_effect(mean, spread)],
+        "habits": _habit_names(mean, subject.vit),
+        "offsets": np.round(mean.offsets.reshape(seen.layers, seen.heads, -1).astype(float), 4).tolist(),
+        "reach": mean.offsets.shape[-1] // 2,
+        "shown": list(subject.shown),
+        "words": urlencode(subject.words()),
+    }
+
+
+def _habit_names(mean: Habits, vit) -> list[list[dict[str, str | None]]]:
+    """`told`: what a loss asked of this head's weights in training, or None."""
+    from playground.analysis.heads import short, told
+
+    named = zip(mean.kinds(), mean.habits(), strict=True)
+    return [
+        [
+            {"long": name, "short": short(mean.head(layer, head), habit), "told": told(vit, layer, head)}
+            for head, (name, habit) in enumerate(zip(names, habits, strict=True))
+        ]
+        for layer, (names, habits) in enumerate(named)
+    ]
+
+
+def _measure(key: str, seen: Trace, mean: Habits, spread: Habits | None) -> dict:
+    from playground.analysis.heads import even_distance
+
+    name, factor = {SELF: "to_self", CLASS: "to_class", REGISTERS: "to_registers"}.get(key, key), 1
+    high, unit, digits = float(BRIGHT_SHARE), "%", 1
+    if key == ENTROPY:
+        high, unit, digits = float(np.log2(seen.tokens)), "bits", 2
+    elif key == DISTANCE:
+        high, unit = even_distance(*seen.grid), "patches"
+    else:
+        factor = 100
+    return {
+        "key": key, "name": MEASURES[key], "unit": unit, "digits": digits, "high": high, "over": key != ENTROPY,
+        "values": (getattr(mean, name) * factor).tolist(),
+        "spread": (getattr(spread, name) * factor).tolist() if spread else None,
+    }  # fmt: skip
+
+
+def _effect(mean: Habits, spread: Habits | None) -> dict:
+    return {
+        "key": "effect", "name": "adds to the tokens", "unit": "× average", "digits": 2, "high": 3,
+        "over": True, "values": mean.effect.tolist(), "spread": spread.effect.tolist() if spread else None,
+    }  # fmt: skip
+
+
+# Near first, far later? -----------------------------------------------------------------------------------------------
+
+
+def far_question() -> Question:
+    return of_choice(
+        "heads_far", "A mark lies high up, at the line of an even row. Does this head fetch something from far away?",
+        {
+            "no": "not necessarily: a row that is the same everywhere lies there too",
+            "yes": "yes: its distance is large",
+            "edge": "yes: it looks at the edges of the picture",
+        },
+        "no",
+        "A mean distance says how far, not how pointedly. An even row has a large one, because most patches are far "
+        "away. Look at the entropy, too: a head that is far *and* sharp fetches something.",
+        {
+            "yes": "The distance is large, but nothing is picked out: each patch gets the same small share.",
+            "edge": "Then the mark would lie above that line: the edges are farther away than patches are on average.",
+        },
+    )  # fmt: skip
+
+
+def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    """The heads' mean attention distance by depth, as the ViT paper prints it."""
+    yield Choice("over", "Measured on", OVER)
+    mean, spread = yield from measured(subject, chosen.over)
+    seen = subject.trace()
+    yield from drawn(seen)
+    yield Words(
+        "A figure of the ViT paper. A mark is a head: across, its layer; upwards, its mean attention distance. On the "
+        "pink line a patch and its eight neighbours get a ninth each. " + near_or_far(mean.distance)
+    )
+    yield Chart(scatter(seen, mean, spread), "heads-distance-by-depth", 290)
+    yield Ask(far_question())
+
+
+def near_or_far(distance: np.ndarray) -> str:
+    """Whether heads look farther in higher layers, in this model. distance: (layers, heads)"""
+    by_layer = distance.mean(axis=1)  # (layers,)
+    near, far = int(by_layer.argmin()), int(by_layer.argmax())
+    trend = float(np.corrcoef(np.arange(len(by_layer)), by_layer)[0, 1]) if len(by_layer) > 2 else 0.0
+    verdict = "near first, far later" if trend > 0.5 else "far first, near later" if trend < -0.5 else "no steady trend"
+    return (
+        f"Here the nearest layer on average is layer {near} ({by_layer[near]:.1f} patches), the farthest layer {far} "
+        f"({by_layer[far]:.1f}): {verdict}."
+    )
+
+
+def scatter(seen: Trace, mean: Habits, spread: Habits | None) -> go.Figure:
+    """Every head at its layer."""
+    from playground.analysis.heads import HABITS, Habit, even_distance
+
+    even = even_distance(*seen.grid)
+    figure, kinds = go.Figure(), mean.kinds()
+    groups: dict[Habit, list[tuple[int, int]]] = {}
+    for layer, habits in enumerate(mean.habits()):
+        for head, habit in enumerate(habits):
+            groups.setdefault(habit, []).append((layer, head))
+    for habit, spots in sorted(groups.items(), key=lambda group: HABITS.index(group[0])):
+        layers, heads = (np.array(numbers) for numbers in zip(*spots, strict=True))
+        away = mean.distance[layers, heads]
+        spare = None if spread is None else {"array": spread.distance[layers, heads], "thickness": 1, "width": 0}
+        hover = [
+            f"layer {layer}, head {head}: {kinds[layer][head]}<br>listens {x:.1f} patches away, "
+            f"{x * seen.patch_size:.0f} pixels"
+            for (layer, head), x in zip(spots, away, strict=True)
+        ]
+        figure.add_scatter(
+            x=layers + (heads - (seen.heads - 1) / 2) * 0.5 / seen.heads, y=away, error_y=spare, name=habit.label,
+            mode="markers", text=hover, hoverinfo="text",
+            marker={"size": 11, "symbol": habit.symbol, "color": habit.colour, "line": {"width": 1.5}},
+        )  # fmt: skip
+    ends = [-0.5, seen.layers - 0.5]
+    for level, words, colour in ((even, "an even row", QUIET), (NEAR, "nine equal weights", CONVOLUTION)):
+        line = {"color": colour, "width": 2, "dash": "dot"}
+        figure.add_scatter(x=ends, y=[level] * 2, name=words, mode="lines", line=line, hoverinfo="name")
+    figure.update_layout(
+        xaxis={"title": "layer", "dtick": 1 if seen.layers <= 14 else 2, "range": ends, "zeroline": False},
+        yaxis={"title": "mean attention distance, patches", "range": [0, max(even, mean.distance.max()) * 1.1]},
+        legend={"orientation": "h", "y": 1, "yanchor": "bottom"},
+    )
+    return figure
+
+
+LESSON = Lesson(
+    "heads",
+    "A layer asks several questions at once: every **head** has its own queries, keys and values.",
+    {
+        "measure": Setting.of(ENTROPY, MEASURES),
+        "over": Setting.of(PICTURE, OVER),
+        "off": Off("", pattern=HEADS),
+        "summed": LAYER,
+    },
+    {
+        "row": Step(
+            "1 · Where will it look?", row, "heads_row",
+            beyond="The app asks about the head that you have chosen in the microscope, on your own picture and in "
+            "other models.",
+        ),
+        "atlas": Step(
+            "2 · All heads", atlas, "heads_entropy", settings=("measure", "over"),
+            ahead=({"measure": None}, {"over": None}), beyond=OWN,
+        ),
+        "far": Step(
+            "3 · Near first, far later?", far, "heads_far", settings=("over",), ahead=({"over": None},), beyond=OWN,
+        ),
+        "off": Step(
+            "4 · Switch a head off", off, "heads_off", ("heads_strongest", "heads_layer_off"), ("off",),
+            ahead=({"off": EACH_ALONE},),
+            beyond="Here one head is off at a time, or all heads of a layer. The app switches off any of them "
+            "together, on your own picture and in other models.",
+        ),
+        "sum": Step(
+            "5 · Is a layer the sum of its heads?", sum_of_heads, "heads_sum", settings=("summed",),
+            ahead=({"summed": range(UPPER, 6)},), beyond=OWN,
+        ),
+    },
+)  # fmt: skip

@@ -1,0 +1,257 @@
+"""Two steps of the lesson on patches: position embeddings, and attention without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from PIL import Image
+
+from playground.lessons.lesson import Settings, Subject
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Row, Slider, When, Words
+from playground.lessons.questions import Pictures, Question, of_choice
+from playground.pack import eight_bits, pack, unpack
+from playground.pack.schema import FORMAT
+from playground.pictures.jpegs import as_jpeg, data_url
+
+TABLES = {"learned": "This model’s", "sinusoidal": "Sinusoidal", "rotary": "Turned (2-D RoPE)"}
+ORDERS = 99
+
+
+# Where a patch lies ---------------------------------------------------------------------------------------------------
+
+
+ALIKE = 0.02  # of a cosine: two neighbours that differ by less are alike
+
+
+def below_question(which: str, beside: float, below: float) -> Question:
+    """`which` positions stand on the page; the mean cosine of a place with the one beside it, and the one below."""
+    truth = "both" if abs(beside - below) < ALIKE else "beside" if beside > below else "below"
+    reasons = {
+        "beside": "They would be if places were counted along the rows, as words of a text.",
+        "below": "They would be if places were counted along the columns.",
+        "both": "On the picture both are one patch away. But these vectors treat rows and columns differently.",
+    }
+    return of_choice(
+        "patches_below",
+        f"{which}: which place is more like a place, the one **beside** it or the one **below** it?",
+        {"beside": "the one beside", "below": "the one below", "both": f"both alike (within {ALIKE:g})"},
+        truth,
+        f"Over all places, the mean cosine with the one beside is **{beside:.3f}**, with that below **{below:.3f}**.",
+        {which: why for which, why in reasons.items() if which != truth},
+    )  # fmt: skip
+
+
+def neighbours(header: dict, places: np.ndarray) -> tuple[float, float]:
+    """Of vectors (patches, D), the mean cosine of a place with the one beside it, and with the one below."""
+    rows, columns = header["grid"]
+    unit = places.astype(np.float32).reshape(rows, columns, -1)
+    unit /= np.linalg.norm(unit, axis=-1, keepdims=True).clip(min=1e-12)
+    beside, below = (unit[:, 1:] * unit[:, :-1]).sum(-1), (unit[1:] * unit[:-1]).sum(-1)
+    return float(beside.mean()), float(below.mean())
+
+
+def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Words(
+        "A token does not know where its patch was. In most ViTs a vector is added, one for each place, its **position "
+        "embedding**; others turn queries and keys. Point at a place: how alike are the others?"
+    )
+    yield Choice("table", "Positions", TABLES)
+    blob = subject.kept(("places", chosen.table), lambda: placed(subject, chosen.table))
+    header, arrays = unpack(blob)
+    if header["kind"] != "none":
+        yield Drawing("positions", blob, ("place",))
+    yield Words(told(header))
+    yield Exercise(
+        "Show the sinusoidal positions, and point at a place. Which is more alike: the place beside it "
+        "or the one below?",
+        "The one beside it. This formula counts patches along the rows, as words of a text: the place "
+        "beside is one step away, the place below a whole row of steps. It knows nothing of two "
+        "directions.",
+        hint="The choice above the map.",
+        id="patches_sines",
+        done=When({"table": ["sinusoidal"]}),
+        answers=(
+            ("the one beside it", ""),
+            ("the one below it", "The formula counts along the rows: below is a whole row of steps away."),
+            ("both alike", "They would be, if the formula had a row and a column. It has one count."),
+        ),
+        tempting=[
+            (When({"table": ["rotary"]}),
+             "These are turned, by row *and* column. The sinusoidal ones are the second choice."),
+        ],
+    )  # fmt: skip
+    if header["kind"] == "none":  # nothing to ask of: the formula's then
+        header, arrays = unpack(placed(subject, "sinusoidal"))
+    asked = ASKED[header["kind"]]
+    yield Ask(below_question(asked, *neighbours(header, arrays["places"])), f"{subject.model_name} {asked}")
+
+
+ASKED = {
+    "learned": "The learned positions of this model",
+    "random": "The random positions of this model",
+    "rotary": "The angles of this model",
+    "sinusoidal": "The sinusoidal positions",
+    "turned": "The angles of RoPE",
+}
+SAID = {
+    "learned": "This model has a vector for every place of the pictures that it was trained on; for "
+    "another grid they are interpolated. All were **learned**: training changed them, as it did all other "
+    "parameters.",
+    "random": "This model has a vector for every place. Nothing was learned yet: they are random.",
+    "rotary": "This model has **no table**: it turns queries and keys by angles that grow with row and "
+    "column. The table shows the sines and cosines of these angles.",
+    "sinusoidal": "**Sines and cosines** of falling frequency, by the formula; nothing is learned. Counted "
+    "along the rows of the picture, the patch below is as far away as the row is long.",
+    "turned": "**Nothing is added.** Half of a head’s numbers are turned by angles of the row, half by "
+    "angles of the column (rotary positions in two dimensions, RoPE). The map: the mean cosine of the "
+    "angles between two places; the score of a query with an equal key there grows with it. A turned query "
+    "and a turned key have a score that depends only on the *way* from one place to the other: 2 rows down "
+    "and 3 columns right, from wherever on this grid, one q·k differs by at most {turned:.0e}. With "
+    "vectors that are *added*, random ones here, it differs by up to {added:.0f}.",
+    "none": "This model is told nothing about places.",
+}
+
+
+def told(header: dict) -> str:
+    from playground.analysis import patches
+
+    kind, start = header["kind"], header.get("start")
+    began = "" if start is None else (
+        " They did not begin as noise, but as sines and cosines of row and column; the cosine between "
+        f"a vector of today and its beginning is {start:.2f} on average."
+    )  # fmt: skip
+    if kind == "turned":
+        turned, added = patches.turned_scores(tuple(header["grid"]))
+        return SAID[kind].format(turned=turned, added=added)
+    return SAID[kind] + began
+
+
+def placed(subject: Subject, table: str) -> bytes:
+    from playground.analysis import patches
+
+    vit = subject.vit
+    grid = vit.native_grid
+    found = patches.place_vectors(vit, grid, table)
+    if found is None:
+        return pack({"kind": "none"}, {})
+    places, kind = found
+    if kind == "learned" and vit.random_weights:
+        kind = "random"
+    ours = kind == "learned" and subject.model_name == "bundled"
+    header = {
+        "id": f"{subject.model_name} {table} {grid}", "grid": grid, "width": places.shape[1], "kind": kind,
+        "start": like_the_start(places, grid) if ours else None,
+    }  # fmt: skip
+    return pack(header, {"places": places.half().numpy()})
+
+
+def like_the_start(places, grid: tuple[int, int]) -> float | None:
+    """The mean cosine between the bundled model's positions, (patches, D), and those that its training began with; None
+    where it began with noise."""
+    from torch.nn.functional import cosine_similarity
+
+    from playground.training.recipe import Emergent, waves
+
+    if not Emergent().waves:
+        return None
+    return float(cosine_similarity(places, waves(*grid, places.shape[1])).mean())
+
+
+# Without positions ----------------------------------------------------------------------------------------------------
+
+
+def shuffled_question(both: Pictures) -> Question:
+    return of_choice(
+        "patches_shuffle",
+        "No positions are added, and the patches come in another order. To which patches does each patch listen now?",
+        {"same": "to the same as before", "places": "to those at the same places as before", "other": "to others"},
+        "same",
+        "If the input is permuted, the output is permuted in the same way: **permutation equivariance**.",
+        {
+            "places": "That is what a convolution does: its parameters belong to directions. Attention has the tokens "
+            "alone.",
+            "other": "It looks as if nothing were left in its place. But a score is q·k of two tokens, and neither "
+            "says where it stands.",
+        },
+        prose="The same network gets the same patches in another order. Does it notice? First without positions, "
+        "then with them.",
+        picture=both,
+    )  # fmt: skip
+
+
+def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Ask(shuffled_question(mixed(subject.photo(), subject.image)), subject.about)
+    depth = subject.vit.config.depth
+    layer = min(chosen.after, depth - 1)
+    key = ("shuffle", layer, chosen.order, chosen.positions)
+    blob = subject.kept(key, lambda: reordered(subject, *key[1:]))
+    yield After(
+        "patches_shuffle",
+        Row(
+            Choice("positions", "Positions are", {"off": "off", "on": "on"}),
+            Slider("after", "In layer", {each: str(each) for each in range(depth)}),
+        ),
+        Drawing("shuffle", blob, ("asker", "order")),
+        Words(noticed(unpack(blob)[0], chosen.positions)),
+        Exercise(
+            "Switch the positions on. Does attention notice the other order now?",
+            "Yes. A patch that is moved gets the vector of its new place, and with it another query and key.",
+            hint="The choice above the pictures.",
+            id="patches_told",
+            done=When({"positions": ["on"]}),
+            answers=(("yes", ""), ("no", "Look at the largest difference of a weight, below the pictures.")),
+            tempting=[
+                (When({"order": range(2, ORDERS + 1)}),
+                 "Another order alone changes nothing, as long as no position is added."),
+            ],
+        ),
+        Exercise(
+            "A convolution has no table of positions. Why does it not need one?",
+            "Its parameters belong to directions: this one for the pixel above, that one for the pixel at the left. "
+            "Attention’s weights are computed from the tokens alone.",
+        ),
+    )  # fmt: skip
+
+
+def mixed(url: str, image: Image.Image, side: int = 8) -> Pictures:
+    """The picture, and its patches in another order."""
+    across, down = (max(2, round(side * length / max(image.size))) for length in image.size)
+    patch = 480 // side
+    small = image.convert("RGB").resize((across * patch, down * patch))
+    boxes = [(x * patch, y * patch, (x + 1) * patch, (y + 1) * patch) for y in range(down) for x in range(across)]
+    other = small.copy()
+    for box, n in zip(boxes, np.random.default_rng(0).permutation(len(boxes)), strict=True):
+        other.paste(small.crop(boxes[n]), box[:2])
+    both = (url, data_url(as_jpeg(other)))
+    return Pictures(both, both, ("in order", "in another order"), across / down)
+
+
+def noticed(header: dict, positions: str) -> str:
+    found = {"off": "Attention did **not notice**.", "on": "Attention **did** notice."}
+    return (
+        f"All {header['heads']} heads, all rows, put back in order: the largest difference of a weight is "
+        f"**{header['difference']:.1e}**; the largest weight is {header['largest']:.2f}. {found[positions]}"
+    )
+
+
+def reordered(subject: Subject, layer: int, order: int, positions: str) -> bytes:
+    from playground.analysis import patches
+    from playground.pictures.images import displayed
+
+    vit = subject.vit
+    with subject.turns():
+        found = patches.shuffle(vit, subject.image, layer, order, positions == "on")
+    heads, tokens, dim = found.before.q.shape
+    height, width = found.size
+    header = {
+        "format": FORMAT, "id": f"{subject.about} {layer} {order} {positions}", "scale": found.scale, "layers": 2,
+        "heads": heads, "head_dim": dim, "tokens": tokens, "prefix": list(vit.config.prefix), "grid": found.grid,
+        "size": found.size, "held": [0, 1], "places": found.order.tolist(), "difference": found.difference,
+        "largest": found.largest, "orders": ORDERS,
+    }  # fmt: skip
+    arrays = {"image": as_jpeg(displayed(subject.image, (2 * height, 2 * width)))}
+    for name in ("q", "k"):
+        both = np.stack([getattr(one, name).numpy() for one in (found.before, found.after)])  # (2, heads, tokens, dim)
+        arrays |= dict(zip((name, f"{name}_low", f"{name}_step"), eight_bits(both), strict=True))
+    return pack(header, arrays)

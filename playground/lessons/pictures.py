@@ -1,0 +1,158 @@
+"""Pictures that lessons draw: maps of weights, tables, and what stands beside a photograph that is asked about."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont, ImageOps
+from plotly.colors import sample_colorscale, unlabel_rgb
+
+from playground.lessons.colours import KEY
+from playground.lessons.questions import Beside
+from playground.pictures.jpegs import as_jpeg, data_url
+
+SIDE = 480  # pixels
+REACH = 2  # patches around the one that asks
+INK = "#0072b2"
+MAP = 360  # pixels of one picture among several
+TINY = 64  # pixels: a smaller picture is enlarged for the eye, each pixel a square
+
+
+def around(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int], words: str) -> Beside:
+    made = enlarged(jpeg, grid, spot)
+    return Beside(data_url(as_jpeg(made)), words, made.width / made.height)
+
+
+def enlarged(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image.Image:
+    """A patch and those around it; the patch outlined."""
+    image = Image.open(io.BytesIO(jpeg)).convert("RGB")
+    high, wide = image.height / grid[0], image.width / grid[1]
+    row, column = (min(max(at, REACH), max(REACH, n - 1 - REACH)) for at, n in zip(spot, grid, strict=True))
+    first, across = (row - REACH, column - REACH), 2 * REACH + 1
+    box = (first[1] * wide, first[0] * high, (first[1] + across) * wide, (first[0] + across) * high)
+    made = image.crop(tuple(round(edge) for edge in box)).resize((SIDE, round(SIDE * high / wide)))
+    corner = [(spot[1] - first[1]) * made.width / across, (spot[0] - first[0]) * made.height / across]
+    outline = [*corner, corner[0] + made.width / across, corner[1] + made.height / across]
+    pen = ImageDraw.Draw(made)
+    pen.rectangle(outline, outline="black", width=6)
+    pen.rectangle([edge + 2 * (1 if i < 2 else -1) for i, edge in enumerate(outline)], outline="white", width=2)
+    return made
+
+
+def pixels(patch: np.ndarray, words: str) -> Beside:
+    """(P, P, 3), a square for each pixel."""
+    times = max(1, SIDE // len(patch))
+    made = Image.fromarray(patch.repeat(times, 0).repeat(times, 1))
+    return Beside(data_url(_file(made, "PNG"), "png"), words, 1.0)
+
+
+def tokens(jpeg: bytes, grid: tuple[int, int], front: tuple[str, ...], words: str) -> Beside:
+    """All tokens: those that are no patches, then the patches, each for itself."""
+    photograph = Image.open(io.BytesIO(jpeg)).convert("RGB")
+    rows, columns = grid
+    cell = max(8, 2 * SIDE // max(grid))
+    gap, strip = max(1, cell // 8), 2 * SIDE // 10
+    made = Image.new("RGBA", (columns * cell, strip + rows * cell))
+    pen, font = ImageDraw.Draw(made), ImageFont.load_default(size=strip // 4)
+    for n, name in enumerate(front):
+        box = [n * strip, 0, n * strip + strip - 8, strip - 16]
+        pen.rectangle(box, fill="white", outline=INK, width=3)
+        pen.text(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2), name, fill="black", font=font, anchor="mm")
+    small = photograph.resize((columns * (cell - gap), rows * (cell - gap)))
+    for row in range(rows):
+        for column in range(columns):
+            left, top = column * (cell - gap), row * (cell - gap)
+            one = small.crop((left, top, left + cell - gap, top + cell - gap))
+            made.paste(one, (column * cell, strip + row * cell))
+    return Beside(data_url(_file(made, "WEBP", quality=82), "webp"), words, made.width / made.height)
+
+
+def row(image: Image.Image, shares, spot: tuple[int, int] | None, words: str, most: float | None = None) -> Beside:
+    """Another row of weights on the same picture."""
+    return Beside(data_url(lit(image, shares, spot, most)), words, image.width / image.height)
+
+
+def only(image: Image.Image, grid: tuple[int, int], spots: list[tuple[int, int]], words: str) -> Beside:
+    """The picture, of which these patches alone are bright."""
+    dark = image.convert("RGB").point(lambda shade: shade // 5)
+    high, wide = image.height / grid[0], image.width / grid[1]
+    for at, across in spots:
+        box = tuple(round(edge) for edge in (across * wide, at * high, (across + 1) * wide, (at + 1) * high))
+        dark.paste(image.crop(box), box[:2])
+    return Beside(data_url(as_jpeg(dark)), words, image.width / image.height)
+
+
+def _file(image: Image.Image, kind: str, **options: int) -> bytes:
+    out = io.BytesIO()
+    image.save(out, kind, **options)
+    return out.getvalue()
+
+
+def small(image: Image.Image) -> Image.Image:
+    """The picture, enlarged to the size of its maps; the pixels of a tiny one become sharp squares."""
+    image = image.convert("RGB")
+    way = Image.Resampling.NEAREST if max(image.size) < TINY else Image.Resampling.BICUBIC
+    return ImageOps.contain(image, (MAP, MAP), way)
+
+
+# Maps and tables -----------------------------------------------------------------------------------------------------
+
+MAGMA = np.array([unlabel_rgb(colour) for colour in sample_colorscale("magma", np.linspace(0, 1, 256).tolist())])
+
+
+def end_of(weights) -> float:
+    """Where the colours end: one weight of a thousand is larger."""
+    return float(np.quantile(weights.numpy(), 0.999)) or 1.0
+
+
+def table_of(weights) -> bytes:
+    """A table of weights as a picture, a pixel for each."""
+    shares = (weights / end_of(weights)).clamp(max=1).numpy()
+    table = Image.fromarray((shares * 255).astype(np.uint8), "P")
+    table.putpalette(MAGMA.astype(np.uint8).tobytes())
+    return _file(table, "PNG")
+
+
+def outlined(
+    cut: Image.Image,
+    grid: tuple[int, int],
+    spot: tuple[int, int],
+    asked: tuple[int, int] | None = None,
+    around: int = 0,
+) -> bytes:
+    """The picture, the place that asks in white; `asked` and those around it in the colour of keys."""
+    made = cut.convert("RGB").resize((cut.width * 2, cut.height * 2))
+    high, wide = made.height / grid[0], made.width / grid[1]
+    pen = ImageDraw.Draw(made)
+    for place, reach, colour in ((asked, around, KEY), (spot, 0, "white")):
+        if place is not None:
+            (top, left), (bottom, right) = (tuple(at + side for at in place) for side in (-reach, 1 + reach))
+            box = [left * wide, top * high, right * wide, bottom * high]
+            pen.rectangle(box, outline="black", width=6)  # a rim: an orange line is lost on an orange cat
+            pen.rectangle(box, outline=colour, width=4)
+    return as_jpeg(made)
+
+
+def light_url(jpeg: bytes) -> str:
+    """A drawn picture as a data URL of a third of its bytes."""
+    return data_url(_file(Image.open(io.BytesIO(jpeg)), "WEBP", quality=82), "webp")
+
+
+def lit(cut: Image.Image, row, spot: tuple[int, int] | None, most: float | None = None) -> bytes:
+    """The picture in grey under its row of weights; the place that asks in white. Brightest is the largest, or
+    `most`."""
+    rows, columns = row.shape
+    shares = (row / (most or row.max())).clamp(0, 1).numpy()
+    colours = MAGMA[(shares * 255).astype(int)]  # (rows, columns, 3)
+    size = (cut.width * 2, cut.height * 2)
+    heat = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
+    cover = Image.fromarray((40 + shares * 200).astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
+    grey = cut.convert("L").convert("RGB").resize(size)
+    made = Image.composite(heat, grey, cover)
+    if spot is None:
+        return as_jpeg(made)
+    high, wide = size[1] / rows, size[0] / columns
+    box = [spot[1] * wide, spot[0] * high, (spot[1] + 1) * wide, (spot[0] + 1) * high]
+    ImageDraw.Draw(made).rectangle(box, outline="white", width=3)
+    return as_jpeg(made)

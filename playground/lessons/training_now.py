@@ -1,0 +1,223 @@
+"""The step of the lesson on training that trains two small models, side by side: nobody tells the one where to look,
+one head of the other is."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import plotly.graph_objects as go
+
+from playground.lessons import pictures
+from playground.lessons.colours import KEY
+from playground.lessons.lesson import Settings, Subject
+from playground.lessons.parts import Ask, Chart, Choice, Drawing, Exercise, Part, Row, Run, Wait, When, Words
+from playground.lessons.questions import Photo, Question, of_choice
+from playground.lessons.settings import Setting
+from playground.lessons.training_reel import of_a_learner
+from playground.pictures import jpegs
+
+if TYPE_CHECKING:
+    from playground.training.quick import Learner
+
+ALONE, TOLD = "alone", "told"  # the two models, as training/quick.py calls them
+NAMES = {ALONE: "Nobody tells it where to look", TOLD: "One head is told"}
+LINES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", KEY)}
+LEARNER = Setting.of(ALONE, NAMES)
+FINE = 96  # pixels of a field on the screen
+LARGE = 0.25  # a share of the attention that nobody takes for chance
+PAIR = "one pair: each has to name the other’s colour"
+NEEDS = (
+    "**Only the app trains:** it runs on your own machine, in about half a minute on two slow cores. Below stands how "
+    "to get it."
+)
+
+
+@dataclass
+class Trial:
+    """What one person's two models have come to."""
+
+    seed: int
+    id: str = field(default_factory=lambda: uuid4().hex)
+    learned: dict[str, Learner] = field(default_factory=dict)
+
+    @property
+    def step(self) -> int:
+        return self.learned[ALONE].lapse.moments[-1].step if self.learned else 0
+
+
+def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    from playground.training import quick
+
+    trial: Trial | None = subject.come_to("two")
+    learned = trial.learned if trial else {}
+    last = quick.Pairs().steps
+    yield Words(
+        "On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, the other "
+        f"patch with the same sign.{how_it_ended(trial, last) if learned and not subject.at_work('two') else ''}"
+    )
+    yield Run("two", "Train again" if learned else "Train now", lambda former: training(subject, former), NEEDS)
+    if not learned:
+        yield Ask(board_question(trial.seed if trial else 0))
+    else:
+        yield Choice("learner", "Which of the two", NAMES)
+        yield Drawing("reel", reel(trial, chosen.learner, subject.at_work("two")), ("layer", "head", "patch"))
+        yield Row(*curves(learned, last))
+        if trial.step == last:
+            yield Words(" ".join(in_numbers(name, one) for name, one in learned.items()))
+    yield Exercise(
+        "Train the two. Show the model in which one head is told, and in it that head.",
+        which_first(learned) if learned else "Train them: then this answer counts the steps.",
+        hint="One choice stands above the picture, layers and heads below it, and a line says which head is told.",
+        id="training_told_head",
+        done=bool(learned) and told_head_of(TOLD),
+        tempting=[
+            (bool(learned) and told_head_of(ALONE),
+             "The head is right, but this is the model that nobody tells."),
+        ],
+    )  # fmt: skip
+
+
+def how_it_ended(trial: Trial, last: int) -> str:
+    if trial.step < last:
+        return f"\n\nStopped after {trial.step} steps. What they have learned stays here as long as this page is open."
+    return (
+        f"\n\nDone after {trial.step} steps. **Point at a patch: its twin lights up.** Trained again, they begin with "
+        "other random parameters, and look at another board."
+    )
+
+
+def training(subject: Subject, former: Trial | None) -> Generator[Wait, None, None]:
+    """Each run begins with other parameters than the one before."""
+    from playground.training import quick
+
+    trial = Trial(former.seed + 1 if former else 0)
+    yield Wait("Beginning…", come_to=trial)
+    with subject.turns() as give_way:
+        for learned in quick.train_now(quick.recipes(trial.seed), give_way):
+            trial.learned = learned
+            words = f"Learning: step **{trial.step}** of {quick.Pairs().steps}."
+            yield Wait(words, come_to=trial)
+
+
+def board_question(seed: int) -> Question:
+    from playground.training import quick
+
+    fine = quick.image(seed, FINE)
+    beside = pictures.only(fine, quick.FIELDS, quick.pair(seed), PAIR)
+    photo = Photo(jpegs.small_url(jpegs.as_jpeg(fine)), quick.FIELDS, fine.width / fine.height, beside=beside)
+    c, (layer, head) = quick.SMALL, quick.TOLD_HEAD
+    return twin(
+        photo,
+        f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {c.depth} layers, {c.heads} heads "
+        f"and {quick.weights():,} parameters each, the same random ones at the beginning, the same boards. The only "
+        f"difference: in one of them a second loss tells head {head} of layer {layer} where the twin is.",
+    )
+
+
+def twin(board: Photo, prose: str) -> Question:
+    return of_choice(
+        "training_twin",
+        "Nobody tells the first model where to look. Will one of its heads look at a patch’s twin all the same?",
+        {
+            "yes": "yes: the colour of the twin stands nowhere else",
+            "no": "no: it was never told what a twin is",
+            "near": "it will look at neighbours, and guess from them",
+        },
+        "yes",
+        "The only loss is on the answer, the twin’s colour. Every small step towards the twin lowers it. Train them.",
+        {
+            "no": "Nobody tells it *where* to look, but the loss says how well it answers. That is enough to find out.",
+            "near": "Neighbours know nothing of the twin’s colour: signs lie at random. It would be right by chance "
+            "alone.",
+        },
+        picture=board, prose=prose,
+    )  # fmt: skip
+
+
+def reel(trial: Trial, name: str, growing: bool) -> bytes:
+    """It opens at the head that looks at the twin most, or, where none does, at the one that is told."""
+    from playground.training import quick
+
+    learner = trial.learned[name]
+    mass, layer, head = learner.best
+    return of_a_learner(
+        f"{trial.id}-{name}", learner.lapse, jpegs.as_jpeg(quick.image(trial.seed, FINE)), planned=quick.planned(),
+        growing=growing, told=learner.told, habits=quick.HABITS, kinds=quick.kinds,
+        first=(layer, head) if mass > LARGE else quick.TOLD_HEAD,
+    )  # fmt: skip
+
+
+def told_head_of(learner: str) -> When:
+    from playground.training.quick import TOLD_HEAD
+
+    layer, head = TOLD_HEAD
+    return When({"learner": [learner], "layer": [layer], "head": [head]})
+
+
+# Both beside each other -----------------------------------------------------------------------------------------------
+
+
+def curves(learned: dict[str, Learner], last: int) -> Iterator[Chart]:
+    from playground.training import quick
+
+    steps = [moment.step for moment in learned[ALONE].lapse.moments]
+    right = {name: one.right for name, one in learned.items()}
+    yield Chart(in_one_chart("Right answers", steps, right, quick.GUESS, "a guess", last), "now_right", 240)
+    looks = {name: [float(moment.mass.max()) for moment in one.lapse.moments] for name, one in learned.items()}
+    title = "Attention on the twin, best head"
+    yield Chart(in_one_chart(title, steps, looks, quick.EVEN, "even", last), "now_twin", 240)
+
+
+def in_one_chart(
+    title: str, steps: list[int], values: dict, chance: float, chance_is: str, last: int
+) -> go.Figure:  # fmt: skip
+    """The two models, with what chance would give."""
+    figure = go.Figure()
+    for name, line in values.items():
+        label, colour = LINES[name]
+        figure.add_scatter(x=steps, y=line, mode="lines", name=label, line={"color": colour, "width": 2.5})
+    figure.add_hline(
+        y=chance, line={"dash": "dash", "color": "gray", "width": 1},
+        annotation={"text": f"{chance_is}: {chance:.0%}", "yanchor": "bottom"},
+    )  # fmt: skip
+    figure.update_xaxes(title="step", range=[0, last])
+    figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
+    return figure.update_layout(title={"text": title, "x": 0}, legend={"x": 1, "xanchor": "right", "y": 0.5})
+
+
+def first_steps(one: Learner) -> tuple[int | None, int | None]:
+    """From which step on its best head looks at twins, and from which on most answers are right; None: not yet."""
+    moments = one.lapse.moments
+    looking, right = (
+        next((moment.step for moment, much in zip(moments, values, strict=True) if much > level), None)
+        for values, level in (([float(m.mass.max()) for m in moments], LARGE), (one.right, 0.5))
+    )
+    return looking, right
+
+
+def which_first(learned: dict[str, Learner]) -> str:
+    last = learned[ALONE].lapse.moments[-1].step
+    looking = {name: first_steps(one)[0] for name, one in learned.items()}
+    lines = [
+        f"{LINES[name][0]}: " + (f"from step {step} on" if step is not None else f"not by step {last}")
+        for name, step in looking.items()
+    ]
+    return f"More than {LARGE:.0%} of a patch’s attention on its twin, in the best head: {'; '.join(lines)}."
+
+
+def in_numbers(name: str, one: Learner) -> str:
+    """What it has come to."""
+    from playground.training.quick import EVEN
+
+    mass, layer, head = one.best
+    looking, right = first_steps(one)
+    since = (
+        f"; above {LARGE:.0%} from step {looking} on, more than half of the answers right from step {right} on"
+        if None not in (looking, right)
+        else ""
+    )
+    said = f"head {head} of layer {layer} gives the twin {mass:.0%} of its attention ({mass / EVEN:.0f} × even){since}."
+    return f"**Told:** {said}" if name == TOLD else f"**Nobody told it**, but the answer stands nowhere else: {said}"

@@ -1,0 +1,376 @@
+"""The nine steps of one attention layer: at each step the formula, the line of code that does it, and the tensor.
+
+A layer as wide as its input is vit.py's own; one of another width is the teaching layer, whose skip carries the values.
+A picture's tensors are computed here, with the layer's own weights. Those of random tokens and random weights are
+computed in the browser (microscope/lessons/walknumbers.js), which also puts the numbers into what a step says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor, nn
+
+from playground.errors import PlaygroundError
+from playground.lessons.listing import Line, find, listing
+from playground.pack import pack
+from playground.pictures import images
+from playground.vit import Attention, Block, VisionTransformer, attention, attention_by_hand
+
+MOST_SIDE = 28  # patches along a picture's side: the scores of 785 tokens in all heads fit in memory
+ROLES = {"Q": "query", "K": "key", "V": "value", "A V": "value", "heads": "value", "weights": "weight"}
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    says: str  # {names} of numbers are replaced by the numbers
+    formula: str  # _ subscript, ^ superscript
+    axes: tuple[str, ...]  # the name of each number of the shape
+    reckoning: str  # how the shape is computed; the page replaces names of axes by numbers
+    file: str
+    lines: tuple[Line, ...]
+    tensors: tuple[str, ...]  # their names; all have one shape, and the last is the result
+    joined: bool = False  # the heads' columns are concatenated
+
+    def plain(self) -> dict:
+        """As JSON takes it; its tensors are the groups that are drawn."""
+        told = asdict(self)
+        return told | {"groups": [{"name": name, "role": ROLES.get(name, "plain")} for name in told.pop("tensors")]}
+
+
+FUSED = (  # Q, K and V side by side, then in heads; qkv = 3 · heads · d_k
+    "{batch} × {tokens} × {qkv}, viewed as {batch} × {tokens} × 3 × {heads} × {d_k} and permuted to "
+    "3 × {batch} × {heads} × {tokens} × {d_k}"
+)
+DEEP, SQUARE = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", "tokens", "tokens")
+
+
+def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[str, ...], tensors, joined=False) -> Step:
+    """`pieces` identify the lines of `home` that compute this step."""
+    lines = tuple(find(home, piece) for piece in pieces)
+    return Step(name, says, formula, axes, reckoning, listing(home).file, lines, tensors, joined)
+
+
+# What a picture gives -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    steps: list[Step]
+    tensors: list[dict[str, Tensor]]  # of each step, by their names
+    tokens: list[str]  # their names
+    scale: float
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        return [tuple(tensors[step.tensors[-1]].shape) for step, tensors in zip(self.steps, self.tensors, strict=True)]
+
+
+def size_of_walk(vit: VisionTransformer, picture: Image.Image) -> tuple[int, int]:
+    """(H, W) in pixels"""
+    c = vit.config
+    native = tuple(min(side, MOST_SIDE * c.patch_size) for side in c.image_size)
+    return images.fit(picture.size, c.patch_size, native)
+
+
+def walk_picture(vit: VisionTransformer, picture: Image.Image, layer: int) -> Walk:
+    """Runs a picture's tokens through a layer of the network."""
+    c, size = vit.config, size_of_walk(vit, picture)
+    pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
+    with torch.no_grad():
+        x, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight.device))
+        if layer:
+            x, _ = next(islice(vit.layers(x, rotation), layer - 1, None))
+        tensors = tensors_of(vit.blocks[layer], x, rotation)
+    columns = size[1] // c.patch_size
+    patches = (f"patch ({i // columns}, {i % columns})" for i in range(x.shape[1] - len(c.prefix)))
+    block = vit.blocks[layer]
+    return Walk(vit_steps(block, rotation), tensors, [*map(_called, c.prefix), *patches], block.attn.scale)
+
+
+def _called(prefix: str) -> str:
+    return {"cls": "class token", "dist": "distillation token"}.get(prefix, prefix.replace("reg", "register "))
+
+
+def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None = None) -> list[dict[str, Tensor]]:
+    """Of each of the nine steps, in the attention half of a layer of vit.py."""
+    attn, normed = block.attn, block.norm1(x)
+    flat = dict(zip("QKV", attn.qkv(normed).chunk(3, dim=-1), strict=True))  # (B, N, D) each
+    _, (q, k, v) = attn(normed, None, rotation)  # (B, h, N, d) each
+    scores = q @ k.transpose(-2, -1) * attn.scale  # (B, h, N, N)
+    weights = scores.softmax(dim=-1)
+    mixed = weights @ v  # (B, h, N, d)
+    together = mixed.transpose(1, 2).flatten(2)  # (B, N, D)
+    answer = attn.proj(together)  # (B, N, D)
+    return [
+        {"x": x},
+        flat,
+        {"Q": q, "K": k, "V": v},
+        {"scores": scores},
+        {"weights": weights},
+        {"A V": mixed},
+        {"heads": together},
+        {"answer": answer},
+        {"x": x, "answer": block.ls1(answer), "sum": x + block.ls1(answer)},
+    ]
+
+
+# What the steps say ---------------------------------------------------------------------------------------------------
+
+
+def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None = None) -> list[Step]:
+    """Of the attention half of a layer of vit.py; without a block, of one that has nothing special."""
+    extra = "".join(
+        word for word, is_so in (
+            (" Queries and keys are then normalised, head by head.",
+             block is not None and block.attn.q_norm.__class__ is not nn.Identity),
+            (" Queries and keys are then rotated by an angle that their patch's place gives.", rotation is not None),
+        ) if is_so
+    )  # fmt: skip
+    gain = "γ " if block is not None and hasattr(block.ls1, "gamma") else ""
+    first = _step(
+        "Tokens",
+        "Each row is one token. Before attention reads it, LayerNorm (LN) rescales each token to mean 0 and variance "
+        "1, then applies a learned gain and shift.",
+        "x, read as LN(x)",
+        ("batch", "tokens", "width"),
+        "batch × tokens rows of width numbers",
+        Block.forward,
+        ("self.norm1(x)",),
+        ("x",),
+    )
+    last = _step(
+        "Skip",
+        "The result is added to the tokens that came in; it does not replace them. Both have the same width.",
+        f"x + {gain}heads W_O",
+        ("batch", "tokens", "width"),
+        "(tokens × width) + (tokens × width) = (tokens × width)",
+        Block.forward,
+        ('x = x + at("attention", self.ls1(mixture))',),
+        ("x", "answer", "sum"),
+    )
+    return [first, *_middle(Attention, "LN(x)", ("width", "width"), extra), last]
+
+
+class TeachingAttention(nn.Module):
+    """(batch, tokens, dim) -> (batch, tokens, chan): an attention layer for teaching, whose output may be wider or
+    narrower than its input.
+
+    Tutorials on the T2T-ViT (Yuan et al., 2021) walk through this one: the first layers of that network squeeze wide
+    tokens into `chan` channels. A residual connection needs equal widths on both sides, so here the values, which
+    already have the new width, are carried past the attention instead of the input.
+    """
+
+    def __init__(self, dim: int, chan: int, heads: int = 1, qkv_bias: bool = False, qk_scale: float | None = None):
+        super().__init__()
+        if min(dim, chan, heads) < 1 or chan % heads:
+            raise PlaygroundError(
+                f"{chan} channels can't be shared out evenly among {heads} heads; make chan a multiple of heads."
+            )
+        self.heads = heads
+        self.scale = (chan // heads) ** -0.5 if qk_scale is None else qk_scale  # 1/√d_k
+        self.qkv = nn.Linear(dim, 3 * chan, bias=qkv_bias)
+        self.proj = nn.Linear(chan, chan)  # W_O
+
+    def forward(self, x: Tensor) -> Tensor:
+        B, N, _ = x.shape
+        q, k, v = self.qkv(x).view(B, N, 3, self.heads, -1).permute(2, 0, 3, 1, 4)  # (B, heads, N, d) each
+        mixed = attention(q, k, v, self.scale)  # (B, heads, N, d)
+        mixed, carried = (t.transpose(1, 2).reshape(B, N, -1) for t in (mixed, v))  # (B, N, chan) each
+        return carried + self.proj(mixed)
+
+
+def teaching_steps() -> list[Step]:
+    """Of the teaching layer: dim columns in, chan columns out."""
+    first = _step(
+        "Tokens",
+        "Each row is one token.",
+        "x",
+        ("batch", "tokens", "dim"),
+        "batch × tokens rows of dim numbers",
+        TeachingAttention.forward,
+        ("B, N, _ = x.shape",),
+        ("x",),
+    )
+    last = _step(
+        "Skip",
+        "The tokens came in {dim} wide, the answer is {chan}: they can't be added. V has the new width "
+        "already, so V is carried past instead.",
+        "V + heads W_O",
+        ("batch", "tokens", "chan"),
+        "(tokens × chan) + (tokens × chan) = (tokens × chan)",
+        TeachingAttention.forward,
+        ("carried + self.proj(mixed)",),
+        ("V", "answer", "sum"),
+    )
+    return [first, *_middle(TeachingAttention, "x", ("dim", "chan"), ""), last]
+
+
+def _middle(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
+    """From Q, K, V to W_O: the same seven steps in both layers. `home` holds the lines of code."""
+    return [*_share_out(home, x, widths, extra), *_weigh(), *_bring_back(home, widths[1])]
+
+
+def _share_out(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
+    W, C = widths
+    project, divide = {
+        Attention: ("qkv = self.qkv(x)", "q, k, v = qkv.permute(2, 0, 3, 1, 4)"),
+        TeachingAttention: ("self.qkv(x)", ".permute(2, 0, 3, 1, 4)"),
+    }[home]
+    return [
+        _step(
+            "Q, K, V",
+            "Three matrices make three vectors of every token: its query (what it looks for), its key (what it can be "
+            "found by) and its value (what it gives).",
+            f"Q = {x} W_Q    K = {x} W_K    V = {x} W_V",
+            ("batch", "tokens", C),
+            f"(tokens × {W}) · ({W} × {C}) = (tokens × {C}), three times",
+            home.forward,
+            (project,),
+            ("Q", "K", "V"),
+            joined=True,
+        ),
+        _step(
+            "Heads",
+            "Nothing is computed here: the columns are shared out, and every head gets a part of each row. "
+            f"In the code Q, K and V are one tensor, {FUSED}.{extra}",
+            "Q → Q_1 … Q_h,  K and V alike",
+            DEEP,
+            f"{C} = heads × d_k",
+            home.forward,
+            (divide,),
+            ("Q", "K", "V"),
+        ),
+    ]
+
+
+def _weigh() -> list[Step]:
+    return [
+        _step(
+            "Scores",
+            "Every query meets every key: one number per pair, a sum of d_k products. Dividing by √d_k keeps these "
+            "sums from growing with d_k; here the scale is {scale}.",
+            "QK^T / √d_k",
+            SQUARE,
+            "(tokens × d_k) · (d_k × tokens) = (tokens × tokens), in each head",
+            attention_by_hand,
+            ("scores = q @ k.transpose(-2, -1)", "(scores * scale)"),
+            ("scores",),
+        ),
+        _step(
+            "Softmax",
+            "Each row becomes shares that sum to 1: how much this token takes from each token. So tokens compete: "
+            "what one gains, the others lose.",
+            "A = softmax(QK^T / √d_k)",
+            SQUARE,
+            "(tokens × tokens) stays (tokens × tokens), each row sums to 1",
+            attention_by_hand,
+            (".softmax(dim=-1)",),
+            ("weights",),
+        ),
+        _step(
+            "× V",
+            "Each token receives a weighted mean of all values; the weights are its shares.",
+            "A V",
+            DEEP,
+            "(tokens × tokens) · (tokens × d_k) = (tokens × d_k), in each head",
+            attention_by_hand,
+            ("weights @ v",),
+            ("A V",),
+        ),
+    ]
+
+
+def _bring_back(home: type, C: str) -> list[Step]:
+    join = {
+        Attention: "mixed = mixed.transpose(1, 2).reshape(B, N, D)",
+        TeachingAttention: "t.transpose(1, 2).reshape(B, N, -1)",
+    }[home]
+    return [
+        _step(
+            "Concatenate",
+            "The results of the heads are put side by side: the full width is back.",
+            "[head_1 … head_h]",
+            ("batch", "tokens", C),
+            f"heads × d_k = {C}",
+            home.forward,
+            (join,),
+            ("heads",),
+            joined=True,
+        ),
+        _step(
+            "W_O",
+            "Until now each head kept to its own columns. One last matrix mixes them.",
+            "[head_1 … head_h] W_O",
+            ("batch", "tokens", C),
+            f"(tokens × {C}) · ({C} × {C}) = (tokens × {C})",
+            home.forward,
+            ("self.proj(mixed)",),
+            ("answer",),
+        ),
+    ]
+
+
+# As bytes for the browser; large tensors are cut to what the page shows -----------------------------------------------
+
+MOST_ROWS, WHOLE_ROWS = 64, 100  # up to 100 tokens are shown whole; of more, the first 64
+MOST_COLUMNS, MOST_HEADS = 768, 12  # columns of all heads together
+
+
+def steps_to_bytes(walk: Walk, id: str) -> bytes:
+    """Holds the first item of each batch; a tensor that several steps share is in it once."""
+    sections: dict[bytes, str] = {}  # a tensor's bytes -> the name of its section
+    arrays, told = {}, []
+    heads = walk.shapes[2][1]
+    numbers = {
+        axis: n
+        for step, shape in zip(walk.steps, walk.shapes, strict=True)
+        for axis, n in zip(step.axes, shape, strict=True)
+    }
+    for i, (step, tensors, shape) in enumerate(zip(walk.steps, walk.tensors, walk.shapes, strict=True)):
+        plain = step.plain()
+        for group in plain["groups"]:
+            shown = cut(panels(step, tensors[group["name"]], heads), square=step.axes[-1] == "tokens")
+            halves = shown.numpy().astype(np.float16)
+            group["section"] = sections.setdefault(halves.tobytes(), f"{i}-{group['name']}")
+            arrays.setdefault(group["section"], halves)
+            group |= dict(zip(("panels", "rows", "columns"), shown.shape, strict=True))
+        told.append(plain | {"shape": shape, **_range(tensors)})
+    numbers |= {"qkv": 3 * heads * numbers["d_k"], "scale": float(f"{walk.scale:.3g}")}
+    rows = visible(len(walk.tokens))
+    return pack({"id": id, "numbers": numbers, "steps": told, "tokens": walk.tokens[:rows]}, arrays)
+
+
+def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:
+    """(panels, rows, columns): the matrices that are drawn side by side, of the first item of the batch. Concatenated
+    heads become one panel each, so that the page can show where one ends."""
+    first = tensor[0].float().cpu()
+    if first.dim() == 3:
+        return first
+    return first.unflatten(1, (heads, -1)).transpose(0, 1) if step.joined else first[None]
+
+
+def cut(shown: Tensor, square: bool) -> Tensor:
+    heads, rows, columns = shown.shape
+    heads, rows = min(heads, MOST_HEADS), visible(rows)
+    return shown[:heads, :rows, : rows if square else min(columns, MOST_COLUMNS // heads)]
+
+
+def visible(tokens: int) -> int:
+    return tokens if tokens <= WHOLE_ROWS else MOST_ROWS
+
+
+def _range(tensors: dict[str, Tensor]) -> dict[str, float]:
+    """The smallest and largest number, including those that are not shown, and where the colours end: at the 99th
+    percentile of the absolute values, because one outlier would make everything else pale."""
+    first = [tensor[0].float().cpu().flatten() for tensor in tensors.values()]
+    low, high = min(float(t.min()) for t in first), max(float(t.max()) for t in first)
+    sizes = np.concatenate([t.abs().numpy() for t in first])
+    end = high if "weights" in tensors else float(np.percentile(sizes, 99))
+    return {"low": low, "high": high, "end": end or 1.0}

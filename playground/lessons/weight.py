@@ -1,0 +1,368 @@
+"""The lesson on what a weight is not: not what arrives, not a score, not always about the picture, no explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import numpy as np
+
+from playground.lessons import pictures
+from playground.lessons.code import on_the_picture
+from playground.lessons.lesson import LAYER, OWN, UPPER, Lesson, Settings, Step, Subject, choice_of_layer, layer_of
+from playground.lessons.parts import (
+    After,
+    Ask,
+    Choice,
+    Drawing,
+    Exercise,
+    Part,
+    Picture,
+    Reported,
+    Row,
+    Table,
+    Wait,
+    Words,
+)
+from playground.lessons.pictures import light_url, lit, outlined
+from playground.lessons.questions import Choice as Options
+from playground.lessons.questions import Number, Pictures, Question, of_choice
+from playground.lessons.settings import Setting, Written
+from playground.lessons.weight_locked import locked
+from playground.pack import pack
+from playground.pictures.jpegs import as_jpeg, smaller
+from playground.samples import start_patch
+
+if TYPE_CHECKING:  # imports torch
+    from torch import Tensor
+
+    from playground.analysis.explain import Explained
+
+# What arrives ---------------------------------------------------------------------------------------------------------
+
+
+def differs_question(share: float, rows: int, drawn: str) -> Question:
+    """`share`: of all rows, in per cent; `drawn`: a sentence where they are those of some patches."""
+    return Question(
+        "weight_differs",
+        "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",
+        Number(0, 100), share,
+        f"Counted over {rows:,} rows of patches, in all layers and heads on this picture. {drawn}".rstrip(),
+        tempting=(
+            ((0, 3), "So it would be if all values were equally long."),
+            ((97, 100), "So it would be if what a patch adds had nothing to do with its weight: but a weight far ahead "
+             "of all others is hard to overtake."),
+        ),
+    )  # fmt: skip
+
+
+def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Words(
+        "What arrives is the weight times the value, after W_O (and LayerScale, where a model has it). A short value "
+        "adds less than a long one. Point at a patch: two tags show the largest weight and the longest vector."
+    )
+    layer = wanted_layer(subject, chosen)
+    yield choice_of_layer(subject)
+    yield Drawing("carried", subject.kept(("carried", layer), lambda: carried(subject, layer)), ("look",))
+    yield Exercise(
+        "Click a patch for which the two tags stand on different patches. What makes the difference?",
+        "The length of W_O v. A patch with a smaller weight and a longer value may add the longer vector.",
+        hint="Try patches of a plain background: there many weights are nearly equal.",
+        id="weight_differs",
+        done=Reported("carried", "tags_apart"),
+        answers=(
+            ("the length of what the value becomes", ""),
+            ("the scores", "They made the weights. The weight is the same for both tags."),
+        ),
+        tempting=[(Reported("carried", "tags_together"), "Here both tags stand on the same patch.")],
+    )
+    numbers = on_the_picture(subject)
+    yield Ask(differs_question(100 * numbers["differs"], numbers["rows"], numbers["drawn"]), subject.about)
+
+
+def wanted_layer(subject: Subject, chosen: Settings) -> int:
+    """The one that is chosen, or in which the patch was chosen: an address may name either."""
+    inside = int(chosen.look.split(".")[0]) if chosen.look else UPPER
+    return layer_of(inside if chosen.layer == UPPER else chosen.layer, subject)
+
+
+DESK = (
+    "A head is a **mixing desk**. Its {tokens} faders sum to 100 %; drawn are the {channels} that are furthest up for "
+    "patch ({row}, {column}) in layer {layer}, head {head}. The fader does not say how loud the singer is."
+)
+SIDE = 640  # pixels of the picture, which is drawn twice
+
+
+def carried(subject: Subject, layer: int) -> bytes:
+    seen = subject.trace()
+    row, column = start_patch(subject.name, seen.grid)
+    header = {"id": f"{subject.about} {layer}", "layer": layer, "patch": row * seen.grid[1] + column, "desk": DESK}
+    return pack(header, {"pack": seen.to_bytes([layer]), "image": smaller(subject.jpeg, SIDE)})
+
+
+# Scores ---------------------------------------------------------------------------------------------------------------
+
+
+def grown_question() -> Question:
+    return of_choice(
+        "weight_scores", "All three scores grow by 50. What happens to the weights?",
+        {"same": "nothing", "sharper": "the largest takes more", "larger": "all become larger"},
+        "same",
+        "e^(s + 50) = e⁵⁰ · eˢ: each power becomes e⁵⁰ times as large, and so does their sum. Only "
+        "*differences* of scores count. That is why subtracting the largest score is allowed.",
+        {
+            "sharper": "That happens when all scores are *multiplied*: then their differences grow, too.",
+            "larger": "They still sum to 1: they can’t all grow.",
+        },
+    )  # fmt: skip
+
+
+def scores(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Words(
+        "The softmax takes e to the power of every score, and divides by the sum. A *difference* of scores is a "
+        f"*ratio* of weights: 8 more is e⁸ = {np.exp(8):,.0f} times the weight, 8 less is e⁻⁸ = {np.exp(-8):.5f} "
+        "times. A weight of nearly 0 means that another score is much larger. Move the scores."
+    )
+    yield Drawing("scores", {"says": POWERS, "broken": BROKEN, "whole": WHOLE}, ("scores",))
+    yield Ask(grown_question())
+    yield Exercise(
+        "Let A and B share the weight evenly, while C gets less than 1 %.",
+        "Two equal scores, whatever they are, and a third that is at least 4 lower: e⁻⁴ is 0.018, and a little less "
+        "than half of that is the weight.",
+        hint="Only differences count.",
+        id="weight_share",
+        done=Reported("scores", "two_share"),
+        tempting=[(Reported("scores", "three_share"), "A and B are even, but C still has more than 1 %.")],
+    )
+    yield Exercise(
+        "Break the softmax that does not subtract the largest score.",
+        "One score above 88.7: its power is infinite for 32-bit numbers, and the column holds nan. Or three scores of "
+        "88: their sum is infinite, and the weights are 0, 0, 0. In the last column the largest power is e⁰ = 1.",
+        hint="How large may a 32-bit number be?",
+        id="weight_overflow",
+        done=Reported("scores", "broken"),
+        tempting=[
+            (Reported("scores", "tiny_power"),
+             "A power of nearly 0 breaks nothing, as long as another one is left to divide by."),
+        ],
+    )  # fmt: skip
+
+
+POWERS = (
+    "32-bit numbers end at 3.4 · 10³⁸, which is e^88.7: a larger power, or a larger *sum* of powers, is infinite. "
+    "∞ ÷ ∞ is not a number (nan), and anything smaller ÷ ∞ is 0. {broken} So every real softmax subtracts the largest "
+    "score first. That changes no weight, for only differences count."
+)
+BROKEN = "**The fourth column sums to {sum}, not to 1.**"
+WHOLE = "Set A to 89 to see it, or all three to 88."
+
+
+# Does the map explain? ------------------------------------------------------------------------------------------------
+
+AT_ONCE = 400  # tokens: of more, somebody has to ask for the measurement
+MAPS = {  # name -> (words, why it is tempting where it is not the best)
+    "weight": (
+        "weight, last layer",
+        "One layer: those below have mixed before, and the patch’s own vector goes past attention.",
+    ),
+    "arrives": (
+        "weight × ‖W_O v‖, last layer",
+        "It knows how long values are. But it is one layer of many.",
+    ),
+    "rollout": (
+        "rollout, all layers",
+        "It leaves out values and MLPs: a sink, to which many heads listen, looks like a source of everything.",
+    ),
+    "gradient": (
+        "gradient × weight, all layers",
+        "It follows the answer through all layers. But a gradient speaks of small changes; blanking is a large one.",
+    ),
+    "colour": (
+        "colour and nearness, no network",
+        "Near patches of one colour often belong together. But it knows nothing of this model.",
+    ),
+}
+CONTROLS = {"random": "a map drawn at random", "constant": "a map that is the same everywhere"}
+NAMES = {name: words for name, (words, _) in MAPS.items()} | CONTROLS
+BLANK = (
+    "Each map says, in its way, what matters for one patch. To know, blank a block of the picture and see how far the "
+    "patch’s feature moves."
+)
+
+
+def explain_question(
+    found: Mapping[str, Mapping[str, float]], askers: int, drawn: Sequence[str], aspect: float
+) -> Question:
+    """`found`: of each drawing the mean score of each map; `drawn`: the maps, and last the picture, as data URLs."""
+    means = {name: sum(one[name] for one in found.values()) / len(found) for name in (*MAPS, *CONTROLS)}
+    ends = {name: (min(one[name] for one in found.values()), max(one[name] for one in found.values())) for name in MAPS}
+    best = max(MAPS, key=means.__getitem__)
+    patches, shown = askers * len(found), (*drawn,)
+    return Question(
+        "weight_explain",
+        f"In our small model, for {patches} patches of {len(found)} drawings: which of the five maps foretells best "
+        "how far blanking moves the feature?",
+        Options.of({name: words for name, (words, _) in MAPS.items()}), best,
+        "Rank correlation, 1 is perfect (mean, and from drawing to drawing): "
+        + ", ".join(
+            f"{MAPS[name][0]} **{means[name]:.2f}** ({ends[name][0]:.2f} to {ends[name][1]:.2f})" for name in MAPS
+        )
+        + f". To compare: {' and '.join(f'{words} {means[name]:.2f}' for name, words in CONTROLS.items())}.",
+        Pictures(shown, shown, (*(words for words, _ in MAPS.values()), "who asks"), aspect, 400),
+        prose=BLANK,
+        tempting=tuple((name, why) for name, (_, why) in MAPS.items() if name != best),
+    )  # fmt: skip
+
+
+def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    from playground.analysis import cutting
+    from playground.analysis import explain as blanking
+    from playground.analysis.occlusion import blocks, side_of
+    from playground.pictures.images import displayed
+
+    yield Wait("Making the five maps …", looked_at(subject))
+    seen, room = subject.trace(), subject.passes_in_time
+    query = start_patch(subject.name, seen.grid)
+    finest, coarsest = side_of(seen.grid), side_of(seen.grid, 0)
+    edge = cutting.PASSES if len(blocks(seen.grid, coarsest)) + cutting.PASSES <= room else 0
+    side = side_of(seen.grid, room - edge)
+
+    def make() -> dict[str, Tensor]:
+        with subject.turns():
+            return blanking.maps(seen, np.asarray(displayed(subject.image, seen.size)), query)
+
+    maps = subject.kept(("maps", query), make)
+    yield Ask(which_map(subject, query, blanking.own_block(seen.grid, side, query), maps))
+    passes = len(blocks(seen.grid, side)) + edge
+    if why := subject.too_long(passes):
+        yield Words(why)
+        return
+    if seen.tokens > AT_ONCE and chosen.blank != "yes":
+        yield Choice("blank", f"Blank the picture, block by block: {passes} passes", {"no": "not now", "yes": "blank"})
+        return
+    moves = yield from measuring(subject, query, side)
+    if edge:
+        yield Wait("Cutting an edge …")
+        with subject.turns() as give_way:
+            cut = subject.kept(("cut", query), lambda: cutting.cut_edge(seen, query, give_way))
+    yield After(
+        "weight_explain",
+        *(coarser(finest, len(blocks(seen.grid, finest))) if side > finest else ()),
+        *foretold(subject, query, blanking.explain(maps, query, side, moves)),
+        *(the_cut(subject, query, cut) if edge else NO_EDGE),
+    )
+
+
+def measuring(subject: Subject, query: tuple[int, int], side: int) -> Generator[Wait, None, list[float]]:
+    """How far the feature moves without each block, and meanwhile how many blocks are done."""
+    from playground.analysis import explain as blanking
+    from playground.analysis.occlusion import blocks
+
+    what, seen, moves = ("moves", query, side), subject.trace(), []
+    if not subject.has(what):
+        several = len(blocks(seen.grid, side))
+        yield Wait(f"Blanking one block after the other: 0 of {several}")
+        with subject.turns() as give_way:
+            for moves in blanking.moves_of(seen, query, side, give_way):
+                yield Wait(f"Blanking one block after the other: {len(moves)} of {several}")
+    return subject.kept(what, lambda: moves)
+
+
+def looked_at(subject: Subject) -> Row:
+    """The picture, before anything is computed."""
+    return Row(Picture(as_jpeg(pictures.small(subject.image))), Words(BLANK))
+
+
+def which_map(subject: Subject, query: tuple[int, int], own: Tensor, maps: Mapping[str, Tensor]) -> Question:
+    """`own`: the block of the patch that asks, which every map knows: it is left dark."""
+    from playground.analysis.explain import ASKERS, FORETOLD
+
+    image = pictures.small(subject.image)
+    drawn = [light_url(lit(image, maps[name].masked_fill(own, 0), query)) for name in MAPS]
+    plain = light_url(outlined(image, subject.trace().grid, query))
+    return explain_question(FORETOLD, len(ASKERS), (*drawn, plain), image.width / image.height)
+
+
+def coarser(side: int, passes: int) -> Iterator[Part]:
+    yield Words(
+        f"Blocks of {side} × {side} patches would need {passes} passes, more than this server has time for: larger "
+        "ones are blanked, and the measurement is coarser."
+    )
+
+
+def foretold(subject: Subject, query: tuple[int, int], maps: Explained) -> Iterator[Part]:
+    from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
+
+    row, column = maps.top
+    yield Row(
+        Picture(lit(pictures.small(subject.image), maps.moved, query), "measured here: what blanking moves"),
+        Table(
+            ("on this picture", "rank correlation"),
+            [(words, f"{maps.scores[name]:.2f}") for name, words in NAMES.items()],
+        ),
+        Words(
+            f"{maps.blocks} blocks of {maps.side} × {maps.side} patches were blanked with the picture’s mean colour. "
+            f"Of each map a block’s mean is compared, over {maps.compared} equal blocks. The patch’s own block stays "
+            f"out: every map knows it. Rollout gives most to row {row}, column {column}, {maps.top_share:.1%}; "
+            f"blanking there moves the feature by {maps.top_moves:.0%} of its length: place {maps.top_rank} of "
+            f"{maps.blocks - 1}."
+        ),
+        shares=(3, 4, 4),
+    )
+    yield Words(
+        f"Does rollout find what the model *names*? On {NAMED_SCENES} drawn scenes our small model’s class token puts "
+        "{rollout:.0%} of its rollout on the things that it names, which cover {area:.1%} of the patches: hardly more "
+        "than chance. Gradient × weight puts {gradient:.0%} there.".format(**ON_THE_NAMED)
+    )
+
+
+NO_EDGE = (
+    Words(
+        "With a coarser grid or a smaller model this step also **cuts an edge**: one patch no longer hears another. "
+        "Here that would take this server too long."
+    ),
+)
+
+
+def the_cut(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
+    """The picture with both ends of the cut edge outlined; beside it, what the cut changes."""
+    (row, column), (far_row, far_column) = query, edge.twin
+    both = outlined(pictures.small(subject.image), subject.trace().grid, query, edge.twin, edge.around)
+    link = urlencode(subject.words() | {"query": f"{row},{column}", "locked": "true", "cut": edge.cut})
+    yield Row(
+        Picture(both, "in white who asks, in orange whom it no longer hears"),
+        Words(
+            f"**The cut edge.** The far patch that is most like patch ({row}, {column}) is ({far_row}, {far_column}). "
+            f"Cut it: in no layer does the first hear it or those around it. Its feature moves by {edge.by:.1%} of its "
+            f"length, **{edge.times:.1f} × as far** as without another such block "
+            f"({sum(edge.others) / len(edge.others):.2%}, the mean of {len(edge.others)}). Their cosine was "
+            f"{edge.before:.3f}; now it is **{edge.after:.3f}**: the rest comes through other patches, and from what "
+            f"each shows by itself. [See the cut in the microscope](./?{link})."
+        ),
+        shares=(1, 3),
+    )
+
+
+LESSON = Lesson(
+    "weight",
+    "A weight is a share: how much of one token’s value goes into the mixture that another token receives. It is easy "
+    "to read more into a bright patch than that.",
+    {
+        "layer": LAYER,
+        "look": Written("", pattern=r"\d{1,2}(\.\d{1,3}){3}"),  # layer, head, row, column
+        "scores": Written("8_0_-8", pattern=r"-?\d{1,4}(_-?\d{1,4}){2}"),
+        "blank": Setting.of("no", ("no", "yes")),
+    },
+    {
+        "carries": Step(
+            "1 · It is not what arrives", carries, "weight_differs", ("weight_differs",), ("layer", "look"),
+            ahead=({"layer": (UPPER, 0)},), beyond="The app has every layer. " + OWN,
+        ),
+        "scores": Step(
+            "2 · It is not the score", scores, "weight_scores", ("weight_share", "weight_overflow"), ("scores",),
+        ),
+        "locked": Step("3 · It is not always about the picture", locked, "weight_locked", beyond=OWN),
+        "explain": Step("4 · Does the map explain?", explain, "weight_explain", beyond=OWN),
+    },
+)  # fmt: skip

@@ -1,0 +1,282 @@
+"""The door: who may open a page, who may have one run, and what is heard of whom. Who comes first, and who gives way,
+is in serving/ledger.py. Connections, slow lines and floods are nginx's: see deploy/nginx.conf."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from contextlib import suppress
+from typing import ClassVar
+
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
+from starlette.responses import HTMLResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from playground.serving import ledger, people
+from playground.serving.asker import Who
+from playground.serving.hosts import is_foreign, path_of
+from playground.serving.ledger import Seat
+from playground.ui.pages import PAGES
+from playground.ui.streamlit_private import FINISHED, RERUN, said, told
+
+MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # of one socket, at once and after those: who drags a slider says five
+NO_MESSAGE = 1002  # the code of a socket that is closed: what it says is no message of Streamlit's
+TRY_AGAIN, FOREIGN = 1013, 1008
+PIECE, PIECE_SECONDS = 2**16, 20.0  # bytes of an answer, and how long they may take
+SHORT = 1000  # bytes: what ends a run has few
+RUNS_AT_ONCE, RUN_SECONDS = 6, 1.0  # of pages; one that takes longer waits in a queue, and keeps nobody from a run
+
+FULL = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="10"><meta name="color-scheme" content="light dark">
+<title>Full, trying again</title></head>
+<body style="font: 1.1rem/1.5 system-ui; max-width: 34rem; margin: 20vh auto; padding: 0 1rem">
+<h1 style="font-size: 1.4rem">Full, trying again</h1>
+<p>So many people look at the Attention Playground that there is no room for one more. This page tries again every ten
+seconds, and opens as soon as somebody leaves.</p></body></html>
+"""
+
+
+class Runs:
+    """Page runs: a few at once; the next is of the network that has cost least."""
+
+    def __init__(self, at_once: int = RUNS_AT_ONCE, seconds: float = RUN_SECONDS):
+        self.at_once, self.seconds = at_once, seconds
+        self.going: dict[Run, None] = {}
+        self._waiting: dict[Who, deque[Run]] = {}
+
+    async def take(self, who: Who) -> Run:
+        """Whoever takes one ends it."""
+        run = Run(who)
+        self._waiting.setdefault(who, deque()).append(run)
+        self._next()
+        try:
+            await run.come.wait()
+        except BaseException:
+            if not run.come.is_set():
+                self._leave(run)
+            self.end(run)
+            raise
+        return run
+
+    def end(self, run: Run) -> None:
+        """It has finished."""
+        if run.began:
+            ledger.costs.charge(run.who, time.monotonic() - run.began, "pages")
+            run.began = 0.0
+        self._give_way(run)
+
+    @property
+    def waiting(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def _give_way(self, run: Run) -> None:
+        if run in self.going:
+            del self.going[run]
+            self._next()
+
+    def _leave(self, run: Run) -> None:
+        self._waiting[run.who].remove(run)
+        if not self._waiting[run.who]:
+            del self._waiting[run.who]
+
+    def _next(self) -> None:
+        while self._waiting and len(self.going) < self.at_once:
+            run = self._waiting[min(self._waiting, key=ledger.costs.rank)][0]
+            self._leave(run)
+            self.going[run], run.began = None, time.monotonic()
+            asyncio.get_running_loop().call_later(self.seconds, self._give_way, run)
+            run.come.set()
+
+
+class Run:
+    def __init__(self, who: Who):
+        self.who, self.come, self.began = who, asyncio.Event(), 0.0
+
+
+runs = Runs()
+
+
+class Door:
+    """ASGI middleware."""
+
+    def __init__(self, app: ASGIApp):
+        self.app, self.seats = app, ledger.seats
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            return await self.app(scope, receive, send)
+        headers, asking = Headers(scope=scope), people.who(scope)
+        if scope["type"] == "websocket":
+            if is_foreign(headers):
+                ledger.refused["foreign pages"] += 1
+                return await send({"type": "websocket.close", "code": FOREIGN})
+            return await self._socket(asking.address, scope, receive, send)
+        if asking.person:
+            self.seats.asks(headers.get("x-playground-run", ""), asking.person, person=path_of(scope) not in PROBES)
+        if _is_page(scope) and not self.seats.has_room(asking.address):
+            ledger.refused["pages"] += 1
+            full = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
+            return await full(scope, receive, send)
+        with suppress(ClientDisconnect):  # uvicorn ends the connection
+            await self.app(scope, receive, Fetched(asking, send).send)
+
+    async def _socket(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        seat = self.seats.enter(address, lambda: loop.call_soon_threadsafe(task.cancel))
+        if seat is None:  # the page tries again by itself
+            return await send({"type": "websocket.close", "code": TRY_AGAIN})
+        silent = loop.call_later(ledger.NEW_PAGE, self._close_silent, seat)
+        talk = Talk(receive, send, seat)
+        try:
+            await self.app(scope, talk.receive, talk.send)
+        except asyncio.CancelledError:
+            if not seat.over:
+                raise
+            task.uncancel()
+            with suppress(Exception):  # the browser may have gone at the same time
+                await send({"type": "websocket.close", "code": TRY_AGAIN})
+        finally:
+            silent.cancel()
+            talk.end()
+            self.seats.leave(seat)
+
+    def _close_silent(self, seat: Seat) -> None:
+        if not seat.asked_for_page:
+            self.seats.close(seat)
+
+
+class Fetched:
+    """An answer on its way to somebody: piece by piece, so that who fetches nothing ends it. Until it is fetched it
+    lies in memory; where that is full, the oldest of the network that is furthest above its share gives way."""
+
+    on_the_way: ClassVar[dict[Fetched, None]] = {}  # in the order in which they began
+
+    def __init__(self, who: Who, send: Send):
+        self.who, self._send = who, send
+        self._held, self.over = 0, False
+
+    async def send(self, message: Message) -> None:
+        body, more = message.get("body", b""), message.get("more_body", False)
+        if len(body) <= PIECE:
+            return await self._send(message)
+        self._find_room(len(body))
+        try:
+            for start in range(0, len(body), PIECE):
+                last = start + PIECE >= len(body)
+                piece = {**message, "body": body[start : start + PIECE], "more_body": more or not last}
+                async with asyncio.timeout(PIECE_SECONDS):
+                    await self._send(piece)
+                if self.over:
+                    raise ClientDisconnect
+        except TimeoutError:
+            ledger.refused["slow readers"] += 1
+            raise ClientDisconnect from None
+        finally:
+            self.give_back()
+
+    def _find_room(self, count: int) -> None:
+        while ledger.answers.take(self.who, count):
+            most = ledger.furthest(ledger.answers.of) if ledger.answers.of else ""
+            oldest = next((one for one in self.on_the_way if one.who.address == most), None)
+            if oldest is None:
+                raise ClientDisconnect
+            oldest.over = True
+            oldest.give_back()
+        self._held = count
+        self.on_the_way[self] = None
+
+    def give_back(self) -> None:
+        if self in self.on_the_way:
+            del self.on_the_way[self]
+            ledger.answers.give_back(self.who, self._held)
+
+
+PROBES = ("/healthz", "/readyz", "/_stcore/health")
+
+
+def _is_page(scope: Scope) -> bool:
+    name = path_of(scope).strip("/")
+    return scope["method"] == "GET" and (not name or name in PAGES)
+
+
+class Talk:
+    """One socket's messages: those that our pages need. Those of somebody who sends them without a pause come more
+    slowly, and a run comes when it is its turn."""
+
+    def __init__(self, receive: Receive, send: Send, seat: Seat):
+        self._receive, self._send, self._seat = receive, send, seat
+        self._run: Run | None = None
+        self._heard: deque[Message] = deque()  # while a run waited for its turn
+        self._coming: asyncio.Future[Message] | None = None
+        self._left, self._at = float(MESSAGES), time.monotonic()
+
+    async def receive(self) -> Message:
+        while True:
+            message = await self._next()
+            if message["type"] != "websocket.receive":
+                return message
+            await self._slowly()
+            try:
+                kind = said(message.get("bytes") or b"")
+            except ValueError:
+                await self._send({"type": "websocket.close", "code": NO_MESSAGE})
+                return {"type": "websocket.disconnect", "code": NO_MESSAGE}
+            if kind == RERUN:
+                self._seat.asked_for_page, self._seat.asked = True, ledger.seats.clock()
+                if not await self._begin_run():
+                    return self._heard.pop()
+            if kind:
+                return message
+
+    async def _next(self) -> Message:
+        if self._heard:
+            return self._heard.popleft()
+        coming, self._coming = self._coming, None
+        return await (coming or self._receive())
+
+    async def _begin_run(self) -> bool:
+        """False where they left before its turn came: nobody stands behind one who has gone."""
+        turn = asyncio.ensure_future(runs.take(ledger.seats.account(self._seat.who())))
+        try:
+            while not turn.done() and len(self._heard) < MESSAGES:
+                self._coming = self._coming or asyncio.ensure_future(self._receive())
+                await asyncio.wait((turn, self._coming), return_when=asyncio.FIRST_COMPLETED)
+                if self._coming.done():
+                    self._heard.append(self._coming.result())
+                    self._coming = None
+                    if self._heard[-1]["type"] != "websocket.receive":
+                        if turn.done():
+                            runs.end(turn.result())
+                        return False
+            before, self._run = self._run, await turn
+        finally:
+            turn.cancel()  # where it has not come
+        if before:
+            runs.end(before)
+        return True
+
+    def end(self) -> None:
+        """Its run may go on: the turn ends by itself, or coming and going would cost nothing."""
+        if self._coming:
+            self._coming.cancel()
+
+    async def _slowly(self) -> None:
+        now = time.monotonic()
+        self._left = min(MESSAGES, self._left + (now - self._at) * MESSAGES_A_SECOND) - 1
+        self._at = now
+        if self._left < 0:
+            await asyncio.sleep(-self._left / MESSAGES_A_SECOND)
+
+    async def send(self, message: Message) -> None:
+        data = message.get("bytes") or b""
+        if data and (len(data) < SHORT or not self._seat.session):
+            kind, session = told(data)
+            self._seat.session = session or self._seat.session
+            if kind == FINISHED and self._run:
+                runs.end(self._run)
+        if data:
+            ledger.costs.charge(self._seat.who(), ledger.BYTE * len(data))
+        await self._send(message)

@@ -1,0 +1,104 @@
+"""The app's server: uvicorn on `app:app`. Streamlit's own command would do, but listens at no Unix socket, and makes
+its sockets so that a small answer waits 40 ms for an acknowledgement.
+
+    python -m playground.ui.run FILE     listens at a Unix socket, behind the proxy alone: deploy/start.py starts it so
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from playground.assets import APP
+from playground.serving import settings
+
+LONGEST = 2**17  # bytes of a message: a page says little, and pictures come as uploads
+PING = 30  # seconds between two of a socket: a proxy has to leave it alone for so long
+BACKLOG = 2048
+FRAMES, FRAMES_A_SECOND = 500, 50.0  # of one socket, at once and after those: browsers send no pings, and few crumbs
+SLICE = 4096  # bytes: half a thousand pings
+
+
+class Socket(WebSocketsSansIOProtocol):
+    """Pings, and crumbs of messages, are answered before any part of ours hears of them: who sends many is cut off."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._frames, self._at = float(FRAMES), time.monotonic()
+
+    def data_received(self, data: bytes) -> None:
+        for start in range(0, len(data), SLICE):
+            if not self.transport.is_closing():
+                super().data_received(data[start : start + SLICE])
+
+    def handle_events(self) -> None:
+        now, count = time.monotonic(), len(self.conn.events)
+        self._frames = min(FRAMES, self._frames + (now - self._at) * FRAMES_A_SECOND) - count
+        self._at = now
+        if self._frames < 0:
+            return self.transport.abort()
+        super().handle_events()
+
+
+def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
+    """Until it is told to end."""
+    settings.find_a_home()
+    import streamlit as st
+    import uvicorn
+
+    from playground.ui import streamlit_private
+
+    os.chdir(APP.parent)  # where Streamlit finds .streamlit/, the production settings
+    sys.path.insert(0, str(APP.parent))
+    st.get_option("server.port")  # it reads them now: later it would turn uvicorn's log on again
+    streamlit_private.read_environment()
+    trusted = ["*"] if behind_proxy else list(settings.now().proxies)
+    config = uvicorn.Config(
+        "app:app", proxy_headers=bool(trusted), forwarded_allow_ips=trusted, ws=Socket,
+        ws_max_size=LONGEST, ws_ping_interval=PING, ws_ping_timeout=PING, ws_per_message_deflate=False,
+        timeout_keep_alive=90 if behind_proxy else 15, access_log=False, log_level="warning",
+    )  # fmt: skip
+    uvicorn.Server(config).run(sockets=list(sockets))
+
+
+def at_unix_socket(file: Path) -> socket.socket:
+    """For whoever owns it alone."""
+    listening = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o177)
+    try:
+        listening.bind(str(file))
+    finally:
+        os.umask(before)
+    listening.listen(BACKLOG)
+    return listening
+
+
+def at_port(host: str, port: int) -> list[socket.socket]:
+    """One for each kind of address that the host has here. asyncio sends small packets at once over those alone that
+    name their protocol."""
+    listening = []
+    for family, kind, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        one = socket.socket(family, kind, socket.IPPROTO_TCP)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        try:
+            one.bind(address)
+        except OSError:  # no addresses of the new kind here, say
+            one.close()
+            continue
+        one.listen(BACKLOG)
+        listening.append(one)
+    return listening
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        serve([at_unix_socket(Path(sys.argv[1]))], behind_proxy=True)

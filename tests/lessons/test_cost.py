@@ -1,0 +1,150 @@
+"""What the lesson on the cost counts and says: the browser's numbers are Python's, and what was measured is told."""
+
+import json
+import subprocess
+from dataclasses import asdict
+from itertools import product
+
+import pytest
+from test_javascript import ROOT, node
+
+from lessons.playing import flat, meadow, parts_of
+from playground.analysis import cost
+from playground.analysis.cost import PRESETS, SIZES, Case
+from playground.errors import PlaygroundError
+from playground.lessons import cost as cost_lesson
+from playground.lessons.benchmark import CONVOLUTION, FUSED, LINEAR, MATERIALISED, STEPS, WINDOWS, Measured, Point
+from playground.lessons.cost import DIALS, LESSON, bytes_text, measuring
+from playground.lessons.parts import Chart, Drawing, Run, Wait, Words
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+COUNT = """
+import { BYTES, bytesText, caseOf, countedFlops, crossingOf } from "./playground/microscope/core/costs.js";
+const { cases, counts, others, mlps } = JSON.parse(await new Response(process.stdin).text());
+const told = cases.map((settings) => {
+  const one = caseOf(settings);
+  const { tokens, kernel } = one;
+  return {
+    case: one,
+    bytes: ["attention", "fused", "convolution"].map((which) => BYTES[which](tokens, one)),
+    flops: mlps.flatMap((mlp) => [...counts, ...others].map((what) => countedFlops(what, mlp, tokens, one))),
+    crossings: counts.flatMap((count) => others.map((other) => crossingOf(count, other, one))),
+    text: bytesText(one.matricesBytes),
+  };
+});
+console.log(JSON.stringify(told));
+"""
+COUNTS, OTHERS = (cost.ATTENTION, cost.SCORES), (cost.DENSE, cost.DEPTHWISE)
+CASES = [
+    *PRESETS.values(), *SIZES.values(), Case(image=1536, patch=8, width=1280, heads=16, layers=32, kernel=7),
+    Case(image=64, patch=48, width=192, heads=1, layers=1, kernel=1), Case(image=224, patch=48, kernel=5),
+]  # fmt: skip
+
+
+def test_the_browser_counts_what_python_counts():
+    sent = {"cases": [asdict(case) for case in CASES], "counts": COUNTS, "others": OTHERS, "mlps": ("no", "yes")}
+    answer = subprocess.run(
+        [node(), "--input-type=module", "-e", COUNT], cwd=ROOT, input=json.dumps(sent), capture_output=True, text=True
+    )
+    assert answer.returncode == 0, answer.stderr
+    for case, there in zip(CASES, json.loads(answer.stdout), strict=True):
+        n, d, k, heads = case.tokens, case.width, case.kernel, case.heads
+        assert there["case"] == asdict(case) | {
+            "side": case.side, "tokens": n, "entries": case.entries, "allEntries": case.all_entries, "rest": case.rest,
+            "matricesBytes": case.matrices_bytes, "keptBytes": case.kept_bytes,
+        }  # fmt: skip
+        assert there["bytes"] == [
+            cost.attention_bytes(n, d, heads), cost.fused_bytes(n, d), cost.convolution_bytes(n, d),
+        ]  # fmt: skip
+        assert there["flops"] == [
+            *(cost.counted(what, n, d, mlp=False) for what in COUNTS),
+            *(cost.against(what, n, d, k, mlp=False) for what in OTHERS),
+            *(cost.counted(what, n, d, mlp=True) for what in COUNTS),
+            *(cost.against(what, n, d, k, mlp=True) for what in OTHERS),
+        ]
+        assert there["crossings"] == [cost.crossing(d, k, *both) for both in product(COUNTS, OTHERS)]
+        assert there["text"] == bytes_text(case.matrices_bytes)
+
+
+def test_the_drawing_has_a_place_on_its_dials_for_every_case_that_it_names():
+    (drawing,) = (part for part in flat(parts_of("cost", "formulas")) if isinstance(part, Drawing))
+    for _, settings in (*drawing.data["presets"]["cases"], *drawing.data["sizes"]["cases"]):
+        assert all(value in DIALS[name].options for name, value in settings.items())
+        Case(**settings)
+
+
+# Measured -------------------------------------------------------------------------------------------------------------
+
+
+def measured(monkeypatch, found: Measured, **state: object) -> list:
+    monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: found)
+    return flat(parts_of("cost", "measured", **state))
+
+
+def points(kind: str, *seconds: float) -> list[Point]:
+    return [Point(kind, 64 * 4**n, one, 1000) for n, one in enumerate(seconds)]
+
+
+def test_what_was_measured_is_drawn_and_told(monkeypatch):
+    found = Measured([
+        *points(MATERIALISED, 0.01, 0.1), *points(FUSED, 0.01, 0.08), *points(WINDOWS, 0.01, 0.04),
+        *points(LINEAR, 0.01, 0.02), *points(CONVOLUTION, 0.01), Point(MATERIALISED, 1024, 1.0, 2 * 10**9, "memory"),
+        Point(CONVOLUTION, 256, 7.5, 10, "time"),
+    ], stopped=True)  # fmt: skip
+    parts = measured(monkeypatch, found)
+    said = " ".join(part.text for part in parts if isinstance(part, Words))
+    assert "**At 256 tokens windows take 0.50 × and linear attention 0.25 × the time" in said
+    assert "**Materialised attention was not run with 1,024 tokens:** it would take about 2 GB, and this page" in said
+    assert (
+        "**Convolution was not run with 256 tokens:** it would take about 7.50 s a pass, and this page takes 5" in said
+    )
+    assert "Stopped before its end." in said
+    time, memory = (part.figure for part in parts if isinstance(part, Chart))
+    assert [trace.name for trace in time.data] == [MATERIALISED, FUSED, WINDOWS, LINEAR, CONVOLUTION]
+    assert [*time.data[0].y] == [0.01, 0.1]
+    assert [*memory.data[-1].y] == [cost.TABLES * 4 * 12 * n**2 for n in (64, 256)]
+    assert [part.label for part in parts if isinstance(part, Run)] == ["Measure again"]
+
+
+def test_a_machine_without_room_says_so(monkeypatch):
+    parts = measured(monkeypatch, Measured(no_room=True))
+    assert "found no room" in " ".join(part.text for part in parts if isinstance(part, Words))
+    assert not [part for part in parts if isinstance(part, Chart)]
+
+
+def test_where_there_is_no_such_case_nothing_is_offered_to_be_measured(monkeypatch):
+    with pytest.raises(PlaygroundError, match="leaves 4"):
+        Case(width=1024)
+    assert not [part for part in measured(monkeypatch, Measured(), width=1024) if isinstance(part, Run)]
+
+
+class ASeries:
+    """A series of five points, as a process would make it."""
+
+    running = True
+
+    def __init__(self, *case: int):
+        self.points: list[Point] = []
+
+    def each_moment(self, give_way):
+        for point in points(FUSED, *[0.01] * 5):
+            give_way()
+            self.points.append(point)
+            yield
+
+
+def test_a_measurement_says_how_far_it_is_and_who_stops_it_keeps_what_was_found(monkeypatch):
+    monkeypatch.setattr(cost_lesson, "Series", ASeries)
+    found = Measured()
+    monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: found)
+    work = measuring(meadow(), LESSON.defaults())
+    assert [next(work), next(work), next(work)] == [
+        Wait("Measuring: starting"),
+        Wait(f"Measuring: fused attention, 64 tokens, 1 of {STEPS}"),
+        Wait(f"Measuring: fused attention, 256 tokens, 2 of {STEPS}"),
+    ]
+    assert not found.points
+    work.close()
+    assert (len(found.points), found.stopped, found.no_room) == (2, True, False)
+    assert len(list(measuring(meadow(), LESSON.defaults()))) == 6
+    assert len(found.points) == 5

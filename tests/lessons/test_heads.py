@@ -1,0 +1,63 @@
+"""The lesson on heads: what stands in its address, and numbers in its sentences."""
+
+import pytest
+
+from lessons.playing import meadow, parts_of
+from lessons.test_lessons import STRONGEST
+from playground.analysis.heads import look
+from playground.lessons import heads, heads_numbers
+from playground.lessons.heads_numbers import habits
+from playground.lessons.heads_off import MOST_OFF, switched_off
+from playground.lessons.parts import Drawing, Wait
+from playground.samples import SAMPLES
+
+OFF = heads.LESSON.choices["off"]
+
+
+@pytest.mark.parametrize("text", [None, "", "x", "1", "1.2,3.4", "1.2  3.4", "١.٢", "1.2\n", "-1.2", "1234.1"])
+def test_what_is_no_list_of_heads_switches_none_off(text):
+    assert OFF.read(text) == ""
+
+
+def test_an_endless_list_of_heads_is_cut_short():
+    assert len(OFF.read(" ".join(["1.2"] * 1000)).split()) == MOST_OFF
+
+
+def test_heads_that_the_model_does_not_have_are_passed_over():
+    assert switched_off("3.0 9.9 1.2 3.0", meadow().trace()) == [(1, 2), (3, 0)]
+
+
+def test_the_strongest_head_is_the_one_that_adds_most():
+    effect = look(meadow().trace()).effect
+    (board,) = (part for part in parts_of("heads", "off") if isinstance(part, Drawing))
+    layer, head = board.data["strongest"]
+    assert (layer, head) == STRONGEST
+    assert effect[layer, head] == effect.max()
+
+
+def test_what_is_said_of_near_and_far_is_in_the_numbers(seen):
+    mean = look(seen)
+    by_layer = [mean.distance[layer].mean() for layer in range(seen.layers)]
+    words = heads.near_or_far(mean.distance)
+    assert f"layer {by_layer.index(min(by_layer))} ({min(by_layer):.1f} patches)" in words
+    assert f"layer {by_layer.index(max(by_layer))} ({max(by_layer):.1f})" in words
+
+
+def test_measured_layer_by_layer_they_are_the_same_numbers():
+    whole, found = look(meadow().trace()), habits(meadow())
+    assert found.distance == pytest.approx(whole.distance)
+    assert found.offsets == pytest.approx(whole.offsets)
+
+
+def test_who_waits_hears_which_layer_of_which_sample_is_measured(monkeypatch):
+    monkeypatch.setattr(heads_numbers, "SLOW", 0)
+    parts = heads.LESSON.steps["far"].parts(meadow(), heads.LESSON.defaults(over="samples"))
+    waits = [part.words for part in parts if isinstance(part, Wait)]
+    assert waits[-1].endswith(f"{len(SAMPLES)} of {len(SAMPLES)}: layer 6 of 6")
+    assert len(waits) == len(SAMPLES) * (2 + 6)
+
+
+def test_the_layer_that_the_microscope_opens_with_is_asked_about_first():
+    of_upper, of_four = (parts_of("heads", "sum", summed=layer)[-1].question for layer in (-1, 4))
+    assert of_upper == of_four
+    assert parts_of("heads", "sum", summed=1)[-1].question != of_upper

@@ -1,0 +1,68 @@
+"""A silly guess hears a reason too."""
+
+import numpy as np
+import pytest
+
+from lessons.playing import flat, parts_of
+from playground.lessons import patches_places
+from playground.lessons.parts import Ask
+from playground.lessons.questions import Number, Question
+from playground.lessons.registry import LESSONS
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+NEAR = 3  # times the truth: who guesses the end of an axis may be as near as that
+STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps]
+
+
+def numbers_asked(name: str, step: str) -> list[Question]:
+    asked = [part.question for part in flat(parts_of(name, step)) if isinstance(part, Ask)]
+    return [one for one in asked if isinstance(one.guess, Number)]
+
+
+def is_near(end: float, question: Question) -> bool:
+    if question.guess.log:
+        return 1 / NEAR <= end / question.truth <= NEAR
+    return abs(end - question.truth) <= 0.05 * (question.guess.high - question.guess.low)
+
+
+@pytest.mark.parametrize(("name", "step"), STEPS, ids=" ".join)
+def test_both_ends_of_an_axis_have_a_reason_where_the_truth_is_elsewhere(name, step):
+    for question in numbers_asked(name, step):
+        mistakes = [which for which, _ in question.tempting if not which[0] <= question.truth <= which[1]]
+        for end in (question.guess.low, question.guess.high):
+            why = is_near(end, question) or any(low <= end <= high for low, high in mistakes)
+            assert why, f"{question.id}: nothing says why {end:g} is wrong"
+
+
+def test_shapes_asks_about_what_stands_there():
+    def asked(**state: object) -> Question:
+        (one,) = (part.question for part in flat(parts_of("shapes", "walk", **state)) if isinstance(part, Ask))
+        return one
+
+    assert asked().asks.startswith("This picture: 201 tokens, 6 heads of 32 numbers")
+    assert dict(asked().guess.options)[asked().truth] == "1 × 6 × 201 × 201"
+    four = asked(example="four-heads")
+    assert "100 tokens, 4 heads of 16 numbers, a batch of 13" in four.asks
+    assert dict(four.guess.options)[four.truth] == "13 × 4 × 100 × 100"
+    assert dict(asked(example="own").guess.options)["square"] == "B × h × N × N"
+
+
+@pytest.mark.parametrize(("table", "begins", "truth"), [
+    ("learned", "The learned positions of this model", None),
+    ("sinusoidal", "The sinusoidal positions", "beside"),
+    ("rotary", "The angles of RoPE", "both"),
+])  # fmt: skip
+def test_patches_asks_about_the_positions_that_stand_there(table, begins, truth):
+    (asked,) = (part.question for part in parts_of("patches", "positions", table=table) if isinstance(part, Ask))
+    assert asked.asks.startswith(begins)
+    assert truth in (None, asked.truth)
+
+
+def test_neighbours_are_compared_place_by_place():
+    rng = np.random.default_rng(0)
+    places = rng.normal(size=(3, 4, 5))
+    unit = places / np.linalg.norm(places, axis=-1, keepdims=True)
+    beside = np.mean([unit[r, c] @ unit[r, c + 1] for r in range(3) for c in range(3)])
+    below = np.mean([unit[r, c] @ unit[r + 1, c] for r in range(2) for c in range(4)])
+    found = patches_places.neighbours({"grid": (3, 4)}, places.reshape(12, 5))
+    assert found == pytest.approx((beside, below), abs=1e-6)

@@ -1,0 +1,142 @@
+"""The walk of random tokens, which the browser computes, against PyTorch: vit.py's layer and the teaching layer with
+the same weights."""
+
+import json
+import math
+import subprocess
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from test_javascript import ROOT, node
+
+from playground.lessons.shapes import NUMBERS, SIZES
+from playground.lessons.walk import TeachingAttention, teaching_steps, vit_steps
+from playground.vit import Block, Config
+
+EXAMPLES = {name: dict(zip(NUMBERS, sizes, strict=True)) for name, sizes in SIZES.items()}
+EXAMPLES["wider"] = {"batch": 2, "tokens": 5, "dim": 7, "chan": 12, "heads": 3}
+EVERY = pytest.mark.parametrize("name", EXAMPLES)
+NAMES = ("x", "Q", "K", "V", "scores", "weights", "A V", "answer", "sum")
+LAYER = """
+import { layerSteps, randomLayer } from "./playground/microscope/lessons/walknumbers.js";
+const sizes = JSON.parse(process.env.SIZES);
+const layer = randomLayer(sizes);
+const made = { ...layer, ...layerSteps(sizes, layer) };
+for (const name of ["x", "qkv", "proj", ...JSON.parse(process.env.NAMES)])
+  process.stdout.write(Buffer.from(made[name].buffer));
+"""
+DRAWN = """
+import { walkOfNumbers } from "./playground/microscope/lessons/walknumbers.js";
+const says = JSON.parse(await new Response(process.stdin).text());
+const { numbers, tokens, steps, values } = walkOfNumbers(JSON.parse(process.env.SIZES), says);
+const lengths = steps.map(({ groups }) => groups.map(({ section }) => values(section).length));
+console.log(JSON.stringify({ numbers, tokens, steps, lengths }));
+"""
+
+
+def run(script: str, name: str, text: str = "") -> bytes:
+    done = subprocess.run(
+        [node(), "--input-type=module", "-e", script], cwd=ROOT, input=text.encode(), capture_output=True,
+        env={"SIZES": json.dumps(EXAMPLES[name]), "NAMES": json.dumps(NAMES)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+@cache
+def computed(name: str) -> dict[str, torch.Tensor]:
+    """The browser's tokens and weights, and what it makes of them; of many tokens the first 64 ask."""
+    _, tokens, dim, chan, heads = EXAMPLES[name].values()
+    rows = tokens if tokens <= 100 else 64
+    shapes = {
+        "x": (tokens, dim), "qkv": (3 * chan, dim), "proj": (chan, chan), "x again": (tokens, dim), "Q": (rows, chan),
+        "K": (tokens, chan), "V": (tokens, chan), "scores": (heads, rows, tokens), "weights": (heads, rows, tokens),
+        "A V": (rows, chan), "answer": (rows, chan), "sum": (rows, chan),
+    }  # fmt: skip
+    numbers = torch.from_numpy(np.frombuffer(run(LAYER, name), np.float32).copy())
+    parts = numbers.split([math.prod(shape) for shape in shapes.values()])
+    return {one: part.view(shape) for (one, shape), part in zip(shapes.items(), parts, strict=True)}
+
+
+def layer_of(name: str) -> Block | TeachingAttention:
+    """With the browser's weights; its norms and biases as they begin."""
+    _, _, dim, chan, heads = EXAMPLES[name].values()
+    with torch.no_grad():
+        layer = (
+            Block(Config(width=dim, heads=heads, mlp_width=1)) if dim == chan else TeachingAttention(dim, chan, heads)
+        )
+        for one, weight in layer.named_parameters():
+            weight.fill_(float("norm1" in one and one.endswith("weight")))
+        attention = layer.attn if isinstance(layer, Block) else layer
+        attention.qkv.weight.copy_(computed(name)["qkv"])
+        attention.proj.weight.copy_(computed(name)["proj"])
+    return layer.eval()
+
+
+@EVERY
+@torch.no_grad()
+def test_the_last_step_is_the_layer_s_own_output(name):
+    made, layer = computed(name), layer_of(name)
+    x = made["x"][None]
+    wanted = x + layer.attn(layer.norm1(x), None, None)[0] if isinstance(layer, Block) else layer(x)
+    torch.testing.assert_close(made["sum"], wanted[0, : len(made["sum"])], atol=1e-4, rtol=1e-4)
+
+
+@EVERY
+@torch.no_grad()
+def test_each_step_against_plain_einsums(name):
+    """Written anew, with one einsum per step and slices for the heads."""
+    _, _, dim, chan, heads = EXAMPLES[name].values()
+    made, rows = computed(name), len(computed(name)["Q"])
+    read = torch.nn.functional.layer_norm(made["x"], (dim,), eps=1e-6) if dim == chan else made["x"]
+    q, k, v = (torch.einsum("nd,cd->nc", read, w) for w in made["qkv"].split(chan))
+    close = {"atol": 1e-4, "rtol": 1e-4}
+    for one, wanted in zip("QKV", (q[:rows], k, v), strict=True):
+        torch.testing.assert_close(made[one], wanted, **close)
+    d = chan // heads
+    for head in range(heads):
+        own = slice(head * d, (head + 1) * d)
+        scores = torch.einsum("nc,mc->nm", q[:rows, own], k[:, own]) / math.sqrt(d)
+        weights = scores.exp() / scores.exp().sum(-1, keepdim=True)
+        torch.testing.assert_close(made["scores"][head], scores, **close)
+        torch.testing.assert_close(made["weights"][head], weights, **close)
+        torch.testing.assert_close(made["A V"][:, own], torch.einsum("nm,mc->nc", weights, v[:, own]), **close)
+    torch.testing.assert_close(made["answer"], torch.einsum("nc,oc->no", made["A V"], made["proj"]), **close)
+
+
+@EVERY
+def test_queries_keys_and_values_have_about_the_variance_of_the_tokens(name):
+    made = computed(name)
+    assert float(made["x"].std()) == pytest.approx(1, abs=0.25)
+    assert all(0.7 < float(made[one].std()) < 1.4 for one in "QKV")
+
+
+SHAPES = {  # as the worked examples have them: x; Q, K, V; in heads; scores and weights; A V; the last three
+    "sentence": ((1, 4, 512), (1, 4, 512), (1, 8, 4, 64), (1, 8, 4, 4)),
+    "one-head": ((13, 100, 49), (13, 100, 64), (13, 1, 100, 64), (13, 1, 100, 100)),
+    "four-heads": ((13, 100, 49), (13, 100, 64), (13, 4, 100, 16), (13, 4, 100, 100)),
+    "vit-b": ((1, 197, 768), (1, 197, 768), (1, 12, 197, 64), (1, 12, 197, 197)),
+}
+
+
+def drawn(name: str) -> dict:
+    says = {"vit": [step.plain() for step in vit_steps()], "teaching": [step.plain() for step in teaching_steps()]}
+    return json.loads(run(DRAWN, name, json.dumps(says)))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_shapes_of_the_examples_as_exact_integers(name):
+    told = drawn(name)
+    x, wide, deep, square = map(list, SHAPES[name])
+    assert [step["shape"] for step in told["steps"]] == [x, wide, deep, square, square, deep, wide, wide, wide]
+    for step, lengths in zip(told["steps"], told["lengths"], strict=True):
+        assert lengths == [group["panels"] * group["rows"] * group["columns"] for group in step["groups"]]
+        assert {group["rows"] for group in step["groups"]} == {len(told["tokens"])}
+    assert len(told["tokens"]) == (64 if name == "vit-b" else EXAMPLES[name]["tokens"])
+
+
+def test_with_another_width_the_skip_carries_the_values():
+    carried = {name: drawn(name)["steps"][-1]["groups"][0]["name"] for name in ("wider", "sentence")}
+    assert carried == {"wider": "V", "sentence": "x"}

@@ -1,0 +1,45 @@
+"""No page is white while a model is loaded and runs."""
+
+import pytest
+
+from playground.lessons.parts import Drawing, Picture, Wait, Words
+from playground.lessons.registry import LESSONS
+from playground.serving import models, traces
+from playground.serving.cache import Cache
+from playground.serving.here import Here
+from playground.ui.host import opened
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+
+
+def looking() -> Here:
+    """Nothing was made of it before."""
+    here = Here({"sample": "meadow", "model": "bundled"})
+    here._worked = Cache(100, size=lambda _: 1)
+    return here
+
+
+@pytest.mark.parametrize(("name", "step"), [(name, step) for name, one in LESSONS.items() for step in one.steps])
+def test_every_step_shows_the_picture_before_the_model_is_asked_anything(monkeypatch, name, step):
+    def asked(*_, **__):
+        raise AssertionError("the model is asked")
+
+    monkeypatch.setattr(models, "load", asked)
+    monkeypatch.setattr(traces, "trace", asked)
+    monkeypatch.setattr(Here, "has", lambda *_: False)
+    lesson, here = LESSONS[name], looking()
+    first = next(opened(step, lesson.steps[step].parts(here, lesson.defaults()), here))
+    assert isinstance(first, Wait)
+    assert isinstance(first.meanwhile, Picture)
+
+
+def test_words_wait_for_what_is_seen_and_other_waits_keep_the_picture(monkeypatch):
+    kept = set()
+    monkeypatch.setattr(Here, "has", lambda _, what: what in kept)
+    monkeypatch.setattr(Here, "kept", lambda _, what, make: kept.add(what))
+    parts = [Words("one"), Wait("two"), Drawing("three", {}), Words("four")]
+    first, second, *others = opened("step", iter(parts), looking())
+    assert isinstance(second, Wait)
+    assert (second.words, second.meanwhile) == ("two", first.meanwhile)
+    assert others == [parts[0], parts[2], parts[3]]
+    assert [*opened("step", iter(parts), looking())] == parts, "the second time all is quick"

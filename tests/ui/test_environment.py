@@ -1,0 +1,22 @@
+"""Streamlit's options that stand in the environment hold, though its own command does not start the server."""
+
+import pytest
+from streamlit import config
+
+from playground.ui import streamlit_private
+
+
+@pytest.fixture
+def options(monkeypatch):
+    before = {name: config.get_option(name) for name in ("server.baseUrlPath", "server.maxUploadSize")}
+    yield monkeypatch
+    for name, value in before.items():
+        config.set_option(name, value)
+
+
+def test_an_option_of_the_environment_holds(options):
+    options.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "attention")
+    options.setenv("STREAMLIT_SERVER_MAX_UPLOAD_SIZE", "7")
+    streamlit_private.read_environment()
+    assert config.get_option("server.baseUrlPath") == "attention"
+    assert config.get_option("server.maxUploadSize") == 7

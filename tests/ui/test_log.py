@@ -1,0 +1,38 @@
+"""What the log says, where it is read by a program."""
+
+import json
+import logging
+
+import pytest
+
+from playground.ui.lifespan import InJson
+
+
+def event(error: Exception | None = None) -> dict:
+    try:
+        if error:
+            raise error
+    except ValueError:
+        pass
+    found = (type(error), error, error.__traceback__) if error else None
+    record = logging.LogRecord("playground", logging.WARNING, "here.py", 1, "a model of %d MB", (28,), found)
+    line = InJson().format(record)
+    assert "\n" not in line
+    return json.loads(line)
+
+
+def test_each_event_is_one_line_with_fields():
+    found = event()
+    assert (found["level"], found["message"]) == ("warning", "a model of 28 MB")
+    assert found["time"].endswith("+00:00")
+    assert "trace" not in found
+
+
+def test_what_went_wrong_stands_in_a_field():
+    assert "ValueError: no memory" in event(ValueError("no memory"))["trace"]
+
+
+@pytest.mark.parametrize("words", ["ünïcode", '"quoted"'])
+def test_words_come_as_they_are(words):
+    record = logging.LogRecord("playground", logging.INFO, "here.py", 1, words, (), None)
+    assert json.loads(InJson().format(record))["message"] == words

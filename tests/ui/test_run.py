@@ -1,0 +1,51 @@
+"""The server under the app, with a small app of the test's own."""
+
+import threading
+
+import pytest
+import uvicorn
+from waiting import PATIENCE, until
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from playground.ui import run
+
+PING, CRUMB = b"\x89\x80\0\0\0\0", b"\0\x80\0\0\0\0"  # a continuation without a byte
+BEGINNING = b"\x02\x80\0\0\0\0"
+
+
+async def echo(scope, receive, send):
+    await receive()
+    await send({"type": "websocket.accept"})
+    while (message := await receive())["type"] == "websocket.receive":
+        await send({"type": "websocket.send", "bytes": message["bytes"]})
+
+
+@pytest.fixture
+def url():
+    (listening,) = run.at_port("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(echo, ws=run.Socket, lifespan="off", log_level="critical"))
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+    until(lambda: server.started, "it does not start")
+    yield f"ws://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(PATIENCE)
+
+
+@pytest.mark.parametrize("flood", [PING * 5000, BEGINNING + CRUMB * 5000], ids=["pings", "crumbs"])
+def test_who_sends_pings_or_crumbs_without_end_is_cut_off(url, flood):
+    with connect(url) as line:
+        line.socket.sendall(flood)
+        with pytest.raises(ConnectionClosed):
+            line.recv(PATIENCE)
+
+
+def test_who_pings_now_and_then_and_sends_a_long_message_is_heard(url):
+    with connect(url) as line:
+        for _ in range(20):
+            assert line.ping().wait(PATIENCE)
+        line.send(b"x" * 100_000)
+        assert line.recv(PATIENCE) == b"x" * 100_000
+        line.send([b"in ", b"three ", b"pieces"])
+        assert line.recv(PATIENCE) == b"in three pieces"
