@@ -77,10 +77,10 @@ def check(spec: Spec, kind: str) -> None:
             "A sweep of the scale turns it in one layer of the trained pass: there is none of a whole pass with "
             "another scale, and none in the layout scale."
         )
-    if kind in layout.still:
-        raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
     if not moves(spec, kind):
         raise OptionError("What this figure shows does not change with the {}: choose another {sweep}.", kind)
+    if kind in layout.still:
+        raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
 
 
 def moves(spec: Spec, kind: str) -> bool:

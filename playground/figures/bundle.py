@@ -19,7 +19,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )",
 # follows what ends a statement or a property. Comments would make a third of what is sent.
 _COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth more; in a template it stands between tags
-_BROKEN = re.compile(r"(?<=[,({\[])\n")  # a line that goes on
+_BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # a line that goes on, an empty one
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
 _NAME = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
@@ -59,7 +59,7 @@ def bundle(entry: str) -> str:
 
 
 def _joined(script: str) -> str:
-    """Without the breaks of lines that go on. What stands between backticks is text, and stays."""
+    """Takes out empty lines, and line breaks inside of a statement. Text between backticks stays as it is."""
     parts = script.split("`")
     parts[::2] = (_BROKEN.sub("", part) for part in parts[::2])
     return "`".join(parts)

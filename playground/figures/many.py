@@ -35,18 +35,24 @@ from playground.models.loading import load
 from playground.pictures import images
 from playground.pictures.images import open_image
 from playground.samples import named
-from playground.tracing import BLOCK, METHODS, Query, distances, no_numbers, relevance_of_first
-from playground.vit import VisionTransformer
+from playground.tracing import BLOCK, METHODS, Query, distances, label_number, no_labels, no_numbers, of_many, read_cuts
+from playground.vit import At, VisionTransformer
 
-KINDS = ("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "relevance")
+KINDS = (
+    *("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "norms", "relevance"),
+    *("relevance_of:LABELS", "logits", "labels"),
+)
 DIMENSIONS = {  # of each kind, behind the picture
     "weights": ("layer", "head", "query", "token"),
     "features": ("layer", "token", "width"),
     "entropy": ("layer", "head", "query"),
     "distance": ("layer", "head", "query"),
+    "norms": ("layer", "head", "token"),
     "relevance": ("token",),
+    "relevance_of": ("about", "token"),
+    "logits": ("label",),
+    "labels": ("label",),
 }
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".avif")
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,8 @@ class Many:
     wanted: dict[str, tuple[int, ...]]  # kind -> its layers; relevance goes through all and has none
     size: tuple[int, int]
     batch: int
+    cut: tuple[str, ...] = ()
+    about: tuple[int, ...] = ()  # the labels whose relevance is asked for
 
     def __len__(self) -> int:
         return len(self.pictures)
@@ -89,7 +97,7 @@ class Many:
                 if broken and not unreadable:
                     raise next(iter(broken.values()))
                 coming = ahead.submit(self._pixels, following) if following else None
-                found = self._pass(pixels)
+                found = self._pass(pixels, part)
                 broken |= self._without_numbers(part, found, broken)
                 if broken and not unreadable:
                     raise next(iter(broken.values()))
@@ -104,7 +112,8 @@ class Many:
         """Of one picture's arrays."""
         c = self.vit.config
         tokens = len(c.prefix) + math.prod(self.grid)
-        sides = {"head": c.heads, "query": tokens, "token": tokens, "width": c.width}
+        sides = {"head": c.heads, "query": tokens, "token": tokens, "width": c.width, "label": c.classes}
+        sides["about"] = len(self.about)
         return {
             kind: tuple(len(layers) if side == "layer" else sides[side] for side in DIMENSIONS[kind])
             for kind, layers in self.wanted.items()
@@ -114,6 +123,27 @@ class Many:
     def layers(self) -> list[int]:
         """All whose numbers are asked for."""
         return sorted({layer for layers in self.wanted.values() for layer in layers})
+
+    def coordinates(self) -> dict[str, tuple[str, Sequence[int] | Sequence[str]]]:
+        """What the numbers of a store stand for: a name -> the dimension that it belongs to, and its values."""
+        c, (rows, columns) = self.vit.config, self.grid
+        names = c.labels or tuple(f"class {i}" for i in range(c.classes))
+        places = [(-1, -1)] * len(c.prefix) + [(row, column) for row in range(rows) for column in range(columns)]
+        found: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
+        if self.layers:
+            found["layer"] = "layer", self.layers
+        for dimension in ("token", "query"):
+            found[f"{dimension}_row"] = dimension, [row for row, _ in places]
+            found[f"{dimension}_column"] = dimension, [column for _, column in places]
+        if {"logits", "labels"} & self.wanted.keys():
+            found["label"] = "label", names
+        if self.about:
+            found["about"] = "about", [names[i] for i in self.about]
+        return found
+
+    def identity(self) -> dict[str, Any]:
+        """What else makes two runs the same."""
+        return {**({"cut": self.cut} if self.cut else {}), **({"about": self.about} if self.about else {})}
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
@@ -164,8 +194,9 @@ class Many:
         except PlaygroundError as error:
             raise PlaygroundError(f"{self.names[number]}: {error}") from None
 
-    def _pass(self, pixels: Tensor) -> dict[str, np.ndarray]:
+    def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         vit, c = self.vit, self.vit.config
+        at, everybody = self.cutting(), torch.ones(1, 1, 1, 1, dtype=torch.bool)
         found: dict[str, list[Tensor]] = {kind: [] for kind in self.wanted}
         far = None
         if "distance" in self.wanted:
@@ -173,20 +204,40 @@ class Many:
         with torch.no_grad():
             entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
             last = max(self.layers, default=-1)  # relevance goes through the network by itself
-            for layer, (x, (q, k, _)) in enumerate(islice(vit.layers(entering, rotation), last + 1)):
+            answers = {"logits", "labels"} & self.wanted.keys()
+            last = c.depth - 1 if answers else last
+            for layer, (x, (q, k, v)) in enumerate(islice(vit.layers(entering, rotation, at=at), last + 1)):
+                mask = at(f"layers.{layer}.attention.heard", everybody) if self.cut else everybody
+                heard = None if mask.numel() == 1 else mask.to(q.device)
                 if layer in self.wanted.get("weights", ()):
-                    found["weights"].append(((q.float() * c.scale) @ k.float().mT).softmax(-1))
+                    scores = (q.float() * c.scale) @ k.float().mT
+                    found["weights"].append(
+                        (scores if heard is None else scores.masked_fill(~heard, -math.inf)).softmax(-1)
+                    )
+                if layer in self.wanted.get("norms", ()):
+                    norms = [vit.blocks[layer].value_norms(one.float()) for one in v]  # type: ignore[operator]
+                    found["norms"].append(torch.stack(norms))
                 if layer in self.wanted.get("features", ()):
                     found["features"].append(x.float())
                 if {"entropy", "distance"} & self.wanted.keys():
-                    entropy, distance = _spread(q.float(), k.float(), c.scale, far, len(c.prefix))
+                    entropy, distance = _spread(q.float(), k.float(), c.scale, far, len(c.prefix), heard)
                     for kind, numbers in (("entropy", entropy), ("distance", distance)):
                         if kind in found:
                             found[kind].append(numbers)
         numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in found.items() if parts}
+        if answers:
+            with torch.no_grad():
+                logits = vit.classify(x).float().cpu()
+            numbers |= {"logits": logits.numpy(), "labels": c.shares(logits).numpy()}
         if "relevance" in self.wanted:
-            numbers["relevance"] = relevance_of_first(vit, entering, rotation).cpu().numpy()
-        return numbers
+            numbers["relevance"] = of_many(vit, entering, rotation, at).cpu().numpy()
+        if self.about:
+            each = [of_many(vit, entering, rotation, at, label) for label in self.about]
+            numbers["relevance_of"] = torch.stack(each, dim=1).cpu().numpy()
+        return {kind: numbers[kind] for kind in self.wanted}
+
+    def cutting(self) -> At:
+        return read_cuts(self.vit, self.grid, self.cut).at()
 
 
 def trace_many(
@@ -197,14 +248,16 @@ def trace_many(
     batch: int = 8,
     size: tuple[int, int] | None = None,
     device: str | torch.device | None = None,
+    cut: Sequence[str] | str = (),
 ) -> Many:
     """The numbers of many pictures: an iterator, and `.write("out.zarr")`, which goes on where it was stopped;
     `.write("out.nc")` makes a NetCDF file of it.
 
     `pictures` are a folder, or a list of what `trace` takes. `what` is "weights:8" (of layers), "features" (after the
-    last layer, or "features:4,8"), "entropy" in bits and "distance" in patches (of every row of every layer), and
-    "relevance" (what moves the class token's feature). All pictures are seen at one `size`, by default the model's own,
-    cut to its aspect around their middle.
+    last layer, or "features:4,8"), "entropy" in bits and "distance" in patches (of every row of every layer), "norms"
+    (‖W_O v‖ of every token), "relevance" (what moves the class token's feature) or "relevance_of:cat,dog" (what speaks
+    for labels, and against them), "logits", and "labels" (their shares). All pictures are seen at one `size`, by
+    default the model's own, cut to its aspect around their middle. `cut` says who may not hear whom, as in `trace`.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
@@ -215,7 +268,7 @@ def trace_many(
     """
     vit = load(model) if device is None else load(model, device=device)
     if isinstance(pictures, str | os.PathLike):
-        pictures = _in_folder(Path(pictures))
+        pictures = images.in_folder(Path(pictures))
     if not pictures:
         raise PlaygroundError("There are no pictures to look at.")
     patch = vit.config.patch_size
@@ -226,16 +279,35 @@ def trace_many(
         raise PlaygroundError(f"A batch has 1 to 4096 pictures; given was {batch}.")
     names = tuple(_name(one, number) for number, one in enumerate(pictures))
     asked = [what] if isinstance(what, str) else what
-    return Many(pictures, names, vit, dict(_wanted(one, vit) for one in asked), tuple(size), batch)
+    texts = (cut,) if isinstance(cut, str) else tuple(cut)
+    wanted = dict(_wanted(one, vit) for one in asked)
+    every = Many(pictures, names, vit, wanted, tuple(size), batch, texts, _about(asked, vit))
+    every.cutting()  # what can't be cut is said before anything is read
+    return every
+
+
+def _about(asked: Sequence[str], vit: VisionTransformer) -> tuple[int, ...]:
+    """The labels of "relevance_of:cat,3", by their numbers. A label's name may have a comma in it."""
+    found: list[int] = []
+    for text in asked:
+        kind, _, listed = text.partition(":")
+        if kind == "relevance_of":
+            whole = [listed] if listed in vit.config.labels else [name.strip() for name in listed.split(",")]
+            found += [label_number(vit, int(name) if name.isdecimal() else name) for name in whole]
+    return tuple(dict.fromkeys(found))
 
 
 def _wanted(text: str, vit: VisionTransformer) -> tuple[str, tuple[int, ...]]:
     kind, _, listed = text.partition(":")
     depth = vit.config.depth
-    if kind not in DIMENSIONS or bool(listed) > (kind in ("weights", "features")):
+    if kind not in DIMENSIONS or bool(listed) > (kind in ("weights", "features", "relevance_of")):
         raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {text!r}.")
     if kind == "relevance" and not vit.config.cls_token:
         raise PlaygroundError(f"{vit.name} has no class token, whose relevance this is: trace its pictures one by one.")
+    if kind in ("logits", "labels", "relevance_of") and not vit.classes:
+        raise no_labels(vit, f"{kind} can't be asked")
+    if kind == "relevance_of" and not listed:
+        raise PlaygroundError("relevance_of which labels? Such as relevance_of:0,3 or relevance_of:cat.")
     if kind not in ("weights", "features"):
         return kind, tuple(range(depth)) if "layer" in DIMENSIONS[kind] else ()
     try:
@@ -247,12 +319,6 @@ def _wanted(text: str, vit: VisionTransformer) -> tuple[str, tuple[int, ...]]:
     if depth in layers or (kind == "weights" and not layers):
         raise PlaygroundError(f"{kind} of which layers? Such as {kind}:{2 * depth // 3}; they count to {depth - 1}.")
     return kind, tuple(sorted({layer % depth for layer in layers})) or (depth - 1,)
-
-
-def _in_folder(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        raise PlaygroundError(f"There is no folder {folder}.")
-    return sorted(file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
 
 
 def _name(picture: Any, number: int) -> str:
@@ -267,7 +333,9 @@ def _middle(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     return picture.crop((left, top, left + max(1, round(wide)), top + max(1, round(high))))
 
 
-def _spread(q: Tensor, k: Tensor, scale: float, far: Tensor | None, prefix: int) -> tuple[Tensor, Tensor]:
+def _spread(
+    q: Tensor, k: Tensor, scale: float, far: Tensor | None, prefix: int, heard: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """(B, h, N, d) each -> the entropy of every row in bits, (B, h, N), and how far what a patch gives to patches goes,
     in patches; NaN for the prefix tokens, which have no place. Blocks of rows bound the memory.
 
@@ -280,6 +348,8 @@ def _spread(q: Tensor, k: Tensor, scale: float, far: Tensor | None, prefix: int)
     for first in range(0, N, step):
         rows = slice(first, min(first + step, N))
         scores = q[:, :, rows] @ k.mT * scale  # (B, h, rows, N)
+        if heard is not None:
+            scores = scores.masked_fill(~heard[:, :, rows], -math.inf)
         top = scores.amax(-1, keepdim=True)
         e = scores.sub_(top).exp_()
         z = e.sum(-1)

@@ -259,7 +259,8 @@ def _compared(spec: Spec, seen: Trace, other: Trace) -> Spec:
     if seen.vit is None or other.vit is None:
         return replace(spec, other_image=picture, other_model=model, repeatable=False)
     size = request.natural(other) if model else request.as_fine(seen, seen.shown, other.shown)
-    same = other.size == size and other.scale == seen.scale and not other.cuts and _by_name(other)
+    plain = not other.cuts and not other.interventions
+    same = other.size == size and other.scale == seen.scale and plain and _by_name(other)
     repeatable = spec.repeatable and same and bool(other.picture_name) and bool(picture or model)
     return replace(spec, other_image=picture, other_model=model, repeatable=repeatable)
 
@@ -301,7 +302,7 @@ def _of_a_grid(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
         if kind in named:
             spec = replace(spec, **{axis: f"{kind}:{','.join(dict.fromkeys(named[kind]))}"})
     spec = replace(spec, image=next(iter(found))[0], model=traces[0].model, **_sizes(traces))
-    alike = {(one.scale, *one.cuts.texts) for one in traces}
+    alike = {(one.scale, *one.cuts.texts, *one.interventions) for one in traces}
     named = all(_by_name(one) and key[0] == one.picture_name for key, (one, _) in found.items())
     spec = replace(spec, repeatable=spec.repeatable and len(alike) == 1 and named)
     for key in grid.names(spec):
@@ -341,7 +342,7 @@ def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: s
         model=asked.model if asked else seen.model,
         weights=asked.weights if asked else None,
         **(asked.given.texts if asked else {}),
-        repeatable=asked is not None,
+        repeatable=asked is not None and not seen.interventions,
         cut=";".join(seen.cuts.texts),
         layer=layer,
         head=head,

@@ -38,6 +38,8 @@ def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str,
         said |= captions.explained(spec, seen)
     if seen.cuts:
         said["cut"] = "; ".join(seen.cuts.texts)
+    if seen.interventions:
+        said["put into the pass"] = "; ".join(seen.interventions)
     said["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else layout.prepared(spec), subject)
     if isinstance(other, Subject) and layout.beside(spec) == "other":
         said |= {f"other {key}": value for key, value in _of(other).items()}

@@ -23,7 +23,10 @@ from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.version import __version__
 
 FORMAT = 2  # the first had dimensions of its own for each kind's layers
-UNITS = {"entropy": "bits", "distance": "patches", "weights": "share", "relevance": "share"}
+UNITS = {
+    "entropy": "bits", "distance": "patches", "weights": "share", "relevance": "share", "relevance_of": "share",
+    "labels": "share",
+}  # fmt: skip
 
 
 def write(many: Any, path: Path, report: type | None = None, dask: str | None = None) -> Path:
@@ -110,7 +113,7 @@ def _asked(many: Any) -> str:
     said = {
         "model": many.vit.name, "weights": fingerprints.of_weights(many.vit), "size": many.size,
         "config": dataclasses.asdict(many.vit.config), "pictures": many.names,
-        "what": {kind: list(layers) for kind, layers in many.wanted.items()},
+        "what": {kind: list(layers) for kind, layers in many.wanted.items()}, **many.identity(),
     }  # fmt: skip
     return json.dumps(said, sort_keys=True)
 
@@ -146,14 +149,10 @@ def _describe(store, many: Any) -> None:
         )  # fmt: skip
         array.attrs.update({"units": UNITS[kind]} if kind in UNITS else {})
         array.attrs.update({"layers": layers} if layers else {})
-    if many.layers:
-        _coordinate(store, "layer", np.array(many.layers))
     names = store.create_array("image", shape=(len(many),), dtype=str, dimension_names=["image"])
     names[:] = np.array(many.names, dtype=object)
-    places = [(-1, -1)] * len(c.prefix) + [(row, column) for row in range(rows) for column in range(columns)]
-    for name, numbers in (("token_row", [p[0] for p in places]), ("token_column", [p[1] for p in places])):
-        _coordinate(store, name, np.array(numbers), "token")
-        _coordinate(store, name.replace("token", "query"), np.array(numbers), "query")
+    for name, (dimension, values) in many.coordinates().items():
+        _coordinate(store, name, np.array(values), dimension)
     store.create_array("done", shape=(len(many),), chunks=(1,), dtype="bool", dimension_names=["image"])
     store.attrs.update(
         {
@@ -166,10 +165,10 @@ def _describe(store, many: Any) -> None:
     )  # fmt: skip
 
 
-def _coordinate(store, name: str, numbers: np.ndarray, dimension: str | None = None) -> None:
-    if name not in store:
-        array = store.create_array(name, shape=numbers.shape, dtype="int64", dimension_names=[dimension or name])
-        array[:] = numbers
+def _coordinate(store, name: str, values: np.ndarray, dimension: str) -> None:
+    kind = str if values.dtype.kind == "U" else values.dtype.name
+    array = store.create_array(name, shape=values.shape, dtype=kind, dimension_names=[dimension])
+    array[:] = values.astype(object) if kind is str else values
 
 
 def _is_of(store, many: Any) -> bool:

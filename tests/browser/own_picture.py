@@ -8,6 +8,7 @@ from PIL import Image
 
 import playground
 from browser.truth import assert_close, model
+from playground.serving.pictures import digest
 
 
 def picture(width: int, height: int, orientation: int = 1) -> bytes:
@@ -58,8 +59,10 @@ def hand_over(visitor, how: str, data: bytes, kind: str = "image/jpeg", title: s
 def assert_shows(visitor, data: bytes, name: str) -> dict:
     """The page has this picture, and the numbers are those of Python's trace of the same file."""
     visitor.page.locator(".strip .own").filter(has_text=f"yours: {name}").wait_for(state="attached")
-    chosen = visitor.page.locator('.strip .mine [aria-pressed="true"]').get_attribute("data-sample")
-    visitor.until(f"r => r.picture === '{chosen.removeprefix('mine:')}'")  # the former one may have the same grid
+    chosen = f'.strip [data-sample="mine:{digest(data)}"][aria-pressed="true"]'
+    visitor.page.locator(chosen).wait_for(state="attached")
+    visitor.until(f"r => r.picture === '{digest(data)}'")
+    visitor.page.locator(".attention-early").wait_for(state="detached")  # after a reload: Streamlit takes the lens over
     truth = playground.trace(model(), playground.open_image(data))
     visitor.until(f"r => r.grid[0] === {truth.grid[0]} && r.grid[1] === {truth.grid[1]}")
     shown = visitor.hover((2, 3))

@@ -53,6 +53,7 @@ class Server:
         settings = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(settings)}
         ours = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
+        ours["PLAYGROUND_PROXIES"] = "127.0.0.1"  # tests play people of other networks
         self.environment = inherited | ours | environment
 
     @property
@@ -76,8 +77,7 @@ class Server:
         """Without waiting for it; it can be started again on the same port."""
         with (self.home / "log.txt").open("a") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py",
-                 "--server.port", str(self.port), "--server.address", "127.0.0.1"],
+                [sys.executable, "-m", "playground", "--no-browser", "--host", "127.0.0.1", "--port", str(self.port)],
                 cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT,
             )  # fmt: skip
         return self

@@ -6,7 +6,6 @@ import json
 import secrets
 import urllib.error
 import urllib.request
-from ast import literal_eval
 from collections.abc import Callable
 from itertools import count
 from urllib.parse import quote, urlencode
@@ -138,7 +137,7 @@ class Stranger:
     @property
     def picture(self) -> str:
         """The id of the one that the question of a lesson is about."""
-        return literal_eval(json.loads(self.elements["attention_guess"].json)["context"])[0]
+        return json.loads(self.elements["attention_guess"].json)["context"].split()[0]
 
     def hear(self, condition: Callable[[ForwardMsg], bool]) -> ForwardMsg:
         while not condition(said := ForwardMsg.FromString(self.socket.recv(PATIENCE))):

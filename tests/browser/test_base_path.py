@@ -82,7 +82,7 @@ def test_beside_the_path_there_is_nothing(server):
         assert ask(f"http://{server.address}{path}")[0] == 404, path
 
 
-def test_scripts_are_sent_compressed_under_the_path_too(server):
+def test_the_page_is_sent_compressed_under_the_path_too(server):
     asks = {"Accept_Encoding": "gzip", "Accept": "text/html"}
     page = ask(f"{server.url}/", **asks)[1]
     assert (page["content-type"].split(";")[0], page["content-encoding"]) == ("text/html", "gzip")

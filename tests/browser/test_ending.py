@@ -70,7 +70,7 @@ def stalled_upload(server: Server, stranger: Stranger) -> socket.socket:
 def computation(server: Server) -> None:
     """One that takes a while."""
     somebody = Stranger(server.url)
-    words = {"model": "ViT-B/14", "sample": "meadow", "detail": "3"}
+    words = {"model": "ViT-B/14", "sample": "meadow", "detail": "2"}  # which a slow machine offers, too
     digest = somebody.describe(**words)["digest"]
 
     def ask() -> None:

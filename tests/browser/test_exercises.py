@@ -7,15 +7,15 @@ import pytest
 import torch
 
 from browser.truth import model, seen
-from browser.visitor import Visitor, coarse
-from playground.analysis import scale
+from browser.visitor import Visitor, coarse, finish
+from playground.analysis import block, by_hand, scale
 from playground.analysis.heads import look
-from playground.lessons import block, by_hand
+from playground.lessons.block_boxes import boxes
+from playground.lessons.registry import EXERCISES
 from playground.lessons.scale import curve
-from playground.lessons.words import EXERCISES
+from playground.lessons.training import SHARPER
 from playground.training import timelapse
 from playground.training.timelapse import first_with_a_habit
-from playground.ui.lessons.training import SHARPER
 
 
 def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
@@ -50,7 +50,7 @@ def longest_push() -> str:
 
 
 def largest_box() -> str:
-    found = block.boxes(model(), seen().tokens, seen().size)
+    found = boxes(model(), seen().tokens, seen().size)
     return f"box={quote(max(found, key=lambda box: box.weights).name)}"
 
 
@@ -91,7 +91,7 @@ def the_told_head(page) -> None:
 
 def dearest(page) -> None:
     label = model().config.labels[int(seen().logits.argmin())]
-    box = page.locator(".st-key-class_index input")
+    box = page.locator(".st-key-supposed input")
     box.click()  # opens the list of labels, also where it has to be scrolled to
     box.fill(label)
     page.get_by_role("option", name=label).click()
@@ -160,7 +160,7 @@ def test_every_exercise_is_done_in_its_state_and_kept(visitor):
         if act:
             act(page)
         for id in ids:
-            page.locator(f'.exercise[data-id="{id}"][data-done="true"]').wait_for()
+            finish(page, id)
             done.append(id)
     assert sorted(done) == sorted(EXERCISES)
     page.locator(".overview").get_by_text(f"{len(EXERCISES)} of {len(EXERCISES)} exercises done").wait_for()

@@ -207,7 +207,7 @@ def test_a_plan_s_slides_run_from_a_disk_the_microscope_alive_and_the_guesses_to
     page.keyboard.press("n")
     page.locator(".task:visible").wait_for()
     box = page.locator(".guess:visible")
-    box.locator("input").fill("5")
+    box.locator("input[type=range]").fill("5")
     box.get_by_role("button", name="Lock my guess").click()
     assert "You said 5, it is 3" in box.locator("div.told").inner_text()
     page.keyboard.press("ArrowRight")  # as a remote control does, after a click on a button

@@ -1,6 +1,5 @@
 """What goes wrong around somebody who only looks: the server is lost, others come first, a tab is closed."""
 
-import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +13,7 @@ from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import LOST, Visitor
-from playground.ui.socket_limits import FULL
+from playground.ui.door import FULL
 
 CHOSEN = ("layer", "head", "query", "locked", "row")
 CONNECTED = "[data-test-connection-state=CONNECTED]"
@@ -287,7 +286,7 @@ def test_a_reload_in_the_middle_of_an_answer_harms_nothing(visit):
 def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
     """A person with a page open for each sample, who looks at it as nobody did before; gives how many of them are not
     served yet."""
-    words = {"model": "ViT-B/14", "detail": "3", **words}
+    words = {"model": "ViT-B/14", **words}
 
     def served() -> int:
         return server.log.count(f"trace model={words['model']} ")
@@ -295,11 +294,14 @@ def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
     def ask(somebody: Stranger, sample: str) -> None:
         wanted = {**words, "sample": sample}
         with suppress(OSError):  # nobody waits for the answer
+            offered = [str(grid["detail"]) for grid in somebody.describe(**wanted)["grids"]]
+            wanted = {"detail": offered[-1], **wanted}  # the finest; a slow machine offers less
             digest = somebody.describe(**wanted)["digest"]
             somebody.get(f"api/trace/{digest}/layers?{urlencode(wanted)}", X_Playground_Run=somebody.id)
 
     def waiting() -> int:
-        return json.loads(people[0].get("api/status")[1])["waiting"]
+        text = people[0].get("metrics")[1].decode()
+        return int(re.search(r'waiting{queue="passes"} (\d+)', text)[1])
 
     before, people = served(), [Stranger(server.url) for _ in samples]
     for somebody, sample in zip(people, samples, strict=True):

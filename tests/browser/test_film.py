@@ -1,5 +1,7 @@
 """The wall fills itself, and the film under the picture shows one patch through all layers."""
 
+from waiting import until
+
 from browser.own_picture import hand_over, picture
 from browser.truth import seen
 from playground.analysis.heads import HABITS
@@ -39,10 +41,15 @@ def test_below_a_panorama_the_film_takes_the_band_that_is_free_in_several_lines(
     hand_over(visitor, "drop", picture(900, 300))
     visitor.page.locator(".lens.filled").wait_for()
     visitor.rest()
-    legend = visitor.part("legend").bounding_box()
-    assert 0 <= 720 - (legend["y"] + legend["height"]) < 60
-    box = visitor.page.locator(".lens .film canvas").bounding_box()
-    visitor.page.mouse.click(box["x"] + box["width"] / 6, box["y"] + 0.75 * box["height"])
+
+    def below() -> float:
+        legend = visitor.part("legend").bounding_box()
+        return 720 - (legend["y"] + legend["height"])
+
+    until(lambda: 0 <= below() < 60, "the film's legend ends the window")
+    film = visitor.page.locator(".lens .film canvas")
+    box = film.bounding_box()
+    film.click(position={"x": box["width"] / 6, "y": 0.75 * box["height"]})
     visitor.until("r => r.layer === 3")  # of two lines of three the first of the second
 
 

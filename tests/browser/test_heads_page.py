@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from browser.truth import model, seen
-from browser.visitor import Visitor, coarse
+from browser.visitor import Visitor, coarse, finish
 from playground.analysis.ablation import without
 from playground.analysis.heads import look
 
@@ -18,7 +18,7 @@ def lesson(arrive, server):
     def open_(address: str = "", **options):
         visitor = arrive(Visitor, server.url, **options)
         visitor.page.goto(f"{visitor.url}/heads?{coarse(address)}")
-        visitor.page.locator(".atlas .cell, .board .film canvas").first.wait_for()
+        visitor.page.locator(".atlas .cell, .board .cell").first.wait_for()
         return visitor
 
     return open_
@@ -90,6 +90,19 @@ def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
         assert f"{100 * p:.0f} %" in line or f"{100 * p:.1f} %" in line
     page.get_by_text("switch all on").click()
     page.locator('.board[data-off=""]').wait_for()
+    cell(page, layer, head, "board").click()
+    page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
+    page.go_back()
+    page.locator('.board[data-off=""]').wait_for()
+    cell(page, layer, head, "board").click()  # what is told is what was told before
+    page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
+
+
+def test_the_number_of_a_layer_switches_all_its_heads(lesson):
+    page = lesson("step=off&off=1.2").page
+    page.get_by_role("button", name="4", exact=True).click()
+    page.locator('.board[data-off="1.2 4.0 4.1 4.2 4.3 4.4 4.5"]:not(.waiting)').wait_for()
+    finish(page, "heads_layer_off")
 
 
 def test_over_all_samples_the_numbers_have_a_spread(lesson):

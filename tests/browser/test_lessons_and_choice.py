@@ -56,6 +56,11 @@ def is_chosen(visitor, *names: str) -> None:
         visitor.page.get_by_role("radio", name=name, checked=True).wait_for()
 
 
+def says(visitor, wanted: dict[str, str]) -> None:
+    """Waits until the address says this: the server tells it when it has drawn the page."""
+    visitor.page.wait_for_url(lambda url: dict(parse_qsl(urlsplit(url).query)) == wanted)
+
+
 def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
     visitor = read("patches")
     first = words(visitor)
@@ -66,13 +71,13 @@ def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
     is_chosen(visitor, "2 · ", "Principal components")
     visitor.page.go_back()
     is_chosen(visitor, "2 · ", "Filters")
-    assert words(visitor) == second
+    says(visitor, second)
     visitor.page.go_back()
     is_chosen(visitor, "1 · ")
-    assert words(visitor) == first
+    says(visitor, first)
     visitor.page.go_forward()
     is_chosen(visitor, "2 · ", "Filters")
-    assert words(visitor) == second
+    says(visitor, second)
 
 
 def test_a_lesson_that_is_open_while_the_server_restarts_goes_on_in_its_step(arrive):

@@ -10,7 +10,7 @@ from PIL import Image
 
 from browser.truth import assert_close, model
 from browser.visitor import Visitor, coarse
-from playground.lessons import by_hand, patches
+from playground.analysis import by_hand, patches
 from playground.samples import named
 
 FIND = """

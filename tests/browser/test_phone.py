@@ -3,6 +3,7 @@
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
+from waiting import PATIENCE
 
 PHONES = [(390, 844), (360, 640), (844, 390), (640, 360)]
 STUB = """() => {
@@ -76,6 +77,23 @@ def test_a_tap_locks_and_two_fingers_scroll(visit):
     assert visitor.read()["query"] == "3,3"
 
 
+def alive_alone(browser, file) -> None:
+    """It opens from the disk, asks nobody, and answers the mouse."""
+    context, asked = browser.new_context(viewport={"width": 390, "height": 844}), []
+    context.on("request", lambda request: asked.append(request.url))
+    page = context.new_page()
+    page.goto(file.as_uri())
+    picture = page.locator('.lens [data-ref="picture"]')
+    picture.wait_for()
+    says = page.locator(".lens .see-says").filter(has_text="%")
+    says.wait_for()
+    before, box = says.inner_text(), picture.bounding_box()
+    page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 0.1 * box["height"])
+    expect(says).not_to_have_text(before)
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    context.close()
+
+
 def test_what_is_shared_is_made_here_and_given_to_the_phone(visit, tmp_path):
     visitor = phone(visit)
     page = visitor.page
@@ -89,7 +107,7 @@ def test_what_is_shared_is_made_here_and_given_to_the_phone(visit, tmp_path):
     ):
         page.evaluate("() => delete window.shared")
         page.locator(f'[data-share="{way}"]').click()
-        expect(visitor.part("shareGo")).to_be_enabled()
+        expect(visitor.part("shareGo")).to_be_enabled(timeout=1000 * PATIENCE)
         visitor.part("shareGo").click()
         shared = page.wait_for_function("() => window.shared").json_value()
         assert shared["type"] == kind or (way == "tall" and shared["type"] == "image/gif"), shared
@@ -101,6 +119,7 @@ def test_what_is_shared_is_made_here_and_given_to_the_phone(visit, tmp_path):
         assert file.stat().st_size == shared["size"] > 20_000
         assert begins in file.read_bytes()[:20] or shared["type"] == "image/gif"
     assert file.stat().st_size <= 450_000, "the page that travels"
+    alive_alone(visitor.context.browser, file)
     page.keyboard.press("Escape")
     visitor.part("sendingSheet").wait_for(state="hidden")
     after = visitor.until()
@@ -118,7 +137,7 @@ def test_without_a_recorder_three_seconds_are_a_gif(visit):
     with poor.page.expect_download() as saved:
         poor.part("shareSave").click()
     film = Image.open(saved.value.path())
-    assert (film.format, film.size) == ("GIF", (960, 540))
+    assert (film.format, film.size) == ("GIF", (1920, 1080))
     assert film.n_frames > 5
     assert saved.value.path().stat().st_size <= 5e6
 

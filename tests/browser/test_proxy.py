@@ -1,7 +1,8 @@
-"""Two real processes of the app behind a real nginx with the configuration of deploy/nginx."""
+"""Two real processes of the app behind a real nginx with the configuration of deploy/nginx.conf."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -30,29 +31,29 @@ SEAT = "playground_seat"
 KEY = {"X-Playground-Key": "k" * 32}
 
 
-class Proxy:
-    """nginx with our files; only the addresses and the folder of its own files are other ones."""
+_spec = importlib.util.spec_from_file_location("start", ROOT / "deploy" / "start.py")
+start = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(start)
 
-    def __init__(self, folder: Path, replicas: list[Server]):
+
+class Proxy:
+    """nginx as deploy/start.py starts it in front of replicas; only its log goes into a file."""
+
+    def __init__(self, folder: Path, replicas: list[Server], **environment: str):
         self.folder, self.port = folder, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        ours = ROOT / "deploy" / "nginx"
-        main, site = ((ours / name).read_text() for name in ("nginx.conf", "playground.conf"))
-        assert "/tmp/" in main
-        assert "listen 8080;" in site
-        own = main.replace("/tmp/", f"{folder}/").replace("/dev/stdout", f"{folder}/access.log")
-        (folder / "nginx.conf").write_text(own)
-        (folder / "playground.conf").write_text(site.replace("listen 8080;", f"listen 127.0.0.1:{self.port};"))
-        named = (ours / "replicas.conf").read_text()
-        assert "server app:8501 resolve max_fails=0;" in named
-        servers = (f"server {replica.address} max_fails=0;" for replica in replicas)
-        (folder / "replicas.conf").write_text("\n".join(servers))
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {"PLAYGROUND_HOSTS": "hall.example", **environment}.items():
+                patch.setenv(name, value)
+            start.write(folder, self.port, [replica.address for replica in replicas])
+        site = folder / "site.conf"
+        site.write_text(site.read_text().replace("requests", "access.log"))
 
     def start(self) -> Proxy:
-        arguments = [NGINX, "-p", self.folder, "-c", self.folder / "nginx.conf"]
-        tried = subprocess.run([*arguments, "-t"], capture_output=True, text=True)
+        tried = subprocess.run([*start.nginx(self.folder), "-t"], cwd=self.folder, capture_output=True, text=True)
         assert tried.returncode == 0, tried.stderr
-        self.process = subprocess.Popen([*arguments, "-g", "daemon off;"], stderr=(self.folder / "errors").open("w"))
+        errors = (self.folder / "errors").open("w")
+        self.process = subprocess.Popen(start.nginx(self.folder), cwd=self.folder, stderr=errors)
         until(self.listens, "nginx does not listen")
         return self
 
@@ -99,7 +100,7 @@ class Proxy:
 
         until(found, f"nothing is logged of {path}")
         _, status, _, _, replicas, *rest = found()[-1].split()
-        return {"status": status, "replica": rest[-2] if len(rest) > 1 else replicas}
+        return {"status": status, "replica": rest[-3] if len(rest) > 2 else replicas}
 
     def tell(self) -> str:
         return "\n".join([*self.log()[-20:], (self.folder / "errors").read_text()])
@@ -211,25 +212,33 @@ def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(alone):
     assert not any(word in written for word in ("client", "0123456789abcdef", "secret", "the-id-of-a-session"))
 
 
-def test_half_of_a_new_address_is_one_network(alone):
+def test_half_of_a_new_address_is_one_network_and_a_house_and_a_street_are_one_too(tmp_path):
     """nginx is told addresses as another proxy would tell them, of bytes that a header may hold."""
-    site = alone.folder / "playground.conf"
-    shown = "set_real_ip_from 127.0.0.1; real_ip_header X-Real-IP; add_header X-Network $network always;"
-    site.write_text(site.read_text().replace("server_tokens off;", f"server_tokens off; {shown}"))
-    alone.process.terminate()
-    alone.process.wait(10)
+    if NGINX is None:
+        pytest.skip("nginx is not installed here")
+    alone = Proxy(tmp_path, [Nobody], PLAYGROUND_PROXIES="127.0.0.1")
+    conf = alone.folder / "nginx.conf"
+    shown = "add_header X-Network $network always; add_header X-House $house always;"
+    conf.write_text(conf.read_text().replace("server_tokens off;", f"server_tokens off; {shown}", 1))
     alone.start()
 
-    def network(address: str) -> str:
-        return alone.ask("/figure.svg", headers={"X-Real-IP": address})[1]["X-Network"]
+    def named(header: str, address: str) -> str:
+        return alone.ask("/api/trace", headers={"X-Forwarded-For": address})[1][header]
 
-    one = {network(f"2a41:4af8:4c17:4b8f::{number:x}") for number in (1, 0xFF, 0xA0D)} | {
-        network("2a41:4af8:4c17:4b8f:a:b:c:d")
-    }
-    assert len(one) == 1
-    assert network("2a41:4af8:4c17:4b90::1") not in one
-    assert network("203.71.113.77") != network("203.71.113.78")
-    assert network("::ffff:203.71.113.77") == network("203.71.113.77") != network("::ffff:203.71.113.78")
+    try:
+        one = {named("X-Network", f"2a41:4af8:4c17:4b8f::{number:x}") for number in (1, 0xFF, 0xA0D)}
+        one.add(named("X-Network", "2a41:4af8:4c17:4b8f:a:b:c:d"))
+        assert len(one) == 1
+        assert named("X-Network", "2a41:4af8:4c17:4b90::1") not in one
+        assert named("X-House", "2a41:4af8:4c17:4b90::1") == named("X-House", "2a41:4af8:4c17:4b8f::1")
+        first, second = "203.71.113.77", "203.71.113.78"
+        assert named("X-Network", first) != named("X-Network", second)
+        assert named("X-House", first) == named("X-House", second)
+        assert named("X-Network", f"::ffff:{first}") == named("X-Network", first)
+        assert named("X-Network", f"::ffff:{first}") != named("X-Network", f"::ffff:{second}")
+    finally:
+        alone.process.terminate()
+        alone.process.wait(10)
 
 
 def test_only_pages_of_the_same_host_open_a_socket(proxy):

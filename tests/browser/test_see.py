@@ -54,9 +54,35 @@ window.shifts = [];
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries())
     if (!entry.hadRecentInput) window.shifts.push([entry.value, entry.startTime, ...entry.sources.map(
-      ({ node }) => node?.className ?? node?.nodeName)]);
+      ({ node, previousRect: was, currentRect: is }) =>
+        [node?.className ?? node?.nodeName, was.toJSON(), is.toJSON()])]);
 }).observe({ type: "layout-shift", buffered: true });
 """
+STANDS_STILL = """async (element) => {
+  for (let still = 0, was = ""; still < 5; ) {
+    await new Promise(requestAnimationFrame);
+    const now = element.checkVisibility({ opacityProperty: true }) + JSON.stringify(element.getBoundingClientRect());
+    still = now === was ? still + 1 : 0;
+    was = now;
+  }
+}"""
+# Everything that a transition or an animation of the page has moved since
+MOTIONS = """() => {
+  const seen = new Set();
+  const look = (root) => {
+    for (const one of root.getAnimations?.() ?? []) {
+      const { duration } = one.effect.getComputedTiming();
+      if (duration > 1) seen.add(`${one.effect.target.className?.baseVal ?? one.effect.target.className} ${duration}`);
+    }
+    for (const element of root.querySelectorAll("*")) if (element.shadowRoot) look(element.shadowRoot);
+  };
+  const watch = () => {
+    look(document);
+    requestAnimationFrame(watch);
+  };
+  watch();
+  window.motions = () => [...seen];
+}"""
 
 
 class Seeing(Visitor):
@@ -105,6 +131,30 @@ def test_a_plain_link_opens_see_within_its_budget(see):
     assert len(words) <= 60, words
     sizes = {size for _, size in texts}
     assert len(sizes) <= 4, texts
+
+
+FOCUSED = """() => {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return element.dataset.ref ?? element.className;
+}"""
+
+
+def test_the_picture_is_among_the_first_four_stops_and_the_bar_is_one(see):
+    person = see()
+    person.page.locator(".see-moments button").nth(1).wait_for()
+    stops = []
+    for _ in range(4):
+        person.page.keyboard.press("Tab")
+        stops.append(person.page.evaluate(FOCUSED))
+    assert "picture" in stops, stops
+    person.page.keyboard.press("Shift+Tab")
+    assert "pages" in person.page.evaluate(FOCUSED)
+    for name in ("pictures", "photo", "sending", "other-face"):
+        person.page.keyboard.press("ArrowRight")
+        assert name in person.page.evaluate(FOCUSED)
+    person.page.keyboard.press("Enter")
+    person.page.locator('.lens[data-face="lab"] .bar').wait_for()
 
 
 @pytest.mark.parametrize(
@@ -197,6 +247,8 @@ def test_a_link_that_says_a_view_opens_lab_as_it_was_and_one_of_see_opens_see(se
 def test_drawers_lie_over_the_column_and_the_photograph_never_moves(see):
     person = see()
     person.page.locator(".see-moments button").nth(1).wait_for()
+    person.page.wait_for_function("() => document.fonts.status === 'loaded'")  # the bar has its height then
+    person.part("picture").element_handle().wait_for_element_state("stable")
     before = person.box("picture")
     for name, part in (("Why", ".sums"), ("Heads", '[data-ref="wall"]'), ("Numbers", ".counts .big")):
         door = person.page.get_by_role("button", name=name, exact=True)
@@ -232,6 +284,13 @@ def test_it_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive,
     person = arrive(Seeing, server.url, locale="de-DE").open()
     person.until_says("Dieses Feld schaut")
     assert person.page.get_by_role("button", name="Ihr Foto").is_visible()
+    person.page.get_by_role("button", name="Warum").click()
+    person.page.locator(".lens .sums h2", has_text="Ein Gewicht, Zeile").wait_for()
+    person.page.get_by_role("button", name="Zahlen").click()
+    person.page.locator(".lens .numbers", has_text="größtes Gewicht").wait_for()
+    shown = " ".join(text for text, _ in person.page.evaluate(TEXTS))
+    assert not re.search(r"\b(the|of|head|layer|largest|same|by|to)\b", shown), shown
+    person.page.get_by_role("button", name="Zahlen").click()
     person.page.get_by_role("button", name="Attention Playground").click()
     person.page.get_by_role("button", name="English", exact=True).click()
     person.until_says("This patch")
@@ -281,16 +340,108 @@ def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(
     assert person.until_says("This patch looks") == before
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
-def test_nothing_jumps_while_it_loads_points_and_opens_a_drawer(arrive, server, width, height):
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1440, 900), (1024, 768), (844, 390), (390, 844)])
+def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arrive, server, width, height):
+    """By the browser's own entries, those that follow a press too."""
     person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
     person.context.add_init_script(SHIFTS)
     person.open()
-    person.page.locator(".see-moments button").nth(1).wait_for()
+    person.page.locator(".see-moments button").nth(1).wait_for(state="attached")
     for across in (0.2, 0.5, 0.8):
         person.point(across, 0.4)
         person.until()
-    person.page.get_by_role("button", name="Numbers", exact=True).click()
-    person.page.locator(".counts .big").wait_for()
+    for name, part in (("Why", ".sums"), ("Heads", '[data-ref="wall"]'), ("Numbers", ".counts .big")):
+        door = person.page.get_by_role("button", name=name, exact=True)
+        door.click()
+        person.page.locator(part).wait_for()
+        door.click()
+        person.page.locator(part).wait_for(state="hidden")
+    person.page.keyboard.press("l")
+    person.page.locator('.lens[data-face="lab"] .bar').wait_for()
+    for words in ("More", "Less"):
+        person.part("more").get_by_text(words, exact=True).wait_for()
+        person.part("more").click()
+    person.page.locator(".below").evaluate(STANDS_STILL)
+    wall = person.choice("beside", "wall")
+    wall.click()
+    person.part("wall").wait_for()
+    person.page.locator(".below").evaluate(STANDS_STILL)
     shifts = person.page.evaluate("shifts")
     assert sum(value for value, *_ in shifts) <= 0.02, shifts
+
+
+def test_at_200_percent_the_photograph_keeps_two_fifths_and_moments_have_a_door(arrive, server):
+    """A desktop of 1280 × 720 at 200 %: half as many pixels, each twice as large."""
+    zoomed = {"viewport": {"width": 640, "height": 360}, "device_scale_factor": 2}
+    person = arrive(Seeing, server.url, **zoomed).open("model=bundled&sample=chelsea&face=see")
+    person.page.locator(".see-moments button").nth(1).wait_for(state="attached")
+    person.page.wait_for_function("() => document.fonts.status === 'loaded'")  # the bar has its height then
+    person.part("picture").evaluate(STANDS_STILL)
+    box = person.box("picture")
+    assert box["width"] * box["height"] >= 0.4 * 640 * 360, box
+    assert person.page.evaluate("document.documentElement.scrollWidth") <= 640
+    door = person.page.get_by_role("button", name="Moments", exact=True)
+    door.click()
+    moment = person.page.locator(".see-moments button").nth(1)
+    moment.click()
+    person.page.locator(".see-says").wait_for()
+    assert moment.get_attribute("aria-pressed") == "true"
+    assert moment.is_hidden(), "the sentence is seen again"
+    assert person.box("picture") == box
+
+
+def test_forced_colours_keep_the_marks_of_what_is_chosen(see):
+    person = see(forced_colors="active")
+    chosen = person.page.locator('.see-moments [aria-pressed="true"]')
+    chosen.wait_for()
+    border = (
+        "(element) => { const { borderTopColor, borderTopWidth, borderTopStyle } = getComputedStyle(element); return"
+    )
+    other = person.page.locator('.see-moments [aria-pressed="false"]').first
+    color = border + " [borderTopColor, borderTopWidth, borderTopStyle].join(); }"
+    assert chosen.evaluate(color) != other.evaluate(color)
+    door = person.page.get_by_role("button", name="Numbers", exact=True)
+    closed = door.evaluate(color)
+    door.click()
+    person.page.locator('[data-door="numbers"][aria-expanded="true"]').wait_for()
+    assert door.evaluate(color) != closed
+    place = person.page.locator(".see-says .key")
+    assert place.evaluate("(mark) => getComputedStyle(mark).backgroundColor") == "rgb(213, 94, 0)"
+    knob = "(knob) => Math.round(knob.getBoundingClientRect().x)"
+    before = person.page.locator(".switch .knob").evaluate(knob)
+    door.click()
+    person.part("switch").click()
+    person.page.locator('.switch[aria-checked="false"]').wait_for()
+    person.page.locator(".switch .knob").element_handle().wait_for_element_state("stable")
+    assert person.page.locator(".switch .knob").evaluate(knob) != before
+
+
+def test_with_reduced_motion_nothing_moves(see):
+    person = see(reduced_motion="reduce")
+    person.page.evaluate(f"({MOTIONS})()")
+    person.point(0.2, 0.8)
+    person.until_says("This patch")
+    person.page.mouse.move(1200, 650)
+    person.page.locator(".lens.untouched").wait_for()
+    person.point(0.5, 0.4)
+    person.page.locator(".see-arc.drawn").wait_for(state="attached")
+    person.part("switch").click()
+    person.until("r => r.scale === 1")
+    person.page.get_by_role("button", name="Heads", exact=True).click()
+    person.part("wall").wait_for()
+    assert person.page.evaluate("motions()") == []
+
+
+def test_the_curve_is_drawn_once_and_a_frame_for_something_else_leaves_it(see):
+    person = see()
+    person.page.locator(".see-moments button").nth(1).wait_for()
+    person.point(0.3, 0.3)
+    arc = person.page.locator(".see-arc.drawn")
+    arc.wait_for(state="attached")
+    arc.evaluate(
+        """(arc) => { window.redrawn = 0;
+        new MutationObserver(() => window.redrawn++).observe(arc, { attributes: true }); }"""
+    )
+    person.page.evaluate("theLens().refresh()")
+    person.page.evaluate("new Promise((goOn) => requestAnimationFrame(() => requestAnimationFrame(goOn)))")
+    assert person.page.evaluate("redrawn") == 0

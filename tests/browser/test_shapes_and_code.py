@@ -4,6 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from browser.visitor import Visitor, coarse
 
@@ -36,7 +37,7 @@ def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
     assert weights["shape"] == [1, 8, 4, 4]
     rows = [sum(weights["groups"][0]["values"][i : i + 4]) for i in range(0, 8 * 16, 4)]
     assert all(abs(total - 1) < 2e-3 for total in rows)
-    visitor.page.wait_for_url("**step=5**")
+    visitor.page.wait_for_url("**walk=5**")
     again = read(lesson("shapes", urlsplit(visitor.page.url).query), "walk", "r => r.step === 5")
     assert again["groups"] == weights["groups"]
 
@@ -52,16 +53,33 @@ def test_four_heads_leave_the_steps_free(lesson, width):
     assert read(visitor, "walk", "r => r.step === 5")["shape"] == [13, 4, 100, 100]
 
 
+def test_a_layer_is_still_chosen_after_examples_that_have_none(lesson):
+    visitor = lesson("shapes", "at=2")
+    read(visitor, "walk", "r => r.shape[2] === 192")
+    examples = visitor.page.get_by_test_id("stButtonGroup")
+    for example, width in (("4 tokens × 512, 8 heads", 512), ("13 × 100 × 49 → 64, 1 head", 49), ("This picture", 192)):
+        examples.get_by_text(example, exact=True).click()
+        read(visitor, "walk", f"r => r.shape[2] === {width}")
+    layer = visitor.page.get_by_role("slider").first
+    expect(layer).to_have_attribute("aria-valuetext", "2")
+    layer.press("ArrowLeft")
+    visitor.page.wait_for_url("**at=1**")
+
+
 def test_an_impossible_width_is_explained_in_place(lesson):
     visitor = lesson("shapes", "example=own&dim=100&chan=100&heads=8")
-    warning = visitor.page.get_by_test_id("stAlert").filter(has_text="96 or 104")
-    warning.wait_for()
-    assert "5 or 10 heads" in warning.inner_text()
+    why = visitor.page.locator(".walk .refused").filter(has_text="96 or 104")
+    why.wait_for()
+    assert "5 or 10 heads" in why.inner_text()
+    visitor.page.get_by_role("spinbutton", name="Heads").fill("5")
+    visitor.page.keyboard.press("Enter")
+    assert read(visitor, "walk", "r => r.step === 1")["shape"] == [1, 4, 100]
+    visitor.page.wait_for_url("**heads=5**")
 
 
 def test_the_formula_stands_in_the_line_that_it_belongs_to(lesson):
     visitor = lesson("code", "part=layer")
-    line = visitor.page.locator(".read .noted").filter(has_text="x = x + self.ls1(mixture)")
+    line = visitor.page.locator(".read .noted").filter(has_text="self.ls1(mixture)")
     line.wait_for()
     assert "MSA(LN(" in line.locator("em").inner_text()
     visitor.page.get_by_test_id("stButtonGroup").get_by_text("Heads", exact=True).click()
@@ -71,14 +89,16 @@ def test_the_formula_stands_in_the_line_that_it_belongs_to(lesson):
 
 def test_weight_and_contribution_follow_the_cursor_and_the_link(lesson):
     visitor = lesson("weight")
-    before = read(visitor, "carried", "r => r.weights")
-    canvas = visitor.page.locator(".carried canvas").first
+    before = read(visitor, "drawing", "r => r.weights")
+    canvas = visitor.page.locator(".drawing canvas").first
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     visitor.page.mouse.click(box["x"] + box["width"] * 0.2, box["y"] + box["height"] * 0.2)
-    after = read(visitor, "carried", f"r => r.patch !== {before['patch']}")
+    after = read(visitor, "drawing", f"r => r.patch !== {before['patch']}")
     assert abs(sum(after["weights"]) - 1) < 1e-3
     assert after["weights"] != before["weights"]
+    for channel in after["desk"]:
+        assert channel["heard"] == pytest.approx(channel["weight"] * channel["loud"])
     visitor.page.wait_for_url("**look=**")
     again = lesson("weight", urlsplit(visitor.page.url).query)
-    assert read(again, "carried", f"r => r.patch === {after['patch']}")["tops"] == after["tops"]
+    assert read(again, "drawing", f"r => r.patch === {after['patch']}")["tops"] == after["tops"]

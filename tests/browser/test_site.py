@@ -17,9 +17,11 @@ from PIL import Image
 from browser.on_the_site import AtTheSite
 from browser.own_picture import hand_over
 from browser.policy import WATCH
-from browser.truth import assert_close, sent
+from browser.truth import assert_close, seen, sent
+from browser.visitor import finish
 from browser.without_server import ASKED, plain_server
-from playground.lessons.words import TEXTS
+from playground.analysis.ablation import without
+from playground.lessons.registry import LESSONS
 from playground.samples import named
 from playground.serving import models
 from playground.ui import site
@@ -47,8 +49,8 @@ FIRST_WEIGHT = """() => {
 }"""
 DRAWINGS = """() => [...document.querySelectorAll("#lesson :is(.lesson-drawing, .lesson-chart)")]
   .filter((one) => one.checkVisibility())
-  .map((one) => Boolean((one.shadowRoot ?? one).querySelector("canvas, .bars, table, .main-svg")?.clientHeight))"""
-STEPS = {"by_hand": 4, "patches": 4, "scale": 4}
+  .map((one) => [...(one.shadowRoot ?? one).querySelectorAll("canvas, img, .bars, table, svg, code")].some(
+    (part) => part.getBoundingClientRect().height > 9))"""
 # How many versions of the page the browser keeps
 VERSIONS = """async () => {
   const list = await (await caches.open("attention-playground-files")).match(new URL("versions", location.href));
@@ -179,7 +181,7 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
 
         monkeypatch.setattr(site, "__version__", "99")
         monkeypatch.setattr(site, "DESCRIPTION", "Another version.")
-        site.write(place, "/playground/", [], named=())
+        site.write(place, "/playground/", [], named=(), taught=())
         visitor.page.reload()
         visitor.until()
         assert "Another version." in visitor.page.content()
@@ -197,27 +199,39 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_
     with visitor.page.expect_download() as saved:
         sheet.get_by_role("button", name="PNG").click()
     assert Image.open(saved.value.path()).width > 1280
-    visitor.unfold("pages").get_by_role("link", name="Cost").click()
-    visitor.page.get_by_role("heading", name="Cost").wait_for()
-    assert "page=cost" in visitor.page.url
-    assert "The app has this lesson" in visitor.page.locator("#lesson").inner_text()
-    assert visitor.page.locator("#lesson li").all_inner_texts() == [*TEXTS["cost"].titles.values()]
+    visitor.unfold("pages").get_by_role("link", name="Training: from").click()
+    visitor.page.get_by_role("heading", name="Training: from").wait_for()
+    assert "page=training" in visitor.page.url
+    assert "The app has this lesson whole" in visitor.page.locator("#lesson").inner_text()
+    visitor.page.get_by_role("button", name="3 · Train two now").click()
+    visitor.page.get_by_text("Only the app trains").wait_for()
     visitor.page.go_back()
     visitor.part("picture").wait_for()
     visitor.unfold("pages").get_by_role("link", name="By hand").click()
     visitor.page.get_by_role("button", name="Queries = 0").click()
-    even = visitor.page.locator("#lesson .exercise[data-id=by_hand_even][data-done=true]")
-    even.wait_for()
+    finish(visitor.page, "by_hand_even")
     visitor.page.get_by_role("button", name="4 · Masks").click()
     ninth = pytest.approx(1 / 9)
     waiting.until(lambda: visitor.page.evaluate(FIRST_WEIGHT) == ninth, "the masks do not follow the arrows")
     visitor.page.get_by_role("button", name="Back to the microscope").click()
     visitor.part("picture").wait_for()
     visitor.part("showMe").click()
-    for n in range(1, 5):
+    for n in range(1, 6):
         visitor.page.locator(f'.tour-card[data-step="{n}"]').wait_for()
         visitor.page.locator('.tour-card [data-go="next"]').click()
     visitor.page.locator(".tour-card").wait_for(state="detached")
+
+
+def drawn(page) -> bool:
+    """Whether all drawings and charts of the step that are on view are there."""
+    return all(page.evaluate(DRAWINGS))
+
+
+def test_all_lessons_together_are_small(folder):
+    files = {file.name: file.stat().st_size for file in (folder / "lessons").iterdir()}
+    bytes_of = {name: size for name, size in files.items() if not name.startswith("plotly")}
+    assert len(bytes_of) < len(files), "Plotly's script is among them"
+    assert sum(bytes_of.values()) <= 8e6, sorted(bytes_of.items(), key=lambda one: -one[1])[:9]
 
 
 def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, host):
@@ -226,24 +240,46 @@ def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, 
     visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
     visitor.context.add_init_script(WATCH)
     page = visitor.page
-    for lesson, steps in STEPS.items():
-        page.goto(f"{visitor.url}/#page={lesson}")
+    for name, lesson in LESSONS.items():
+        steps, drawings = len(lesson.steps), 0
+        page.goto(f"{visitor.url}/#page={name}")
         page.reload()
-        page.locator(".lesson-steps button").first.wait_for()
-        assert page.locator(".lesson-steps button").count() == len(TEXTS[lesson].titles)
+        page.locator("#lesson .guess .lock").wait_for()
         here = page.locator(".lesson-steps button:enabled")
-        assert here.count() == steps
+        assert here.count() == (steps if steps > 1 else 0)  # a single step needs no button
         for step in range(steps):
             if step:
                 page.locator(".lesson-next").click()
-            assert here.nth(step).get_attribute("aria-current") == "step"
+            assert steps == 1 or here.nth(step).get_attribute("aria-current") == "step"
             page.locator("#lesson .guess .lock").wait_for()
             held = page.locator("#lesson [data-after]").count()
             assert page.locator("#lesson [data-after]:visible").count() == 0
             page.locator("#lesson .guess button", has_text="without a guess").click()
-            assert page.locator("#lesson [data-after]").first.is_visible() or not held
-            waiting.until(lambda: (found := page.evaluate(DRAWINGS)) and all(found), f"{lesson} {step} draws nothing")
+            if held:
+                page.locator("#lesson [data-after]:visible").first.wait_for()
+            waiting.until(partial(drawn, page), f"{name} {step} has a drawing that is empty")
+            drawings += len(page.evaluate(DRAWINGS))
+        assert drawings, name
     assert page.evaluate("violations") == []
+
+
+def test_heads_are_switched_off_without_a_server_and_each_leads_into_the_microscope(arrive, host):
+    visitor = arrive(AtTheSite, host)
+    page, layer, head = visitor.page, 3, 2
+    page.goto(f"{visitor.url}/#page=heads&step=off")
+    page.reload()
+    page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
+    page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
+    lost = without(seen(), {(layer, head)}).change[:, len(seen().prefix) :].mean(1).tolist()  # (layers,)
+    for said, change in zip(page.locator(".film figcaption").all_inner_texts(), lost, strict=True):
+        assert abs(float(said.split(":")[1].split("%")[0]) - 100 * change) < 0.6
+    page.locator(".exercise[data-id=heads_strongest][data-done=true]").wait_for()
+    page.locator(".board button.side").nth(4).click()
+    page.locator('.board[data-off="4.0 4.1 4.2 4.3 4.4 4.5"]').wait_for()
+    finish(page, "heads_layer_off")
+    page.get_by_role("button", name="2 · All heads").click()
+    page.locator(f'.atlas .cell[data-layer="{layer}"][data-head="{head}"]').click()
+    visitor.until(f"r => r.picture === 'meadow' && r.layer === {layer} && r.head === {head}")
 
 
 def test_a_worker_that_is_lost_is_begun_anew(somebody):

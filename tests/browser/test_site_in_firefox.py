@@ -12,6 +12,7 @@ from browser.without_server import ASKED, plain_server
 from playground.samples import named
 from playground.ui import site
 
+LESSONS = ("by_hand", "patches", "scale")  # Chromium opens all of them
 pytestmark = pytest.mark.skipif(firefox.find() is None, reason="no Firefox is installed: apt-get install firefox-esr")
 EIGHT_BITS = 0.05  # of a single weight
 PICTURE = ".lens canvas[data-ref=picture]"
@@ -27,7 +28,7 @@ DRAWN = """() => {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named=())
+    return site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named=(), taught=LESSONS)
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves(folder, page):
     with plain_server(folder) as url:
         page.opens(f"{url}/#model=bundled&sample=portrait")
         page.reads()
-        page.clicks(".opener.opening")
+        page.clicks(".opener.photo")
         page.clicks("button", "Live")
         first = page.reads("r => r.picture.startsWith('live')")["picture"]
         asked = len(ASKED)
@@ -90,7 +91,7 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves(folder, page):
 def test_lessons_draw_and_a_phone_s_page_is_no_wider_than_its_screen(folder, page):
     page.sized(390, 844)
     with plain_server(folder) as url:
-        for lesson in ("", "by_hand", "patches", "scale"):
+        for lesson in ("", *LESSONS):
             page.opens("about:blank")
             page.opens(f"{url}/#page={lesson}" if lesson else url)
             if lesson:

@@ -118,19 +118,20 @@ def test_on_a_phone_sentence_picture_layer_and_heads_are_in_sight_together(visit
     assert box["y"] + box["height"] < 844
 
 
-def test_presenting_shows_the_picture_the_sentence_the_legend_and_the_switch(visit):
+def test_presenting_is_see_as_large_as_the_screen_and_a_clicker_steps_through_its_moments(visit):
     visitor = visit("sample=landscape", viewport={"width": 1280, "height": 720})
-    width = visitor.part("pictureBox").bounding_box()["width"]
-    visitor.part("present").click()
-    visitor.page.wait_for_function(
-        "([e, width]) => e.getBoundingClientRect().width > 1.02 * width",
-        arg=[visitor.part("pictureBox").element_handle(), width],
-    )
-    assert visitor.page.locator(".lens").evaluate("e => e.scrollHeight <= innerHeight")
-    for part in ("sentence", "switch", "named", "legend"):
-        assert visitor.part(part).is_visible(), part
-    for part in ("twin", "heads", "big"):
-        assert not visitor.part(part).is_visible(), part
+    page = visitor.page
+    page.keyboard.press("p")
+    page.locator('.lens.presenting[data-face="see"]').wait_for()
+    says = page.locator(".lens .see-says")
+    assert float(says.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 40
+    assert page.locator(".lens").evaluate("e => e.scrollHeight <= innerHeight")
+    page.locator(".see-moments button").first.wait_for()
+    for n in (2, 3):
+        page.keyboard.press("PageDown")
+        page.locator(f".see-moments button:nth-child({n})[aria-pressed=true]").wait_for()
+    page.keyboard.press("ArrowLeft")
+    page.locator(".see-moments button:nth-child(2)[aria-pressed=true]").wait_for()
 
 
 def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_leaves(visit):

@@ -12,7 +12,8 @@ from playground.training import timelapse
 FIND = """
 window.theReel = (root = document) => {
   for (const element of root.querySelectorAll("*")) {
-    const found = element.__reel ?? (element.shadowRoot && window.theReel(element.shadowRoot));
+    const here = element.__drawing?.read && element.querySelector(".reel");
+    const found = here ? element.__drawing : element.shadowRoot && window.theReel(element.shadowRoot);
     if (found) return found;
   }
   return null;

@@ -15,7 +15,7 @@ import witnesses
 from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, WebSocket
 
 from browser.chromium import FLAGS
-from playground.lessons.words import QUESTIONS as IDS
+from playground.lessons.registry import QUESTIONS as IDS
 
 PATIENCE = 1000 * waiting.PATIENCE  # milliseconds
 OWN_HOST = "127.0.0.1"
@@ -31,6 +31,7 @@ LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
 SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 
+ABOUT = 6  # pixels beside a patch's middle; see STIRRED in lens/ghost.js
 # Whoever has been here was greeted, and has guessed all questions: what pages show is not held back.
 GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
 BEEN_HERE = f"""try {{
@@ -49,6 +50,7 @@ FIND = """
 window.theLens = (root = document) => {
   for (const element of root.querySelectorAll("*")) {
     const found = element.__lens ?? (element.shadowRoot && window.theLens(element.shadowRoot));
+    if (element.__lens) window.lensRoot = element;
     if (found) return found;
   }
   return null;
@@ -76,6 +78,17 @@ def coarse(query: str) -> str:
     """The meadow on the model's own grid, unless the address names something: few patches make quick tests."""
     named = any(f"{word}=" in query for word in ("sample", "mine", "model", "tour"))
     return query if named else f"model=bundled&sample=meadow&{query}".rstrip("&")
+
+
+def finish(page: Page, id: str) -> None:
+    """Waits until an exercise is set; where it asks something besides, the answers are tried until one is right."""
+    done = page.locator(f'.exercise[data-id="{id}"][data-done="true"]')
+    offers = page.locator(f'.exercise[data-id="{id}"] .offers:not([hidden]) button')
+    done.or_(offers).first.wait_for(state="attached")
+    for n in range(offers.count()):
+        if not done.count():
+            offers.nth(n).dispatch_event("click")  # an exercise that was set on arrival is folded
+    done.wait_for()
 
 
 class Visitor:
@@ -153,8 +166,12 @@ class Visitor:
         return self.page.evaluate("theLens().read()")
 
     def until(self, condition: str = "() => true") -> dict:
-        """What the microscope says once it has painted what fulfils the condition, a function of read()."""
-        script = f"() => {{ const r = window.theLens?.()?.read(); return r?.painted && ({condition})(r) ? r : null; }}"
+        """What the microscope says once it has painted what fulfils the condition, a function of read(), and lets
+        somebody point at it: a picture that is on its way takes no pointer."""
+        script = f"""() => {{
+          const r = window.theLens?.()?.read();
+          return r?.painted && !window.lensRoot.classList.contains("waits") && ({condition})(r) ? r : null;
+        }}"""
         return self.page.wait_for_function(script).json_value()
 
     def rest(self) -> None:
@@ -184,8 +201,15 @@ class Visitor:
         row, column = patch
         return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
 
+    def point(self, patch: tuple[int, int]) -> None:
+        """As a hand does, which moves more than once: the soft cursor goes on after a single report of a resting
+        mouse."""
+        x, y = self.place(patch)
+        self.page.mouse.move(x - ABOUT, y - ABOUT)
+        self.page.mouse.move(x, y)
+
     def hover(self, patch: tuple[int, int]) -> dict:
-        self.page.mouse.move(*self.place(patch))
+        self.point(patch)
         return self.until(f"r => r.query === '{patch[0]},{patch[1]}'")
 
     def lock(self, patch: tuple[int, int]) -> dict:
@@ -194,7 +218,7 @@ class Visitor:
 
     def aim(self, patch: tuple[int, int]) -> dict:
         """Points at a patch while another one is locked."""
-        self.page.mouse.move(*self.place(patch))
+        self.point(patch)
         return self.until(f"r => r.locked && r.aim?.at === '{patch[0]},{patch[1]}'")
 
     def leave(self) -> None:

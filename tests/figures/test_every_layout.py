@@ -1,6 +1,7 @@
 """Every layout draws and says what is kept: whoever changes a picture or a sentence sees which, and means it."""
 
 import argparse
+import dataclasses
 import json
 import re
 from dataclasses import replace
@@ -17,7 +18,7 @@ from playground import figures
 from playground.figures import command_line, files, layouts, numbers
 from playground.figures.command_line import command
 from playground.figures.compose import subjects
-from playground.figures.drawing import captions
+from playground.figures.drawing import captions, way_words
 from playground.figures.drawing.one_map import OneMap
 from playground.figures.drawing.panels import Grid, Matrix
 from playground.figures.drawing.spec import Spec
@@ -35,6 +36,25 @@ def test_every_layout_has_a_kept_picture():
     assert {file.stem for file in KEPT.glob("*.webp")} == set(DRAWN)
 
 
+def test_what_follows_from_a_layout_s_record_is_not_a_field_of_it():
+    assert len(dataclasses.fields(Layout)) <= 18
+    have = {
+        what: {name for name, one in LAYOUTS.items() if getattr(one, what)} for what in ("alters_scale", "one_pass")
+    }
+    assert have == {"alters_scale": {"scale"}, "one_pass": {"components", "atlas"}}
+    without = {
+        what: {name for name, one in LAYOUTS.items() if not getattr(one, what)} for what in ("offered", "of_pictures")
+    }
+    assert without == {"offered": {"grid"}, "of_pictures": {"curves"}}
+    assert {name: one.still for name, one in LAYOUTS.items() if one.still} == {
+        "wall": {"layers"},
+        "scale": {"scale"},
+        "components": {"scale", "patches"},
+        "atlas": {"layers", "scale", "patches"},
+        "curves": {"layers", "scale", "patches"},
+    }
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_layout_is_drawn_as_it_is_kept(name, tmp_path):
     now = drawn(DRAWN[name])
@@ -48,6 +68,22 @@ def test_a_layout_is_drawn_as_it_is_kept(name, tmp_path):
 def test_a_figure_says_what_is_kept(name):
     kept = json.loads(TEXTS.read_text(encoding="utf-8"))
     assert texts(SAID[name]) == kept[name]
+
+
+NAMES = {"our", "small", "random", "weights", "meadow", "portrait", "landscape", "plant", "gradient", "input"}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_every_word_of_a_caption_and_a_title_is_one_of_the_table(name, monkeypatch):
+    """Another language is another table: one in capitals leaves no small letters."""
+    for key, text in way_words.ENGLISH.items():
+        loud = re.sub(r"{\w+}|[^{]+", lambda part: part[0] if part[0].startswith("{") else part[0].upper(), text)
+        monkeypatch.setitem(way_words.ENGLISH, key, loud)
+    spec = SAID[name]
+    beside, others = keeping.traced(spec)
+    said = [files.caption_words(spec, *beside, **others), layouts.of(spec).title(spec)]
+    small = set(re.findall(r"\b[a-z]{2,}\b", " ".join(said)))
+    assert small <= NAMES, said
 
 
 @pytest.mark.parametrize("name", ["head", "heads", "grid"])

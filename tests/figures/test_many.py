@@ -364,8 +364,8 @@ def test_one_picture_without_numbers_stops_nobody_else(zarr, small, pictures, tm
     every = playground.trace_many(pictures, small, "entropy", batch=5)
     compute = many.Many._pass
 
-    def spoiled(self, pixels):
-        numbers = compute(self, pixels)
+    def spoiled(self, *given):
+        numbers = compute(self, *given)
         numbers["entropy"][2, 0, 0, 5] = np.nan
         return numbers
 
@@ -375,3 +375,52 @@ def test_one_picture_without_numbers_stops_nobody_else(zarr, small, pictures, tm
     assert zarr.open_group(tmp_path / "out.zarr")["done"][:].tolist() == [True, True, False, True, True]
     with pytest.raises(PlaygroundError, match=r"no number .* for .*2\.png"):
         list(every)
+
+
+def test_logits_labels_norms_and_what_speaks_for_a_label_are_those_of_each_trace_also_where_edges_are_cut(
+    small, pictures
+):
+    what = ("logits", "labels", "norms", "relevance_of:4,7", "weights:1", "entropy")
+    files, cut = sorted(pictures.iterdir())[:3], ("2,3>4,4@1", "*>3x3@2.0")
+    for one in playground.trace_many(files, small, what, batch=2, cut=cut):
+        picture = many._middle(playground.open_image(one.name), (64, 64))
+        seen = playground.trace(small, picture, size=(64, 64), cut=cut)
+        close(one.arrays["logits"], seen.logits, 1e-4)
+        close(one.arrays["labels"], seen.logits.softmax(-1), 1e-4)
+        close(one.arrays["weights"][0], seen.weights(1))
+        for layer in range(3):
+            close(one.arrays["norms"][layer], seen.value_norms(layer), 1e-4)
+            close(one.arrays["entropy"][layer], seen.entropy(layer), 1e-3)
+        for at, label in enumerate((4, 7)):
+            close(one.arrays["relevance_of"][at], seen.relevance(label=label), 1e-4)
+        assert (one.arrays["relevance_of"] < 0).any(), "signed"
+
+
+def test_a_store_with_labels_has_their_names_and_one_of_another_cut_is_refused(zarr, xarray, small, pictures, tmp_path):
+    from dataclasses import replace
+
+    small.config = replace(small.config, labels=tuple("abcdefghij"))
+    where = tmp_path / "labels.zarr"
+    every = playground.trace_many(pictures, small, ("labels", "relevance_of:c,j"), cut="*>cls@1")
+    every.write(where)
+    with xarray.open_zarr(where) as store:
+        one = next(iter(every))
+        found = store["labels"].sel(image=one.name, label="c")
+        assert float(found) == pytest.approx(float(one.arrays["labels"][2]))
+        assert store["relevance_of"].sel(about="j").shape == (5, 67)
+    with pytest.raises(PlaygroundError, match="other questions"):
+        playground.trace_many(pictures, small, ("labels", "relevance_of:c,j")).write(where)
+
+
+@pytest.mark.parametrize(
+    ("what", "cut", "sentence"),
+    [
+        ("relevance_of", (), "relevance_of which labels"),
+        ("relevance_of:unicorn", (), "has no label 'unicorn'"),
+        ("relevance_of:99", (), "labels are 0 to 9"),
+        ("entropy", "7>3", "A cut names patches"),
+    ],
+)
+def test_labels_and_cuts_that_can_t_be_are_sentences(small, pictures, what, cut, sentence):
+    with pytest.raises(PlaygroundError, match=sentence):
+        playground.trace_many(pictures, small, what, cut=cut)

@@ -37,7 +37,7 @@ test("the app's script asks below the root that it came from, and all its parts 
   const root = pathToFileURL(join(APP, "below")).href;
   assert.equal(module.addressOf("api/trace?sample=tabby"), `${root}/api/trace?sample=tabby`);
   assert.equal(module.addressOf("/figure.svg"), `${root}/figure.svg`, "a slash does not leave the folder");
-  assert.deepEqual(Object.keys(module.MOUNTS).sort(), ["settings", "stage", "toolbar"]);
+  assert.deepEqual(Object.keys(module.MOUNTS).sort(), ["settings", "stage", "toolbar", "wall"]);
 });
 
 test("without an entry of a component nothing is exported and createLens is there", async () => {
@@ -54,6 +54,7 @@ test("every module is in a bundle", () => {
     "shell/alone.js",
     "shell/site.js",
     "shell/lost.js",
+    "shell/phone.js",
     "shell/serviceworker.js",
     "lessons/slides.js",
     "engine/worker.js",

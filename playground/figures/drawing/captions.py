@@ -9,47 +9,57 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING
 
+from playground.analysis.heads import told
 from playground.figures.drawing import naming
 from playground.figures.drawing.light import share_within
 from playground.figures.drawing.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
 from playground.figures.drawing.one_map import Shown
 from playground.figures.drawing.prints import PART_COLOURS, has_outline, outline
-from playground.figures.drawing.spec import METHODS, POOLED, Spec
+from playground.figures.drawing.spec import METHODS, Spec
+from playground.figures.drawing.way_words import words
 from playground.models.names import plain_name
-from playground.models.source import told
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
 
+def say(key: str, *cases: str, **filled: object) -> str:
+    """What the table of words has for it, in the first of these cases that has words of its own."""
+    return words(key, "figure", *filter(None, cases)).format(**filled)
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def asked(query) -> str:
     """The query, in words."""
     if isinstance(query, tuple | list):
-        return f"patch {query[0]}, {query[1]}"
-    return _token(query) if isinstance(query, str) else f"token {query}"
+        return say("patch", row=query[0], column=query[1])
+    return _token(query) if isinstance(query, str) else say("token", number=query)
 
 
 def _token(name: str) -> str:
     if name.startswith("reg") and name[3:].isdecimal():
-        return f"register {name[3:]}"
-    return {"cls": "the class token", "dist": "the distillation token"}.get(name, name)
+        return say("register", number=name[3:])
+    return say(name) or name
 
 
 def picture(name: str) -> str:
-    return Path(name).name or "the picture"
+    return Path(name).name or say("picture")
 
 
 def place(spec: Spec) -> str:
     """ "layer 4, head 0", "after layer 4" of what has no heads."""
     if spec.way.through_layers:
-        return "through all layers"
+        return say("through_layers")
     if not spec.way.of_heads:
-        return f"after layer {spec.layer}"
-    return f"layer {spec.layer}, {head(spec)}"
+        return say("layer", "after", layer=spec.layer)
+    return f"{say('layer', layer=spec.layer)}, {head(spec)}"
 
 
 def head(spec: Spec) -> str:
-    return POOLED.get(spec.head, f"head {spec.head}")
+    return say("head", str(spec.head), head=spec.head)
 
 
 def places(shown: list[Shown]) -> str:
@@ -59,31 +69,31 @@ def places(shown: list[Shown]) -> str:
         return every[0]
     layers = {one.spec.layer for one in shown}
     if len(layers) == 1 and all(one.spec.way.of_heads for one in shown):
-        return f"layer {layers.pop()}: {_and([head(one.spec) for one in shown])}"
+        return f"{say('layer', layer=layers.pop())}: {_and([head(one.spec) for one in shown])}"
     return _and(every)
 
 
-def _and(words: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+def _and(listed: list[str]) -> str:
+    return say("and").join(filter(None, [", ".join(listed[:-1]), listed[-1]]))
 
 
 def headings(shown: list[Shown]) -> list[tuple[str, str]]:
     """Over each panel what sets it apart from the others: its head, its layer, its patch."""
     specs = [one.spec for one in shown]
     told = {
-        "layer": [f"layer {spec.layer}" for spec in specs],
+        "layer": [say("layer", layer=spec.layer) for spec in specs],
         "head": [head(spec) for spec in specs],
         "query": [asked(spec.query) for spec in specs],
         "what": [method(spec) for spec in specs],
     }
-    changing = [words for words in told.values() if len(set(words)) > 1] or [told["what"]]
-    return [(", ".join(words), "") for words in zip(*changing, strict=True)]
+    changing = [names for names in told.values() if len(set(names)) > 1] or [told["what"]]
+    return [(", ".join(names), "") for names in zip(*changing, strict=True)]
 
 
 def method(spec: Spec) -> str:
     """The heading of a map."""
     name = spec.way.words("title")
-    return f"{name}, by column" if spec.way.of_heads and spec.direction == "column" else name
+    return say("column", name=name) if spec.way.of_heads and spec.direction == "column" else name
 
 
 def scale(seen: Trace, given: str | None) -> str:
@@ -91,14 +101,20 @@ def scale(seen: Trace, given: str | None) -> str:
     number = seen.scale_number(given)
     if abs(number - seen.native_scale) < 1e-9:
         return f"1/√{seen.head_dim}"
-    return "no scale" if number == 1 else f"{number:.3g}"
+    return say("no_scale") if number == 1 else f"{number:.3g}"
+
+
+def scaled(seen: Trace, given: str | None) -> str:
+    """ "scale 1/√32" or "no scale", over a map."""
+    name = scale(seen, given)
+    return name if name == say("no_scale") else say("scale", scale=name)
 
 
 def breadth(map_: Map, all_tokens: int) -> str:
     """How many tokens a row listens to, as its entropy has it."""
     if map_.breadth is None:
         return ""
-    return "even" if is_even(map_, all_tokens) else f"about {_count(map_.breadth)} tokens"
+    return say("breadth", "even" if is_even(map_, all_tokens) else "", count=_count(map_.breadth))
 
 
 def _count(b: float) -> str:
@@ -127,7 +143,7 @@ def bare_share(share: float) -> str:
 
 
 def from_to(low: float, high: float) -> str:
-    return " to ".join(dict.fromkeys((percent(low), percent(high))))
+    return say("to").join(dict.fromkeys((percent(low), percent(high))))
 
 
 def outside(map_: Map, spec: Spec) -> str:
@@ -141,7 +157,11 @@ def outside(map_: Map, spec: Spec) -> str:
         shares["registers" if name.startswith("reg") else name.upper()] += share
     written = partial(signed, share=True) if spec.for_and_against else percent
     present = {"registers" if name.startswith("reg") else name.upper() for name, _ in map_.prefix}
-    return ", ".join(f"{name} {written(share)}" for name, share in shares.items() if name in present)
+    return ", ".join(f"{_registers(name)} {written(share)}" for name, share in shares.items() if name in present)
+
+
+def _registers(name: str) -> str:
+    return say("registers") if name == "registers" else name
 
 
 def taken(map_: Map) -> float:
@@ -158,44 +178,39 @@ def sentences(spec: Spec, shown: list[Shown], span: Domain, made: str) -> str:
     first = f"{made}: {_says(spec, _counted(spec.query), shown)}"
     elsewhere = [one.spec.query for one in shown if one.seen is not seen and one.spec.query != spec.query]
     if elsewhere:
-        first += f"; the same place in the other grid is {asked(elsewhere[0])}"
+        first += say("same_place", who=asked(elsewhere[0]))
     if len(maps) == 1 and maps[0].breadth is not None:
-        even = is_even(maps[0], seen.tokens)
-        first += (
-            f", evenly: all {seen.tokens} tokens alike"
-            if even
-            else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens (2^entropy)"
-        )
+        even = "even" if is_even(maps[0], seen.tokens) else ""
+        first += say("listened", even, count=_count(maps[0].breadth), tokens=seen.tokens)
     first += held(maps)
     first += peak(maps, span) + blocks(maps) + for_and_against(spec, maps) + unmoved(spec, maps)
-    sentences = [f"{first[0].upper()}{first[1:]}.", *_brightness(spec, span), *taught(shown), *altered(spec, shown)]
+    sentences = [f"{capital(first)}.", *_brightness(spec, span), *taught(shown), *altered(spec, shown)]
     return " ".join([*sentences, *outlined(spec, maps)])
 
 
 def _brightness(spec: Spec, span: Domain) -> list[str]:
     """Says where brightness is logarithmic, and where each map has its own exposure."""
     if span.log:
-        whose = "its own largest" if span.own else "the brightest"
-        return [f"Brightness is logarithmic, down to a thousandth of {whose}."]
-    return ["Each map is exposed by itself."] if span.own and not spec.mask else []
+        return [say("logarithmic", "own" if span.own else "")]
+    return [say("exposed_alone")] if span.own and not spec.mask else []
 
 
 def peak(maps: list[Map], span: Domain | None) -> str:
     """A peak is not hidden: how many patches are brighter than can be shown, and how much the largest has."""
     count = sum(len(clipped(one, span)) for one in maps) if span else 0
-    return brighter(span, count, max(float(one.grid.max()) for one in maps), "patch", "patches") if span else ""
+    return brighter(span, count, max(float(one.grid.max()) for one in maps), "patches") if span else ""
 
 
 def blocks(maps: list[Map]) -> str:
     """Which blocks an occlusion has blanked, of one map or of several."""
     blanked = sorted({side for one in maps if one.blanked for side in one.blanked.sides}, reverse=True)
-    return f"; blanked in {sides(blanked)}, each patch with its part of its block" if blanked else ""
+    return say("blanked", blocks=sides(blanked)) if blanked else ""
 
 
 def sides(of_blocks: Sequence[int]) -> str:
     """ "blocks of 4 × 4 and 2 × 2, the smaller where more moved" """
     *others, last = (f"{side} × {side}" for side in of_blocks)
-    return f"blocks of {', '.join(others)} and {last}, the smaller where more moved" if others else f"blocks of {last}"
+    return say("blocks", "" if others else "one", others=", ".join(others), last=last)
 
 
 def for_and_against(spec: Spec, maps: list[Map]) -> str:
@@ -203,18 +218,19 @@ def for_and_against(spec: Spec, maps: list[Map]) -> str:
     if not spec.for_and_against or moved_by_nothing(maps):
         return ""
     said = []
-    for words, sign in (("for it", 1), ("against it", -1)):
+    for side, sign in (("for", 1), ("against", -1)):
         largest = max(float((sign * one.grid).max()) for one in maps)
         if largest <= 0:
-            said.append(f"nothing speaks {words}")
+            said.append(say("side", f"{side}.none"))
             continue
         written = signed(sign * largest, spec.in_percent)
         if len(maps) > 1:
-            said.append(f"{words} up to {written}")
+            said.append(say("side", f"{side}.several", most=written))
             continue
         share = float(maps[0].grid[sign * maps[0].grid > 0].sum()) if spec.in_percent else 0.0
         at = "{}, {}".format(*divmod(int((sign * maps[0].grid).argmax()), maps[0].grid.shape[1]))
-        said.append(f"{f'{percent(abs(share))} ' if share else ''}{words}, most patch {at} ({written})")
+        part = f"{percent(abs(share))} " if share else ""
+        said.append(say("side", side, share=part, patch=at, most=written))
     return f"; {'; '.join(said)}"
 
 
@@ -223,14 +239,14 @@ def unmoved(spec: Spec, maps: list[Map]) -> str:
     if not moved_by_nothing(maps):
         return ""
     least = least_move(spec)
-    return f"; nothing here moves it: no block by {f'{least:g} logits' if spec.explains_label else percent(least)}"
+    return say("unmoved", least=say("logits", size=f"{least:g}") if spec.explains_label else percent(least))
 
 
-def brighter(span: Domain, count: int, largest: float, one: str, many: str) -> str:
+def brighter(span: Domain, count: int, largest: float, what: str) -> str:
     if not count:
         return ""
     least, most = told_apart(span.high, largest, percent if span.percent else number)
-    return f"; brightest from {least}, {count} {many if count > 1 else one} above it, up to {most}"
+    return say("brighter", f"{what}.one" if count == 1 else what, least=least, count=count, most=most)
 
 
 def told_apart(less: float, more: float, written: Callable[[float], str]) -> tuple[str, str]:
@@ -251,7 +267,7 @@ def taught(shown: list[Shown]) -> list[str]:
     if seen.vit is None or not isinstance(spec.head, int) or spec.layer is None or not spec.way.of_heads:
         return []
     what = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
-    return [f"In training this head was told to {what}."] if what else []
+    return [say("told", what=what)] if what else []
 
 
 def held(maps: list[Map]) -> str:
@@ -259,9 +275,8 @@ def held(maps: list[Map]) -> str:
     if maps[0].colours is None:
         return ""
     shares = [one.held for one in maps]
-    said = from_to(min(shares), max(shares))
-    alike = "; after one layer of one model, what is alike has one colour" if len({*shares}) < len(shares) else ""
-    return f"; they hold {said} of what differs between patches{alike}"
+    alike = "alike" if len({*shares}) < len(shares) else ""
+    return say("held", alike, share=from_to(min(shares), max(shares)))
 
 
 def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, str]) -> str:
@@ -269,22 +284,22 @@ def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, 
     first, maps = shown[0], [one.map for one in shown]
     fixed = [] if "models" in along.values() else [naming.model(first.seen)]
     layers = {one.spec.layer for one in shown}
-    fixed += [f"layer {first.spec.layer}"] if len(layers) == 1 and not spec.way.through_layers else []
+    fixed += [say("layer", layer=first.spec.layer)] if len(layers) == 1 and not spec.way.through_layers else []
     if "heads" not in along.values() and spec.way.of_heads:
         fixed.append(head(first.spec))
-    who = _counted(first.spec.query) if len({one.spec.query for one in shown}) == 1 else "the outlined patch"
+    who = _counted(first.spec.query) if len({one.spec.query for one in shown}) == 1 else say("outlined_patch")
     made, says = ", ".join(fixed), _says(spec, who, shown)
     sentence = f"{made}: {says}" if made else says
-    changing = [f"{where}: {axis}" for where, axis in along.items()]
+    changing = [f"{say(where)}: {say(axis)}" for where, axis in along.items()]
     more = f"{peak(maps, span)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved(spec, maps)}"
-    sentence = f"{sentence[0].upper()}{sentence[1:]}{held(maps)}; {', '.join(changing)}{more}."
+    sentence = f"{capital(sentence)}{held(maps)}; {', '.join(changing)}{more}."
     where = [] if "scales" in along.values() else altered(first.spec, shown)
     return " ".join([sentence, *_brightness(spec, span), *where, *outlined(spec, maps)])
 
 
 def _counted(query) -> str:
     """A patch with what its numbers are."""
-    return f"{asked(query)} (row, column, from 0)" if isinstance(query, tuple | list) else asked(query)
+    return say("counted", who=asked(query)) if isinstance(query, tuple | list) else asked(query)
 
 
 @dataclass(frozen=True)
@@ -297,19 +312,18 @@ class About:
     several: bool = False  # pictures or passes, and each has a likeliest label of its own
 
 
-_BLANKED = {"mean": "the mean colour", "noise": "noise", "neighbours": "what is around"}
 FILLED: dict[str, Callable[[About], str]] = {  # what stands in curly brackets in way_words.py
     "who": lambda a: a.who,
     "text": lambda a: a.spec.text,
     "parts": lambda a: str(len(PART_COLOURS)),
-    "blank": lambda a: _BLANKED[a.spec.blank],
+    "blank": lambda a: say("blank", a.spec.blank),
     "blanked": lambda a: a.spec.blank,
     "method": lambda a: METHODS[a.spec.method].replace(
         "speaks for it", "speaks for it" if a.spec.explains_label else "adds to it"
     ),
     "bare_method": lambda a: METHODS[a.spec.method].partition(",")[0],
     "label": lambda a: _label(a),
-    "explained": lambda a: _label(a) if a.spec.label else f"the feature of {a.who}",
+    "explained": lambda a: _label(a) if a.spec.label else say("feature", who=a.who),
     "margin": lambda a: margin(a.seen),
 }
 
@@ -319,10 +333,12 @@ def _filled(template: str, about: About) -> str:
     return template.format(**{name: FILLED[name](about) for name in names})
 
 
-def _says(spec: Spec, who: str, shown: list[Shown]) -> str:
+def _says(spec: Spec, who: str, shown: list[Shown], many: bool = False) -> str:
     cases = ["signed"] * spec.for_and_against + ["label"] * spec.explains_label
     if spec.way.of_heads and spec.direction == "column":
         cases += [f"column.{spec.words}", "column"]
+    elif many:
+        cases += [f"many.{spec.words}", "many"]
     several = len({id(one.subject) for one in shown}) > 1
     return _filled(spec.way.words("caption", *cases, spec.words), About(spec, shown[0].seen, who, several))
 
@@ -334,7 +350,7 @@ def explained(spec: Spec, seen: Trace) -> dict[str, str]:
     said = {
         "label": (names[int(spec.label)] if names else spec.label) if spec.explains_label else "",
         "made": _filled(spec.way.words("made", *cases), about),
-        "sign": "+ speaks for it, - against it" if spec.for_and_against else "",
+        "sign": say("sign") if spec.for_and_against else "",
         "unit": _filled(spec.way.words("unit", *cases), about),
     }
     return {key: words for key, words in said.items() if words}
@@ -342,17 +358,17 @@ def explained(spec: Spec, seen: Trace) -> dict[str, str]:
 
 def margin(seen: Trace) -> str:
     yes_or_no = seen.vit is not None and seen.vit.config.multi_label
-    return "its own: this model says yes or no to each label" if yes_or_no else "how far it is above the largest other"
+    return say("margin", "own" if yes_or_no else "")
 
 
 def _label(about: About) -> str:
     """By its name, where it has one. The likeliest one is not named where each picture or pass has its own."""
     given, seen = about.spec.label, about.seen
     if (about.several and not given) or seen.vit is None or seen.logits is None:
-        return f"label {given}" if given else "the likeliest label"
+        return say("label", called=given) if given else say("likeliest")
     names, number = seen.vit.config.labels, int(given or seen.logits.argmax())
     called = f"“{names[number]}”" if names else str(number)
-    return f"label {called}" if given else f"the likeliest label, {called},"
+    return say("label", called=called) if given else say("likeliest", "called", called=called)
 
 
 def outlined(spec: Spec, maps: list[Map]) -> list[str]:
@@ -360,17 +376,15 @@ def outlined(spec: Spec, maps: list[Map]) -> list[str]:
     if not has_outline(spec):
         return []
     shares = [share_within(outline(one.grid, spec), one.grid) for one in maps]
-    verb = "Shown" if spec.mask else "Outlined"
-    return [f"{verb}: the patches that hold {from_to(min(shares), max(shares))} of what all patches get."]
+    return [say("outlined", "mask" if spec.mask else "", share=from_to(min(shares), max(shares)))]
 
 
 def queries_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
     full = f"{number(100 * span.high)}%" if span.percent else number(span.high)
     maps = [one.map for one in shown]
-    many = _says(spec, f"{len(shown)} patches", shown).replace("listens", "listen").replace("attends", "attend")
-    sentence = f"{made_with(shown[0].seen, spec, place(spec))}: {many}."
-    sentence = f"{sentence[0].upper()}{sentence[1:]}"
-    return " ".join([sentence, f"A colour is strongest from {full} on.", *outlined(spec, maps), *altered(spec, shown)])
+    many = _says(spec, say("patches", "many", count=len(shown)), shown, many=True)
+    sentence = capital(f"{made_with(shown[0].seen, spec, place(spec))}: {many}.")
+    return " ".join([sentence, say("strongest", size=full), *outlined(spec, maps), *altered(spec, shown)])
 
 
 def made_with(seen: Trace, spec: Spec, where: str) -> str:
@@ -387,12 +401,12 @@ def altered(spec: Spec, shown: list[Shown]) -> list[str]:
 def assumed(traces: Iterable[Trace]) -> list[str]:
     """What nobody has said of these models, and what was taken instead."""
     of = {naming.model(seen): seen.assumed for seen in traces if seen.assumed}
-    return [f"Assumed of {name}: {what}." for name, what in of.items()]
+    return [say("assumed", model=name, what=what) for name, what in of.items()]
 
 
 def _cut(seen: Trace) -> list[str]:
-    said = ", ".join(text.replace(">", " > ").replace("@", " in ") for text in seen.cuts.texts)
-    return [f"Cut in the whole forward pass: {said}."] if said else []
+    edges = ", ".join(text.replace(">", " > ").replace("@", say("in")) for text in seen.cuts.texts)
+    return [say("cut", edges=edges)] * bool(edges) + [say("put", words=words) for words in seen.interventions]
 
 
 def _scaled(spec: Spec, shown: list[Shown]) -> list[str]:
@@ -402,13 +416,12 @@ def _scaled(spec: Spec, shown: list[Shown]) -> list[str]:
         return []
     if not spec.way.of_heads and not spec.whole:  # made of the pass, whatever is asked of one layer
         return []
-    where = "in the whole forward pass" if spec.whole else "in this layer alone"
-    if len({one.spec.layer for one in shown}) > 1 and not spec.whole:
-        where = "in each layer alone"
+    several = len({one.spec.layer for one in shown}) > 1
+    where = say("scaled_in", "pass" if spec.whole else "each" if several else "")
     if number == seen.native_scale:
-        return [f"With 1/√dₖ {where}: the forward pass ran with another scale."]
-    how = "Without 1/√dₖ" if number == 1 else f"Scale {number:.3g} instead of {scale(seen, 'on')}"
-    return [f"{how} {where}."]
+        return [say("scaled", "native", where=where)]
+    without = "off" if number == 1 else ""
+    return [say("scaled", without, where=where, scale=f"{number:.3g}", native=scale(seen, "on"))]
 
 
 def prefix_line(spec: Spec, maps: list[Map]) -> str:
@@ -416,16 +429,22 @@ def prefix_line(spec: Spec, maps: list[Map]) -> str:
     if not maps or not outside(maps[0], spec):
         return ""
     if len(maps) == 1:
-        return f"Not in the picture: {outside(maps[0], spec)}."
+        return say("outside", "one", tokens=outside(maps[0], spec))
     names = {"registers" if name.startswith("reg") else name.upper() for name, _ in maps[0].prefix}
-    who = " and ".join(sorted(names, key=str.isupper, reverse=True))
+    who = say("and").join(map(_registers, sorted(names, key=str.isupper, reverse=True)))
     low, high = min(map(taken, maps)), max(map(taken, maps))
-    verb = "take" if len(names) > 1 or "registers" in names else "takes"
-    return f"Not in the pictures: {who} {verb} {from_to(low, high)} of the row."
+    several = len(names) > 1 or "registers" in names
+    return say("outside", "several" if several else "", names=who, share=from_to(low, high))
 
 
-def title(spec: Spec, where: str) -> str:
+def title(spec: Spec, where: str = "") -> str:
     """For a file's metadata."""
     model = plain_name(spec.model)
-    whose = f"label {spec.label} of {model}" if spec.explains_label else asked(spec.query) if spec.asks else model
-    return f"{method(spec).capitalize()} of {whose}, {where}"
+    whose = (
+        say("label", "of", called=spec.label, model=model)
+        if spec.explains_label
+        else asked(spec.query)
+        if spec.asks
+        else model
+    )
+    return say("title", what=capital(method(spec)), whose=whose, where=where or place(spec))

@@ -21,6 +21,7 @@ from playground.analysis import token_norms
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light
 from playground.figures.drawing.spec import POOLED
+from playground.figures.drawing.way_words import words
 
 if TYPE_CHECKING:
     from playground.analysis.occlusion import Step
@@ -187,21 +188,21 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
     way = spec.way
     if way.coloured:
         return Domain(0, 1, "")  # colours have no bar
-    words = way.words("bar", "signed" if spec.for_and_against else spec.direction)
+    bar = way.words("bar", "signed" if spec.for_and_against else spec.direction)
     if spec.head in POOLED and way.of_heads:
-        words = f"{words}, {POOLED[spec.head]}"
+        bar = f"{bar}, {words('head', 'figure', spec.head)}"
     values = np.concatenate([one.grid.ravel() for one in maps])
     if spec.for_and_against:
         high = max(float(np.abs(values).max()), floor(spec, maps)) or 1.0
-        return Domain(-high, high, words, percent=spec.in_percent, signed=True)
+        return Domain(-high, high, bar, percent=spec.in_percent, signed=True)
     if way.spread:
         shown = values[values <= token_norms.bound(values)] if "typical" in way.uses and spec.typical else values
         low, high = float(shown.min()), float(shown.max())
-        return Domain(low, high if high > low else low + 1, words)
+        return Domain(low, high if high > low else low + 1, bar)
     if way.exposed == "largest":
-        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, words, percent=spec.in_percent)
+        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, bar, percent=spec.in_percent)
     high = spec.ceiling or light.exposure(values)
-    return _rising(spec, high, words, percent=spec.in_percent, open_end=high < 1)
+    return _rising(spec, high, bar, percent=spec.in_percent, open_end=high < 1)
 
 
 def floor(spec: Spec, maps: list[Map]) -> float:

@@ -52,8 +52,10 @@ ROOMY = 4.5  # inches: a width of one's own from here on is made like a page, be
 AXES = {  # of a grid -> the field that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
 }  # fmt: skip
+SIGNED = ("gradient", "integrated")  # methods of relevance that tell for from against
 METHODS = {  # of relevance, as in playground/relevance.py -> what a caption calls them
-    "gradient": "gradient × input", "chefer": "gradient × attention, which knows only what speaks for it",
+    "gradient": "gradient × input", "integrated": "integrated gradients",
+    "chefer": "gradient × attention, which knows only what speaks for it",
     "legrad": "LeGrad, which knows only what speaks for it",
 }  # fmt: skip
 CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options and choice.field != "whole"} | {
@@ -64,7 +66,7 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "method": tuple(METHODS),
     "pack": PACKS,
 }
-POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}  # instead of a head's number
+POOLED = ("mean", "max")  # of all heads, instead of a head's number
 MOVING_DPI = 96
 ALONE = "What is it to be compared with? Add {other_image} or {other_model}."  # a comparison without another one
 
@@ -158,7 +160,7 @@ class Spec:
         object.__setattr__(self, "label", str(self.label))
         if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
             raise OptionError("{depth} is follow, or a number from 1 on; given was {!r}.", self.depth)
-        if self.signed and self.method != "gradient":
+        if self.signed and self.method not in SIGNED:
             raise OptionError(
                 "{} knows only what speaks for an answer and has no sign: leave {signed:True} out, or take "
                 "{method:gradient}.",
@@ -188,7 +190,7 @@ class Spec:
         """Whether its numbers speak for something or against it: they have two colours around zero."""
         if "signed" in self.way.uses and self.signed is not None:
             return self.signed
-        return self.explains_label and ("method" not in self.way.uses or self.method == "gradient")
+        return self.explains_label and ("method" not in self.way.uses or self.method in SIGNED)
 
     @property
     def shares_a_whole(self) -> bool:

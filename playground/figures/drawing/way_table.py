@@ -6,7 +6,6 @@ is committed; a test fails where it is not what Python gives."""
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import fields
 from textwrap import wrap
 
@@ -17,7 +16,7 @@ from playground.figures.drawing.ways import WAYS, Way
 TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
 DERIVED = ("of_heads", "coloured", "spread", "rows", "offer")
 OF_PYTHON = ("whole",)  # the browser asks for `rows`
-FIGURES = ("title", "bar", "caption", "made", "unit")  # words that the browser never says
+FIGURES = ("title", "bar", "caption", "made", "unit", "figure")  # words that the browser never says
 
 
 def record(way: Way) -> dict:
@@ -31,25 +30,53 @@ def _camel(name: str) -> str:
     return first + "".join(map(str.capitalize, rest))
 
 
-def words() -> dict[str, dict[str, str]]:
-    return {
-        language: {key: text for key, text in table.items() if key.split(".")[1] not in FIGURES}
-        for language, table in TABLES.items()
-    }
+def words() -> dict[str, dict[str, dict[str, str]]]:
+    """language -> kind -> name, or name.case -> its words: in few bytes, as every living figure contains them."""
+    said: dict[str, dict[str, dict[str, str]]] = {}
+    for language, table in TABLES.items():
+        for key, text in table.items():
+            name, kind, *cases = key.split(".")
+            if kind not in FIGURES:
+                said.setdefault(language, {}).setdefault(kind, {})[".".join([name, *cases])] = text
+    return said
 
 
-def _short(way: Way) -> str:
-    """A record in few bytes: every living figure contains the table."""
-    lines = wrap(json.dumps(record(way), separators=(", ", ":")), 118, break_long_words=False)
+def usual() -> dict:
+    """What most ways have: a record says only what differs."""
+    records = [record(way) for way in WAYS.values()]
+    most = {}
+    for key in records[0].keys() - {"name"}:
+        values = [one[key] for one in records]
+        most[key] = max(values, key=values.count)
+    return {key: most[key] for key in records[0] if key in most}
+
+
+def _short(said: dict) -> str:
+    lines = wrap(json.dumps(said, separators=(", ", ":")), 118, break_long_words=False)
     return "\n".join(lines).replace(', "', ',"')
 
 
+def _line(key: str, text: str) -> str:
+    """A text of the table, on lines that are no longer than others."""
+    pieces = wrap(text, 100, drop_whitespace=False, break_long_words=False, break_on_hyphens=False) or [""]
+    written = " +\n".join(json.dumps(piece, ensure_ascii=False) for piece in pieces)
+    return f'"{key}":{written},\n'
+
+
 def text() -> str:
-    records = ",\n".join(map(_short, WAYS.values()))
-    said = re.sub(r'": "(?=.{90})', '":\n    "', json.dumps(words(), ensure_ascii=False, indent=2))  # no longer lines
+    most = usual()
+    differs = ({key: value for key, value in record(way).items() if value != most.get(key)} for way in WAYS.values())
+    records = ",\n".join(map(_short, differs))
+    kinds = (
+        f'"{language}":{{\n'
+        + "".join(f"{kind}:{{\n{''.join(map(_line, said, said.values()))}}},\n" for kind, said in table.items())
+        + "},\n"
+        for language, table in words().items()
+    )
     return (
         "// Written by `python -m playground.figures.drawing.way_table`: change playground/figures/drawing/ways.py.\n\n"
-        f"export const WAY_RECORDS = [\n{records},\n];\n\nexport const WAY_WORDS = {said};\n"
+        f"export const WAY_USUAL =\n{_short(most)};\n\nexport const WAY_RECORDS = [\n{records},\n];\n\n"
+        f"export const WAY_WORDS = {{\n{''.join(kinds)}}};\n"
     )
 
 

@@ -1,8 +1,9 @@
-"""What a way to look is called, by figures and by the browser. Another language is another table with these keys.
+"""What ways to look are called, and what figures and the browser say of them. Another language is another table with
+these keys.
 
-A key is a way's name, what is said of it, and sometimes in which case: "weight.caption.column". Curly brackets stand
-for what differs from figure to figure: see FILLED in captions.py, and core/sentence.js and lens/lockline.js of the
-browser."""
+A key is a name, of a way or of a part of a sentence, what is said of it, and sometimes in which case:
+"weight.caption.column". Curly brackets stand for what differs from figure to figure: see FILLED and `say` in
+captions.py, and core/sentence.js and lens/lockline.js of the browser."""
 
 from __future__ import annotations
 
@@ -39,6 +40,8 @@ ENGLISH = {
     # caption: in the sentence beneath a figure
     "weight.caption": "whom {who} listens to",
     "weight.caption.paper": "whom {who} attends to",
+    "weight.caption.many": "whom {who} listen to",
+    "weight.caption.many.paper": "whom {who} attend to",
     "weight.caption.column": "who listens to {who}",
     "weight.caption.column.paper": "who attends to {who}",
     "value.caption": "what arrives at {who}",
@@ -134,10 +137,77 @@ ENGLISH = {
     "occlusion.note.label": "what the label loses when a patch is blanked, in logits; blue and hatched: it gains",
     "text.note": "cosine with the text, if the model read each patch alone after this layer",
     "label.note": "logit lens: the last norm and the classifier read each patch after this layer",
-    # sentence: above the pictures in the browser, where the patch with the most is all that is said
-    "norm.sentence": "This layer's longest feature vector stands {place}: its length is {value}.",
-    "label.sentence": "After this layer “{label}” is likeliest {place} ({value}).",
-    "text.sentence": "Most like “{label}” is the patch {place}: a cosine of {value}.",
+    # sentence: above the pictures in the browser. {share} is printed bold, {place} in the colour of the key, in this
+    # order; the first letter becomes a capital. First those of a form, which a way names (`Way.sentence`)
+    "listens.sentence": "{opening}{who} gives {share} of its attention to places outside its {k}×{k} "
+    "neighbourhood{most}",
+    "listens.sentence.token": "{opening}{who} gives {share} of its attention to the picture's patches{most}",
+    "even.sentence": "{opening}{who} listens to all {tokens} tokens nearly alike: {share} on average, {largest} at "
+    "most.",
+    "even.sentence.exactly": "{opening}{who} listens to all {tokens} tokens alike: {share} to each.",
+    "mostly.sentence": ", most of all {place} ({amount}){special}",
+    "mostly.sentence.itself": ", and the most to {place} ({amount}){special}",
+    "mostly.sentence.near": ", but the most stays near, {place} ({amount}){special}",
+    "mostly.sentence.beaten": ", of the patches most to the one {place} ({amount}){special}",
+    "special.sentence": ".",
+    "special.sentence.one": "; {names} gets {taken}.",
+    "special.sentence.several": "; {names} get {taken}.",
+    "heard.sentence": "{opening}{who} is heard {share} as much as the average token, the most from {place}.",
+    "heard.sentence.gives": "{opening}{who} is heard {share} as much as the average token, the most from {place}, "
+    "which gives it {amount} of its own.",
+    "times.sentence": "{times} times",
+    "arrives.sentence": "{opening}counting how long the values are, {share} of what {who} mixes comes from outside "
+    "its {k}×{k} neighbourhood, the most from {place} ({amount}).",
+    "arrives.sentence.token": "{opening}counting how long the values are, {share} of what {who} mixes comes from the "
+    "picture's patches, the most from {place} ({amount}).",
+    "best.sentence": "{opening}{who} asks, and the best answer comes from {place}: a score of {value} before the "
+    "softmax.",
+    "resembles.sentence": "what resembles {who} most, in this layer's features, is {place}: a cosine of {value}.",
+    "coloured.sentence": "Patches of one colour have features of one kind, in this layer.",
+    "parts.sentence": "The part that {who} belongs to covers {share} of this picture.",
+    "parts.sentence.both": "The part that {who} belongs to covers {share} of this picture and {there} of the other.",
+    "flows.sentence": "By rollout, which counts weights alone, {share} of what reaches {who} from the picture comes "
+    "from outside its {k}×{k} neighbourhood, the most from {place} ({amount}).",
+    "flows.sentence.token": "By rollout, which counts weights alone, {share} of what reaches {who} from the picture "
+    "comes from patches of the picture, the most from {place} ({amount}).",
+    "moves.sentence": "Through all layers together, {share} of what moves the feature of {who} lies outside its "
+    "{k}×{k} neighbourhood, the most {within} ({amount}).",
+    "moves.sentence.token": "Through all layers together, {share} of what moves the feature of {who} lies in patches "
+    "of the picture, the most {within} ({amount}).",
+    "moves.sentence.label": "Through all layers, {place} speaks most for {label} ({value}), {other} most against it "
+    "({less}).",
+    "moves.sentence.alone": "Through all layers, {place} speaks most for {label} ({value}), nothing against it.",
+    "blanked.sentence": "Blanking moves the feature of {who} most {block}: by {amount} for a patch.",
+    "blanked.sentence.label": "Blanking {place} takes most from {label} ({value}), blanking {other} gives it most "
+    "({less}).",
+    "blanked.sentence.alone": "Blanking {place} takes most from {label} ({value}), and nothing that is blanked gives "
+    "it more.",
+    "against.sentence": "Nothing in the picture speaks for {label}, most against it {place} ({less}).",
+    "against.sentence.alone": "Nothing in the picture speaks for {label} or against it.",
+    "unmoved.sentence": "Nothing here moves {what}: blanking changes it by less than {least}, whatever block it takes.",
+    "waiting.sentence": "The numbers are on their way.",
+    "waiting.sentence.asks": "{opening}{who}: the numbers are on their way.",
+    "filter.sentence": "The filter gives {share} to places outside the {k}×{k} neighbourhood, most of all to {place} "
+    "({amount}).",
+    "filter.sentence.near": "The filter gives {share} to places outside the {k}×{k} neighbourhood, but the most stays "
+    "near, at {place} ({amount}).",
+    # and what stands in them
+    "patch.sentence": "this patch",
+    "feature.sentence": "the feature of {who}",
+    "itself.sentence": "itself",
+    "quoted.sentence": "“{label}”",
+    "place.sentence": "row {row}, column {column}",
+    "opening.sentence": "{scale}, ",
+    "within.sentence": "at {place}",
+    "within.sentence.here": "{place}",
+    "within.sentence.itself": "in {place}",
+    "block.sentence": "at {place}",
+    "block.sentence.here": "{place}",
+    "block.sentence.itself": "patch {place}",
+    # where the patch with the most is all that is said: of each way
+    "norm.sentence": "This layer's longest feature vector stands {within}: its length is {value}.",
+    "label.sentence": "After this layer {label} is likeliest {within} ({value}).",
+    "text.sentence": "Most like {label} is the patch {within}: a cosine of {value}.",
     # pair: what the patch under the cursor is to the locked one, in the browser
     "similarity.pair": "cosine {value}",
     "components.pair": "cosine {value}",
@@ -163,6 +233,109 @@ ENGLISH = {
     "label.waiting": "The classifier reads each patch after layer {layer}…",
     "text.waiting": "The model reads “{text}”…",
     "relevance.after": "Blank patches (occlusion) to see how well this foretells what moves.",
+    # figure: what figures say beside that, in captions, headings and titles of files
+    "patch.figure": "patch {row}, {column}",
+    "patches.figure": "patches",
+    "patches.figure.many": "{count} patches",
+    "token.figure": "token {number}",
+    "registers.figure": "registers",
+    "register.figure": "register {number}",
+    "cls.figure": "the class token",
+    "dist.figure": "the distillation token",
+    "picture.figure": "the picture",
+    "counted.figure": "{who} (row, column, from 0)",
+    "outlined_patch.figure": "the outlined patch",
+    "feature.figure": "the feature of {who}",
+    "layer.figure": "layer {layer}",
+    "layer.figure.after": "after layer {layer}",
+    "head.figure": "head {head}",
+    "head.figure.mean": "the mean of all heads",
+    "head.figure.max": "the largest of all heads",
+    "through_layers.figure": "through all layers",
+    "every_head.figure": "all heads of all layers",
+    "every_head.figure.of_layer": "all heads of layer {layer}",
+    "and.figure": " and ",
+    "and.figure.models": ", and ",
+    "to.figure": " to ",
+    "in.figure": " in ",
+    "column.figure": "{name}, by column",
+    "scale.figure": "scale {scale}",
+    "no_scale.figure": "no scale",
+    "breadth.figure": "about {count} tokens",
+    "breadth.figure.even": "even",
+    "listened.figure": ", about {count} of {tokens} tokens (2^entropy)",
+    "listened.figure.even": ", evenly: all {tokens} tokens alike",
+    "same_place.figure": "; the same place in the other grid is {who}",
+    "logarithmic.figure": "Brightness is logarithmic, down to a thousandth of the brightest.",
+    "logarithmic.figure.own": "Brightness is logarithmic, down to a thousandth of its own largest.",
+    "exposed_alone.figure": "Each map is exposed by itself.",
+    "brighter.figure.patches": "; brightest from {least}, {count} patches above it, up to {most}",
+    "brighter.figure.patches.one": "; brightest from {least}, {count} patch above it, up to {most}",
+    "brighter.figure.places": "; brightest from {least}, {count} places above it, up to {most}",
+    "brighter.figure.places.one": "; brightest from {least}, {count} place above it, up to {most}",
+    "blanked.figure": "; blanked in {blocks}, each patch with its part of its block",
+    "blocks.figure": "blocks of {others} and {last}, the smaller where more moved",
+    "blocks.figure.one": "blocks of {last}",
+    "blank.figure.mean": "the mean colour",
+    "blank.figure.noise": "noise",
+    "blank.figure.neighbours": "what is around",
+    "side.figure.for": "{share}for it, most patch {patch} ({most})",
+    "side.figure.for.several": "for it up to {most}",
+    "side.figure.for.none": "nothing speaks for it",
+    "side.figure.against": "{share}against it, most patch {patch} ({most})",
+    "side.figure.against.several": "against it up to {most}",
+    "side.figure.against.none": "nothing speaks against it",
+    "sign.figure": "+ speaks for it, - against it",
+    "unmoved.figure": "; nothing here moves it: no block by {least}",
+    "logits.figure": "{size} logits",
+    "margin.figure": "how far it is above the largest other",
+    "margin.figure.own": "its own: this model says yes or no to each label",
+    "label.figure": "label {called}",
+    "label.figure.of": "label {called} of {model}",
+    "likeliest.figure": "the likeliest label",
+    "likeliest.figure.called": "the likeliest label, {called},",
+    "told.figure": "In training this head was told to {what}.",
+    "held.figure": "; they hold {share} of what differs between patches",
+    "held.figure.alike": "; they hold {share} of what differs between patches; after one layer of one model, what is "
+    "alike has one colour",
+    "outlined.figure": "Outlined: the patches that hold {share} of what all patches get.",
+    "outlined.figure.mask": "Shown: the patches that hold {share} of what all patches get.",
+    "strongest.figure": "A colour is strongest from {size} on.",
+    "assumed.figure": "Assumed of {model}: {what}.",
+    "cut.figure": "Cut in the whole forward pass: {edges}.",
+    "put.figure": "Put into the forward pass: {words}.",
+    "scaled.figure": "Scale {scale} instead of {native} {where}.",
+    "scaled.figure.off": "Without 1/√dₖ {where}.",
+    "scaled.figure.native": "With 1/√dₖ {where}: the forward pass ran with another scale.",
+    "scaled_in.figure": "in this layer alone",
+    "scaled_in.figure.trained": "as trained",
+    "scaled_in.figure.each": "in each layer alone",
+    "scaled_in.figure.pass": "in the whole forward pass",
+    "outside.figure": "Not in the pictures: {names} takes {share} of the row.",
+    "outside.figure.several": "Not in the pictures: {names} take {share} of the row.",
+    "outside.figure.one": "Not in the picture: {tokens}.",
+    "outside.figure.each": "Not in the pictures: {parts}.",
+    "outside.figure.atlas": "Not in the maps: the prefix tokens take {share}.",
+    "title.figure": "{what} of {whose}, {where}",
+    # along the rows and the columns of a grid
+    "rows.figure": "rows",
+    "columns.figure": "columns",
+    "layers.figure": "layers",
+    "heads.figure": "heads",
+    "pictures.figure": "pictures",
+    "models.figure": "models",
+    "scales.figure": "scales",
+    "grid.figure.title": "{what} by {along}",
+    # of one layout
+    "atlas.figure": "{model}: what each head gives to the {side}×{side} places around a patch, which is in the "
+    "middle, on average over this picture; the frame names its habit{more}.",
+    "atlas.figure.title": "Head atlas of {model}",
+    "components.figure.title": "Colours of features of {model}, after layer {layer}",
+    "curves.figure": "{rows} rows of one random query and {keys} random keys of width dₖ. Lines: medians; bands: "
+    "eight rows of ten.",
+    "curves.figure.title": "Softmax with and without 1/√dₖ",
+    "match.figure": "The line joins two patches that match: after layer {layer} each resembles the other most.",
+    "match.figure.none": "By features after layer {layer} it has no match in the other picture.",
 }
 TABLES = {"en": ENGLISH}
 

@@ -75,11 +75,8 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
     seen, averaged = shown[0].seen, np.stack([one.map.grid for one in shown])
     side, over = averaged.shape[-1], int((averaged > span.high).sum())
-    sentence = (
-        f"{naming.model(seen)}: what each head gives to the {side}×{side} places around a patch, "
-        "which is in the middle, on average over this picture; the frame names its habit"
-        f"{captions.brighter(span, over, float(averaged.max()), 'place', 'places')}."
-    )
+    more = captions.brighter(span, over, float(averaged.max()), "places")
+    sentence = captions.say("atlas", model=naming.model(seen), side=side, more=more)
     altered = captions.altered(spec, shown) if spec.whole else []
     return " ".join([f"{sentence[0].upper()}{sentence[1:]}", *altered])
 
@@ -88,7 +85,7 @@ def outside(spec: Spec, shown: list[Shown]) -> str:
     if not shown[0].seen.prefix:
         return ""
     taken = [captions.taken(one.map) for one in shown]
-    return f"Not in the maps: the prefix tokens take {captions.from_to(min(taken), max(taken))}."
+    return captions.say("outside", "atlas", share=captions.from_to(min(taken), max(taken)))
 
 
 def numbers(spec: Spec, shown: list[Shown]) -> list[tables.Table]:
@@ -110,7 +107,7 @@ ATLAS = Layout(
     caption,
     numbers,
     outside,
-    titled=lambda spec: f"Head atlas of {plain_name(spec.model)}",
+    titled=lambda spec: captions.say("atlas", "title", model=plain_name(spec.model)),
     maps=averages,
     expose=exposed,
     unused={
@@ -120,7 +117,5 @@ ATLAS = Layout(
         "letters": "the layout has no panels of its own",
         **dict.fromkeys(("over", "mass", "mask", "smooth"), SMALL),
     },
-    one_pass=True,
     of_heads=True,
-    still=("layers", "scale", "patches"),
 )

@@ -78,13 +78,13 @@ def _with_line(spec: Spec, shown: list[Shown], drawn: Drawn, there: tuple[int, i
 
 def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
     made = dict.fromkeys(captions.made_with(one.seen, spec, captions.place(one.spec)) for one in shown)
-    sentences = captions.sentences(spec, shown, span, ", and ".join(made))
+    sentences = captions.sentences(spec, shown, span, captions.say("and", "models").join(made))
     if not _is_matched(shown):
         return sentences
     layer = shown[0].seen.upper_layer
     if match(shown) is None:
-        return f"{sentences} By features after layer {layer} it has no match in the other picture."
-    return f"{sentences} The line leads to its match by features after layer {layer}: each resembles the other most."
+        return f"{sentences} {captions.say('match', 'none', layer=layer)}"
+    return f"{sentences} {captions.say('match', layer=layer)}"
 
 
 COMPARE = Layout(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from playground.analysis import scale
+from playground.figures.drawing import captions
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.one_map import OneMap, Shown
 from playground.figures.drawing.spec import Spec
@@ -151,10 +152,7 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 
 
 def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    return (
-        f"{scale.MANY:,} rows of one random query and {scale.KEYS} random keys of width dₖ. Lines: medians; bands: "
-        "eight rows of ten."
-    )
+    return captions.say("curves", rows=f"{scale.MANY:,}", keys=scale.KEYS)
 
 
 def numbers(spec: Spec, shown: list[Shown]) -> list[Table]:
@@ -177,7 +175,7 @@ CURVES = Layout(
     caption,
     numbers,
     outside=lambda spec, shown: "",
-    titled=lambda spec: "Softmax with and without 1/√dₖ",
+    titled=lambda spec: captions.say("curves", "title"),
     maps=curves,
     expose=lambda spec, shown: (Domain(0, 1, ""), [Domain(0, 1, "")] * len(shown)),
     unused=dict.fromkeys(
@@ -187,7 +185,5 @@ CURVES = Layout(
         ),
         RANDOM,
     ) | {"letters": "the layout has no panels of its own"},
-    still=("layers", "scale", "patches"),
-    of_pictures=False,
     facts={"rows": str(scale.MANY), "keys": str(scale.KEYS)},
 )  # fmt: skip

@@ -98,8 +98,7 @@ def called(axis: Axis, value, seen, model: str) -> str:
     if axis.name == "heads":
         return {"mean": "mean", "max": "largest"}.get(value) or f"head {value}"
     if axis.name == "scales":
-        said = captions.scale(seen, value)
-        return said if said == "no scale" else f"scale {said}"
+        return captions.scaled(seen, value)
     if axis.name == "patches":
         return captions.asked(value) if isinstance(value, tuple) else query_words(value)
     return model if axis.name == "models" else PurePath(value).stem
@@ -188,7 +187,8 @@ def outside(spec: Spec, shown: list[Shown]) -> str:
 
 def _titled(spec: Spec) -> str:
     along = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
-    return f"{captions.method(spec).capitalize()} by {' and '.join(along)}"
+    axes_in_words = captions.say("and").join(map(captions.say, along))
+    return captions.say("grid", "title", what=captions.capital(captions.method(spec)), along=axes_in_words)
 
 
 GRID = Layout(
@@ -202,5 +202,4 @@ GRID = Layout(
     prepared=prepared,
     uses=("rows", "columns", "colours"),
     beside=lambda spec: "many",
-    offered=False,
 )

@@ -90,13 +90,12 @@ COMPONENTS = Layout(
     "the colours of the features after a layer: their first three principal components",
     one_head,
     HEAD.draw,
-    titled=lambda spec: f"Colours of features of {plain_name(spec.model)}, after layer {spec.layer}",
+    titled=lambda spec: captions.say("components", "title", model=plain_name(spec.model), layer=spec.layer),
     prepared=lambda spec: replace(spec, what="components"),
     unused={
         **dict.fromkeys(("query", "head", "direction", "what", "marker"), ALIKE),
         **dict.fromkeys(("over", "mass", "mask"), COLOURS),
     },
-    one_pass=True,
 )
 
 

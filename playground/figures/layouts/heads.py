@@ -20,8 +20,8 @@ HEADS = Layout(
     "heads",
     "all heads of a layer",
     of_a_layer,
-    caption=lambda spec, shown, span: captions.caption(spec, shown, span, f"layer {spec.layer}"),
-    where=lambda spec: f"all heads of layer {spec.layer}",
+    caption=lambda spec, shown, span: captions.caption(spec, shown, span, captions.say("layer", layer=spec.layer)),
+    titled=lambda spec: captions.title(spec, captions.say("every_head", "of_layer", layer=spec.layer)),
     uses=("colours",),
     unused={"head": "the layout shows all heads"},
     of_heads=True,
@@ -67,7 +67,7 @@ WALL = Layout(
     of_every_layer,
     matrix,
     caption=lambda spec, shown, span: captions.caption(spec, shown, span, ""),
-    where=lambda spec: "all heads of all layers",
+    titled=lambda spec: captions.title(spec, captions.say("every_head")),
     prepared=lambda spec: small_maps(replace(spec, draw="heat")),
     uses=("colours",),
     unused={
@@ -77,5 +77,4 @@ WALL = Layout(
         **dict.fromkeys(("mass", "mask", "draw", "smooth"), SMALL),
     },
     of_heads=True,
-    still=("layers",),
 )

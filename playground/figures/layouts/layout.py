@@ -72,6 +72,9 @@ def of_panels(spec: Spec, shown: list[Shown], span: Domain) -> str:
     return captions.caption(spec, shown, span, captions.places(shown))
 
 
+SWEPT = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it turns
+
+
 @dataclass(frozen=True)
 class Layout:
     name: str
@@ -81,23 +84,42 @@ class Layout:
     caption: Callable[[Spec, list[Shown], Domain], str] = of_panels
     numbers: Callable[[Spec, list[Shown]], list[tables.Table]] = tables.of_maps
     outside: Callable[[Spec, list[Shown]], str] = lambda spec, shown: captions.prefix_line(spec, [s.map for s in shown])
-    where: Callable[[Spec], str] = captions.place  # in the title: "layer 4, head 0"
-    titled: Callable[[Spec], str] | None = None  # instead of a title of what, whose and where
+    titled: Callable[[Spec], str] = captions.title  # in what its file says of itself
     maps: Callable[[list[OneMap]], list[Map]] = maps_of
     expose: Callable[[Spec, list[Shown]], tuple[Domain, list[Domain]]] = exposed
     prepared: Callable[[Spec], Spec] = lambda spec: spec  # with what the layout itself decides
     uses: tuple[str, ...] = ()  # options that only some layouts have a use for: see SPECIAL
     unused: Mapping[str, str] = field(default_factory=dict)  # an option that all others use -> why this one does not
     beside: Callable[[Spec], str] = lambda spec: ""  # "pass": the same at another scale; "other": a trace; "many"
-    one_pass: bool = False  # it says nothing of a scale that one layer alone would have
     of_heads: bool = False  # it has nothing to show of what has no heads
     asks: bool = False  # it marks a patch, whatever it shows
-    alters_scale: bool = False  # by itself
-    still: tuple[str, ...] = ()  # sweeps along which nothing changes
     alive: bool = False  # an .html can begin with it
-    offered: bool = True  # in Export
-    of_pictures: bool = True
-    facts: Mapping[str, str] = field(default_factory=dict)  # of its file, where it has no picture
+    facts: Mapping[str, str] = field(default_factory=dict)  # of its file, where it is of no picture
+
+    @property
+    def of_pictures(self) -> bool:
+        return not self.facts
+
+    @property
+    def alters_scale(self) -> bool:
+        """By itself."""
+        return self.prepared(Spec(scale="on")).scale != "on"
+
+    @property
+    def one_pass(self) -> bool:
+        """No patch asks: it shows what the pass has left, and nothing of a scale that one layer alone would have."""
+        return self.of_pictures and "query" in self.unused
+
+    @property
+    def still(self) -> set[str]:
+        """The sweeps that would draw the same picture again and again."""
+        fixed = {sweep for sweep, option in SWEPT.items() if option in self.unused}
+        return fixed | {"scale"} if self.alters_scale or self.one_pass else fixed
+
+    @property
+    def offered(self) -> bool:
+        """In Export, where nobody says which rows and columns."""
+        return "rows" not in self.uses
 
     def settled(self, spec: Spec) -> Spec:
         """Fills in the options that the layout decides, then the usual ones."""
@@ -126,10 +148,7 @@ class Layout:
         )
 
     def title(self, spec: Spec) -> str:
-        spec = self.prepared(spec)
-        if self.titled:
-            return self.titled(spec)
-        return captions.title(spec, self.where(spec))
+        return self.titled(self.prepared(spec))
 
     def check(self, spec: Spec) -> None:
         """Says why the layout has nothing to show of this."""
@@ -146,7 +165,7 @@ def outside_of_each(spec: Spec, shown: list[Shown], names: list[tuple[str, str]]
     """What each of the maps leaves out, by its heading."""
     taken = [(heading, captions.outside(one.map, spec)) for (heading, _), one in zip(names, shown, strict=True)]
     parts = [f"{heading}: {tokens}" for heading, tokens in taken if tokens]
-    return f"Not in the pictures: {'; '.join(parts)}." if parts else ""
+    return captions.say("outside", "each", parts="; ".join(parts)) if parts else ""
 
 
 MANY = 24  # maps on one sheet: each is small

@@ -24,11 +24,9 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 def names(spec: Spec, shown: list[Shown]) -> list[tuple[str, str]]:
     """(heading, what stands beneath it)"""
     seen = shown[0].seen
-    trained = "as trained" if seen.scale == seen.native_scale else "in this layer alone"
-    altered = captions.scale(seen, spec.scale)
-    heading = altered if altered == "no scale" else f"scale {altered}"
-    where = "in the whole forward pass" if spec.whole else "in this layer alone"
-    return [(f"scale {captions.scale(seen, 'on')}", trained), (heading, where)]
+    trained = captions.say("scaled_in", "trained" if seen.scale == seen.native_scale else "")
+    where = captions.say("scaled_in", "pass" if spec.whole else "")
+    return [(captions.scaled(seen, "on"), trained), (captions.scaled(seen, spec.scale), where)]
 
 
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
@@ -49,6 +47,4 @@ SCALE = Layout(
     prepared=lambda spec: replace(spec, scale="off" if spec.scale == "on" else spec.scale),
     uses=("colours",),
     beside=lambda spec: "pass" if spec.whole else "",
-    alters_scale=True,
-    still=("scale",),
 )

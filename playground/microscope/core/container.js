@@ -28,6 +28,20 @@ export function toContainer(header, arrays) {
   return out;
 }
 
+// A container's bytes with more entries in its header.
+export function withHeader(bytes, more) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const text = new TextEncoder().encode(JSON.stringify({ ...header, ...more }));
+  const padded = Math.ceil((4 + text.length) / ALIGN) * ALIGN - 4;
+  const out = new Uint8Array(padded + bytes.length - length);
+  new DataView(out.buffer).setUint32(0, padded, true);
+  out.fill(32, 4, 4 + padded);
+  out.set(text, 4);
+  out.set(bytes.subarray(4 + length), 4 + padded);
+  return out;
+}
+
 // Bits of the nearest float16 numbers, of two as near the even one; what is too large becomes the largest.
 export function toHalves(values) {
   const out = new Uint16Array(values.length);

@@ -25,10 +25,20 @@ export function asGuessed(x, { low, high, step, log }) {
   return Math.min(high, Math.max(low, rounded));
 }
 
+// What is counted is typed: a whole number, exactly.
+export const isTyped = ({ step }) => Number.isInteger(step);
+
+export function asTyped(x, { low, high, step }) {
+  return Math.min(high, Math.max(low, Math.round(x / step) * step));
+}
+
+// The guess that is nearest to the truth.
+export const nearest = (truth, asked) => (isTyped(asked) ? asTyped : asGuessed)(truth, asked);
+
 // `asked`: how the guess was made; whoever chose the number nearest to the truth has guessed right.
 export function nearOf(guess, truth, asked) {
   if (guess === truth) return "exactly";
-  if (guess === asGuessed(truth, asked)) return "as near as the scale allows";
+  if (guess === nearest(truth, asked)) return "as near as the scale allows";
   if (guess > 0 && truth > 0) {
     const times = Math.max(guess / truth, truth / guess);
     if (times >= 1.5) return `${shortText(times, 2)} times too ${guess > truth ? "high" : "low"}`;

@@ -1,4 +1,5 @@
 // Nine tokens whose queries and keys are arrows in a plane, and their attention. No DOM in here.
+
 import { softmaxInPlace } from "./core.js";
 
 export const TOKENS = 9;
@@ -59,3 +60,21 @@ export function softmaxRow(scores, scale) {
   const gradient = scale * Math.sqrt(Math.max(0, squares - 2 * cubes + squares * squares)); // ‖∂weights/∂(q·k)‖
   return { weights, deviation, entropy, peak: Math.max(...weights), gradient };
 }
+
+// The softmax of a few scores, with and without subtracting the largest.
+
+// In numbers of 32 bits: what is larger than the largest of them is infinite.
+export function powersOf(scores) {
+  const largest = Math.max(...scores);
+  const plain = Float32Array.from(scores, Math.exp);
+  const stable = Float32Array.from(scores, (score) => Math.exp(score - largest));
+  return { plain, naive: shares(plain), stable, weights: shares(stable) };
+}
+
+function shares(powers) {
+  const sum = powers.reduce((before, power) => Math.fround(before + power), 0);
+  return powers.map((power) => power / sum);
+}
+
+// nan, or all three 0: x ÷ ∞
+export const isBroken = (naive) => !(Math.abs(naive.reduce((a, b) => a + b, 0) - 1) < 1e-3);

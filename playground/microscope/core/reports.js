@@ -7,7 +7,7 @@ export const reportsHere = () => (document.documentElement.__reports ??= {});
 
 export function reportNumbers(drawing, numbers) {
   reportsHere()[drawing] = numbers;
-  dispatchEvent(new CustomEvent(REPORTED_EVENT));
+  dispatchEvent(new CustomEvent(REPORTED_EVENT, { detail: drawing }));
 }
 
 export const onReport = (listen, signal) => addEventListener(REPORTED_EVENT, listen, { signal });

@@ -1,25 +1,37 @@
 // The one sentence above the pictures: what is seen, in plain words, with the two numbers that matter. It comes in five
 // parts, because the share is printed bold and the place in the colour of the key:
 //   before [share] between [place] after
-// No DOM in here.
+// Its words are keys into the table of words (playground/figures/drawing/way_words.py), for another language is another
+// table. No DOM in here.
 
 import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
-import { sizeWords, wayOf, wayWords } from "./ways.js";
+import { sizeWords, tableWords, wayOf } from "./ways.js";
 
 const WORTH_TELLING = 0.1; // what special tokens take is said from this share on
 
-const inParts = (before, share = "", between = "", place = "", after = "") => ({
-  before,
-  share,
-  between,
-  place,
-  after,
-});
+// Where share and place stand in a sentence, until it is cut there: nobody types these.
+const SHARE = "\u0001";
+const PLACE = "\u0002";
+
+const words = (name, filled = {}, ...cases) =>
+  tableWords(name, "sentence", cases.filter(Boolean), { share: SHARE, place: PLACE, ...filled });
+
+const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+// The five parts of a sentence, in which the share stands before the place.
+function inParts(text, share = "", place = "") {
+  const [before, rest] = text.includes(SHARE) ? text.split(SHARE) : [null, text];
+  const [between, after = ""] = rest.split(PLACE);
+  const held = { place: rest.includes(PLACE) ? place : "", after };
+  if (before === null) return { before: capital(between), share: "", between: "", ...held };
+  return { before: capital(before), share, between, ...held };
+}
 
 export const wholeSentence = ({ before, share, between, place, after }) => before + share + between + place + after;
 
-export const placeName = (patch, columns) => `row ${Math.floor(patch / columns)}, column ${patch % columns}`;
+export const placeName = (patch, columns) =>
+  words("place", { row: Math.floor(patch / columns), column: patch % columns });
 
 // What the values of a picture's patches say, seen from patch `mark` (−1: a special token asks): how much lies outside
 // the k × k neighbourhood, which patch has the most, and where that is. `from`: where the patches begin in `values`.
@@ -60,179 +72,126 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 //   part: of parts: {here, there: its share of the picture and of the compared one, or null},
 //   heard: of a column, what this token receives, 1 on average }
 export function sentenceOf(facts) {
-  const { seen, scale, name } = facts;
+  const { seen, scale, name, label } = facts;
   const way = wayOf(facts);
-  const trained = !way.ofHeads || !scale;
-  const opening = trained ? "" : `${scale}, `;
-  const capital = (words) => (trained ? words[0].toUpperCase() + words.slice(1) : words);
-  const subject = opening + capital(name ? name : "this patch");
-  if (way.coloured) return FORMS[way.sentence](facts, subject);
-  if (facts.unmoved)
-    return inParts(
-      `Nothing here moves ${facts.label ? `“${facts.label}”` : `the feature of ${name || "this patch"}`}: `,
-      "",
-      "",
-      "",
-      `blanking changes it by less than ${facts.unmoved}, whatever block it takes.`,
-    );
-  if (facts.ends) return aboutBothSides(facts, BOTH_SIDES[way.sentence]);
+  const who = name || words("patch");
+  const opening = way.ofHeads && scale ? words("opening", { scale }) : "";
+  const about = { ...facts, way, filled: { who, opening, k: facts.k, label: label && words("quoted", { label }) } };
+  if (way.coloured) return FORMS[way.sentence](about);
+  if (facts.unmoved) {
+    const what = about.filled.label || words("feature", { who });
+    return inParts(words("unmoved", { what, least: facts.unmoved }));
+  }
+  if (facts.ends) return aboutBothSides(about);
   if (!seen && facts.waits) return inParts(facts.waits);
-  if (!seen) return inParts(facts.asks ? `${subject}: the numbers are on their way.` : "The numbers are on their way.");
-  if (way.ofHeads && !way.raw && facts.direction === "column") return aboutColumn(facts, subject, way);
-  return FORMS[way.sentence](facts, subject, opening, capital);
+  if (!seen) return inParts(words("waiting", about.filled, facts.asks && "asks"));
+  if (way.ofHeads && !way.raw && facts.direction === "column") return aboutColumn(about);
+  return FORMS[way.sentence](about);
 }
 
-function aboutAttention(facts, subject) {
-  const { seen, name } = facts;
-  if (facts.even) return aboutEven(facts, subject);
-  const { between, place, after } = ofTheMost(facts, percent(seen.value));
-  const to = name ? " to the picture's patches" : ` to places outside its ${facts.k}×${facts.k} neighbourhood`;
-  return inParts(`${subject} gives `, percent(seen.far), ` of its attention${to}${between}`, place, after);
+const isItself = ({ seen }) => seen.where === "itself";
+const placeOf = (about) => (isItself(about) ? words("itself") : about.place);
+const whereCase = (about) => (isItself(about) ? "itself" : about.place === "here" && "here");
+const ofToken = ({ name }) => name && "token";
+
+function aboutAttention(about) {
+  if (about.even) return aboutEven(about);
+  const { filled, seen } = about;
+  const most = ofTheMost(about, percent(seen.value));
+  return inParts(words("listens", { ...filled, most }, ofToken(about)), percent(seen.far), placeOf(about));
 }
 
-function aboutEven({ tokens, most }, subject) {
+function aboutEven({ filled, tokens, most }) {
   const mean = percent(1 / tokens);
-  const at = percent(most ?? 1 / tokens);
-  const after = at === mean ? " to each." : ` on average, ${at} at most.`;
-  return inParts(`${subject} listens to all ${tokens} tokens ${at === mean ? "" : "nearly "}alike: `, mean, after);
+  const largest = percent(most ?? 1 / tokens);
+  return inParts(words("even", { ...filled, tokens, largest }, largest === mean && "exactly"), mean);
 }
 
 // Of the filter without a network, see core/nearness.js.
 export function nearnessSentence({ k, seen, place }) {
-  const most = seen.where === "near" ? "but the most stays near, at" : "most of all to";
-  const outside = `${percent(seen.far)} to places outside the ${k}×${k} neighbourhood`;
-  return `The filter gives ${outside}, ${most} ${place} (${percent(seen.value)}).`;
+  const filled = { k, share: percent(seen.far), place, amount: percent(seen.value) };
+  return words("filter", filled, seen.where === "near" && "near");
 }
-
-// "stands here", "stands at row 2, column 7"
-const placed = ({ place }) => (place === "here" ? place : `at ${place}`);
 
 // ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
-function ofTheMost({ seen, place, special }, amount) {
+function ofTheMost({ seen, special }, amount) {
   const beaten = special?.most > seen.value; // the most of all goes to a token that has no place
-  const rest =
-    special?.share >= WORTH_TELLING || beaten
-      ? `; ${special.names} ${/ and |registers/.test(special.names) ? "get" : "gets"} ${percent(special.share)}.`
-      : ".";
-  const after = ` (${amount})${rest}`;
-  if (seen.where === "itself") return { between: ", and the most to ", place: "itself", after };
-  if (seen.where === "near") return { between: ", but the most stays near, ", place, after };
-  return { between: beaten ? ", of the patches most to the one " : ", most of all ", place, after };
+  const isTold = special?.share >= WORTH_TELLING || beaten;
+  const several = isTold && / and |registers/.test(special.names);
+  const taken = isTold && { names: special.names, taken: percent(special.share) };
+  const rest = words("special", taken || {}, several ? "several" : isTold && "one");
+  const where = seen.where === "far" ? beaten && "beaten" : seen.where;
+  return words("mostly", { amount, special: rest }, where);
 }
 
-function aboutColumn({ seen, place, heard, name }, subject, { rows }) {
-  const times = `${heard.toFixed(heard < 9.95 ? 1 : 0)} times`;
-  const most = rows && seen.where !== "itself" ? `, which gives it ${percent(seen.value)} of its own.` : ".";
-  const where = seen.where === "itself" && !name ? "itself" : place;
-  return inParts(`${subject} is heard `, times, " as much as the average token, the most from ", where, most);
+function aboutColumn(about) {
+  const { filled, seen, heard, way, name } = about;
+  const times = words("times", { times: heard.toFixed(heard < 9.95 ? 1 : 0) });
+  const gives = way.rows && !isItself(about) && "gives";
+  const text = words("heard", { ...filled, amount: percent(seen.value) }, gives);
+  return inParts(text, times, name ? about.place : placeOf(about));
 }
 
-function aboutValues({ seen, place, name, k }, _subject, opening, capital) {
-  const of = name ? `what ${name} mixes` : "what this patch mixes";
-  const outside = name ? "the picture's patches" : `outside its ${k}×${k} neighbourhood`;
-  return inParts(
-    `${opening}${capital(`counting how long the values are, `)}`,
-    percent(seen.far / seen.total),
-    ` of ${of} comes from ${outside}, the most from `,
-    seen.where === "itself" ? "itself" : place,
-    ` (${percent(seen.value / seen.total)}).`,
-  );
+// How much of all comes from far away, and where the most comes from.
+function aboutShares(form) {
+  return (about) => {
+    const { filled, seen } = about;
+    const amount = percent(seen.value / seen.total);
+    const within = words("within", {}, whereCase(about));
+    const text = words(form, { ...filled, amount, within }, ofToken(about));
+    return inParts(text, percent(seen.far / seen.total), placeOf(about));
+  };
 }
 
-const aboutScores = ({ seen, place }, subject) =>
-  inParts(
-    `${subject} asks, and the best answer comes from `,
-    "",
-    "",
-    seen.where === "itself" ? "itself" : place,
-    `: a score of ${seen.value.toFixed(1)} before the softmax.`,
-  );
-
-function aboutParts({ part }, subject) {
-  if (!part) return inParts("Patches of one colour have features of one kind, in this layer.");
-  const there = part.there === null ? "." : ` and ${percent(part.there)} of the other.`;
-  return inParts(
-    `The part that ${subject.toLowerCase()} belongs to covers `,
-    percent(part.here),
-    ` of this picture${there}`,
-  );
+function aboutScores(about) {
+  const value = about.seen.value.toFixed(1);
+  return inParts(words("best", { ...about.filled, value }), "", placeOf(about));
 }
 
-const aboutSimilarity = ({ seen, place, name }) =>
-  inParts(`What resembles ${name || "this patch"} most, in this layer's features, is `, "", "", place, aCosine(seen));
+function aboutParts({ filled, part }) {
+  if (!part) return aboutColours();
+  const both = part.there !== null;
+  const there = both ? percent(part.there) : "";
+  return inParts(words("parts", { ...filled, there }, both && "both"), percent(part.here));
+}
 
-const aCosine = ({ value }) => `: a cosine of ${value.toFixed(2)}.`;
+const aboutColours = () => inParts(words("coloured"));
 
-function aboutBlanking({ seen, place, name }) {
-  const where = seen.where === "itself" ? "itself" : place;
-  const at = where === "itself" ? "patch " : place === "here" ? "" : "at ";
-  const what = `the feature of ${name || "this patch"}`;
-  return inParts(`Blanking moves ${what} most ${at}`, "", "", where, `: by ${percent(seen.value)} for a patch.`);
+const aboutSimilarity = ({ filled, seen, place }) =>
+  inParts(words("resembles", { ...filled, value: seen.value.toFixed(2) }), "", place);
+
+function aboutBlanking(about) {
+  const block = words("block", {}, whereCase(about));
+  return inParts(words("blanked", { ...about.filled, block, amount: percent(about.seen.value) }), "", placeOf(about));
 }
 
 // Of a label, whose map has two signs.
-function aboutBothSides({ ends: { most, least, written }, label }, said) {
-  const against = least.value < 0 ? ` (${written(least.value)}).` : "";
-  if (!(most.value > 0))
-    return inParts(`Nothing in the picture speaks for “${label}”, most against it `, "", "", least.place, against);
-  return said(most, least, `“${label}” (${written(most.value)})`, against);
-}
-
-const BOTH_SIDES = {
-  moves(most, least, label, against) {
-    const other = against ? `${least.place} most against it${against}` : "nothing against it.";
-    return inParts("Through all layers, ", "", "", most.place, ` speaks most for ${label}, ${other}`);
-  },
-  blanked(most, least, label, against) {
-    const other = against
-      ? `blanking ${least.place} gives it most${against}`
-      : "and nothing that is blanked gives it more.";
-    return inParts("Blanking ", "", "", most.place, ` takes most from ${label}, ${other}`);
-  },
-};
-
-const amount = ({ value, total }) => ` (${percent(value / total)}).`;
-const placeOf = ({ seen, place }) => (seen.where === "itself" ? "itself" : place);
-
-function aboutMoving(facts) {
-  const { seen, place, name, k } = facts;
-  const outside = name ? "in patches of the picture" : `outside its ${k}×${k} neighbourhood`;
-  const at = seen.where === "itself" ? "in " : place === "here" ? "" : "at ";
-  const moves = ` of what moves the feature of ${name || "this patch"} lies ${outside}, the most ${at}`;
-  const begins = "Through all layers together, ";
-  return inParts(begins, percent(seen.far / seen.total), moves, placeOf(facts), amount(seen));
-}
-
-function aboutRollout(facts) {
-  const { seen, name, k } = facts;
-  const outside = name ? "patches of the picture" : `outside its ${k}×${k} neighbourhood`;
-  const from = ` of what reaches ${name || "this patch"} from the picture comes from ${outside}, the most from `;
-  const begins = "By rollout, which counts weights alone, ";
-  return inParts(begins, percent(seen.far / seen.total), from, placeOf(facts), amount(seen));
+function aboutBothSides({ ends: { most, least, written }, filled, way }) {
+  const isAgainst = least.value < 0;
+  const sides = { ...filled, value: written(most.value), less: written(least.value), other: least.place };
+  if (!(most.value > 0)) return inParts(words("against", sides, !isAgainst && "alone"), "", least.place);
+  return inParts(words(way.sentence, sides, isAgainst ? "label" : "alone"), "", most.place);
 }
 
 const DIGITS = { cosine: 2, length: 1 };
 
-// Where the patch with the most lies is all that is said: in words of the table.
-function aboutTheMost(facts, subject) {
-  const way = wayOf(facts);
-  const { value } = facts.seen;
-  const written = way.unit in DIGITS ? value.toFixed(DIGITS[way.unit]) : sizeWords(value, way.unit);
-  const filled = { label: facts.label, value: written, subject };
-  const [before, after] = wayWords(way, "sentence", [facts.direction], filled).split("{place}");
-  return inParts(before, "", "", placed(facts), after);
+// Where the patch with the most lies is all that is said: each way has words of its own.
+function aboutTheMost({ filled, way, seen, place }) {
+  const value = way.unit in DIGITS ? seen.value.toFixed(DIGITS[way.unit]) : sizeWords(seen.value, way.unit);
+  const within = words("within", {}, place === "here" && "here");
+  return inParts(words(way.name, { ...filled, value, within }), "", place);
 }
 
 // A way to look names its form: see `sentence` in playground/figures/drawing/ways.py.
 const FORMS = {
   listens: aboutAttention,
-  arrives: aboutValues,
+  arrives: aboutShares("arrives"),
   best: aboutScores,
   resembles: aboutSimilarity,
-  coloured: () => inParts("Patches of one colour have features of one kind, in this layer."),
+  coloured: aboutColours,
   parts: aboutParts,
-  flows: aboutRollout,
-  moves: aboutMoving,
+  flows: aboutShares("flows"),
+  moves: aboutShares("moves"),
   blanked: aboutBlanking,
   most: aboutTheMost,
 };

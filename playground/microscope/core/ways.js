@@ -1,7 +1,7 @@
 // A way to look is one record: what its numbers are made of, how they become colours, in what they are written, what is
 // said of them. The table is Python's (playground/figures/drawing/ways.py). No DOM in here.
 import { percent, shortNumber } from "./numbers.js";
-import { WAY_RECORDS, WAY_WORDS } from "./waytable.js";
+import { WAY_RECORDS, WAY_USUAL, WAY_WORDS } from "./waytable.js";
 
 // What the browser makes of a row or a column of weights, for the ways to look that are made of those: one function
 // each, called for every head in every frame. No DOM in here.
@@ -14,17 +14,20 @@ export const MADE_OF_WEIGHTS = {
   },
 };
 
-export const WAYS = Object.freeze(Object.fromEntries(WAY_RECORDS.map((way) => [way.name, Object.freeze(way)])));
+const wholeWay = (way) => Object.freeze({ ...WAY_USUAL, ...way });
+export const WAYS = Object.freeze(Object.fromEntries(WAY_RECORDS.map((way) => [way.name, wholeWay(way)])));
 export const FIRST_WAY = WAY_RECORDS[0].name; // where nothing else is chosen
 
 export const wayOf = (view) => WAYS[view.what];
 
-// What is said of a way, in the first of these cases that has words of its own; "" where nothing is.
-export function wayWords(way, kind, cases = [], filled = {}, language = "en") {
-  const table = WAY_WORDS[language];
-  const said = cases.map((name) => table[`${way.name}.${kind}.${name}`]).find((words) => words !== undefined);
-  return fill(said ?? table[`${way.name}.${kind}`] ?? "", filled);
+// The words of a table's name in the first of these cases that has words of its own; "" where nothing is said.
+export function tableWords(name, kind, cases = [], filled = {}, language = "en") {
+  const table = WAY_WORDS[language][kind];
+  const own = cases.map((one) => table[`${name}.${one}`]).find((words) => words !== undefined);
+  return fill(own ?? table[name] ?? "", filled);
 }
+
+export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
 
 const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
 

@@ -49,6 +49,21 @@ export function show(element, visible) {
   if (element.hidden === visible) element.hidden = !visible;
 }
 
+// One stop of the Tab key, and the arrow keys within it.
+export function oneStop(box, itemsOf) {
+  for (const [i, one] of itemsOf().entries()) one.tabIndex = i ? -1 : 0;
+  box.addEventListener("keydown", (event) => {
+    const items = itemsOf();
+    const from = items.indexOf(event.target);
+    const to = items[from + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0)];
+    if (from < 0 || !to || to === items[from]) return;
+    event.preventDefault();
+    event.stopPropagation();
+    for (const one of items) one.tabIndex = one === to ? 0 : -1;
+    to.focus();
+  });
+}
+
 // Canvases: made, fitted to the screen, filled with one pixel a patch.
 
 export function makeCanvas(width, height) {
@@ -59,6 +74,19 @@ export function makeCanvas(width, height) {
 }
 
 export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
+
+const CUT_FRAMES = 3; // which a toolbar and a lens take to settle
+// A change of much that is on view is a cut: nothing slides from its old place to its new one. These elements are seen
+// again when they are laid out. They keep the focus, which hidden ones would lose.
+export function cutTo(elements, change) {
+  const see = (opacity) => {
+    for (const { style } of elements) style.opacity = opacity;
+  };
+  see("0");
+  change();
+  const settle = (left) => requestAnimationFrame(() => (left ? settle(left - 1) : see("")));
+  settle(CUT_FRAMES);
+}
 
 // Gives a canvas on the page the pixels of the screen. True when its size changed, which also wipes it.
 export function fitCanvas(canvas, width, height, ratio) {

@@ -25,7 +25,7 @@ function drawGrid(context, w, h, rows, columns, unit) {
 }
 
 // Outlines a cell and writes its weight beside it, where there is room for it that the marked patch leaves.
-function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colour } }, unit) {
+function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colour, low } }, unit) {
   const cw = w / columns,
     ch = h / rows;
   const x = (patch % columns) * cw,
@@ -36,7 +36,7 @@ function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colou
   context.font = `600 ${12 * unit}px system-ui, sans-serif`;
   const width = context.measureText(text).width + 10 * unit,
     height = 19 * unit;
-  const top = Math.min(h - height, Math.max(0, y + ch / 2 - height / 2));
+  const top = Math.min(h - height, Math.max(0, y + ch / 2 - (low ? 0 : height / 2)));
   const [before, after] = [x - width - unit, x + cw + unit];
   const [markX, markY] = [(mark % columns) * cw, Math.floor(mark / columns) * ch];
   const meetsMark =

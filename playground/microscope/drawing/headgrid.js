@@ -9,10 +9,11 @@ export const magmaAt = (t) => {
   return [MAGMA[i], MAGMA[i + 1], MAGMA[i + 2]];
 };
 
-// Calls onPoint(layer, head) for the cell under the cursor or the focus, onClick(layer, head, event) for a clicked one.
+// Calls onPoint(layer, head) for the cell under the cursor or the focus, onClick(layer, head, event) for a clicked one,
+// onLayer(layer) for a clicked number of a layer, if that is given.
 // tag: "a" where a click leads to another page, else "button".
-export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick }) {
-  const cells = [];
+export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, onLayer }) {
+  const [cells, sides] = [[], []];
   const corner = document.createElement("div");
   Object.assign(corner, { className: "corner", textContent: "layer" });
   const grid = document.createElement("div");
@@ -23,7 +24,10 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick }) 
     ...Array.from({ length: heads }, (_, head) => named("div", "over", head === 0 ? "head 0" : head)),
   );
   for (let layer = 0; layer < layers; layer++) {
-    grid.append(named("div", "side", layer));
+    const side = named(onLayer ? "button" : "div", "side", layer);
+    if (onLayer) side.addEventListener("click", () => onLayer(layer));
+    sides.push(side);
+    grid.append(side);
     for (let head = 0; head < heads; head++) {
       const cell = named(tag, "cell", "");
       Object.assign(cell, { tabIndex: cells.length ? -1 : 0 });
@@ -50,7 +54,7 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick }) 
   });
   grid.addEventListener("keydown", (event) => walk(event, placeOf(event), at, layers, heads));
   place.replaceChildren(grid);
-  return { at, grid };
+  return { at, grid, sides };
 }
 
 // The Tab key stops once at the grid; inside, the arrow keys move.

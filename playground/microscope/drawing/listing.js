@@ -49,6 +49,17 @@ export const markedWords = (text) =>
     .map((part) => (part.startsWith("`") ? `<code>${part.slice(1, -1)}</code>` : emphasised(part)))
     .join("");
 
+// The same for several paragraphs: lines that begin with a dash are a list; :blue[…], :orange[…] and :green[…] have the
+// colours of queries, keys and values.
+export const markedBlocks = (text) =>
+  text
+    .split("\n\n")
+    .map((block) => (block.startsWith("- ") ? bulletsOf(block.slice(2).split("\n- ")) : `<p>${markedWords(block)}</p>`))
+    .join("")
+    .replace(/:(blue|orange|green)\[(.+?)\]/g, '<span class="in-$1">$2</span>');
+
+const bulletsOf = (lines) => `<ul>${lines.map((line) => `<li>${markedWords(line)}</li>`).join("")}</ul>`;
+
 const emphasised = (text) =>
   text
     .replace(/\*\*(.+?)\*\*/g, "<b>$1</b>")

@@ -23,15 +23,22 @@ function openStage(parentElement, create) {
   const root = parentElement.querySelector("[data-drawing]");
   const kept = Object.seal({
     data: null, //          what came last
-    drawing: null, //       {take, paint, read}
+    drawing: null, //       {take, paint, read, end}
     stage: null, //         what the drawing may use
     setStateValue: null, // Streamlit's
     frame: 0,
     alive: true,
     close: null,
+    tellNow: null, //       what is waiting to be told, before it is closed
   });
-  const told = new Map(),
-    timers = new Map();
+  const told = new Map();
+  const pending = {}; // what is told next
+  let telling = 0;
+  const tellPage = () => {
+    if (!Object.keys(pending).length) return;
+    kept.setStateValue("settings", { ...pending });
+    for (const one of Object.keys(pending)) delete pending[one];
+  };
   const paint = () => {
     kept.frame = 0;
     if (kept.alive && kept.data && root.clientWidth) kept.drawing.paint(themeOf(root));
@@ -42,11 +49,9 @@ function openStage(parentElement, create) {
     redraw: () => (kept.frame ||= requestAnimationFrame(paint)),
     tell: (key, value) => {
       told.set(key, value);
-      clearTimeout(timers.get(key));
-      timers.set(
-        key,
-        setTimeout(() => kept.setStateValue(key, value), PATIENCE),
-      );
+      pending[key] = value;
+      clearTimeout(telling);
+      telling = setTimeout(tellPage, PATIENCE);
     },
     // Whether to take a value that comes from the page. Not while a newer one is still on its way to the page.
     heeds: (key, value) => {
@@ -63,9 +68,11 @@ function openStage(parentElement, create) {
   kept.close = () => {
     kept.alive = false;
     observer.disconnect();
+    kept.drawing.end?.();
     cancelAnimationFrame(kept.frame);
-    for (const timer of timers.values()) clearTimeout(timer);
+    clearTimeout(telling);
   };
+  kept.tellNow = tellPage;
   return kept;
 }
 

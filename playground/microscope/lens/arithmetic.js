@@ -5,7 +5,7 @@ import { ROLES } from "../core/colours.js";
 import { holdsHead, largestIndex } from "../core/core.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { fitCanvas, say, show } from "../drawing/dom.js";
-import { divisorOf, scaleText, tokenName } from "./readouts.js";
+import { divisorOf, placeHere, saidHere, scaleText } from "./readouts.js";
 import { isMap, isMean } from "./shown.js";
 
 // The token that is pointed at while a patch is locked, and what the locked one gives it.
@@ -51,7 +51,7 @@ export function productText(pack, scale) {
 }
 
 const SUMS = `
-  <header><h2>One weight, <b class="chip query"></b> to <b class="chip key"></b></h2>
+  <header><h2><span>One weight,</span> <b class="chip query"></b> <span>to</span> <b class="chip key"></b></h2>
     <button class="close" aria-label="Close the arithmetic" title="Close (Esc)">×</button></header>
   <canvas role="img" aria-label="The query's numbers, the key's numbers and their products"></canvas>
   <p class="product" aria-live="off"></p>
@@ -119,19 +119,17 @@ export function paintSums(choice, frame, page) {
   placeSums(page);
   const { pack, scale } = shown;
   const pair = pairOf(pack, view.layer, view.head, chosen.query, chosen.key, scale);
-  say(sums.query, tokenName(chosen.query, pack));
-  say(sums.key, tokenName(chosen.key, pack));
-  writeSteps(sums.steps, stepsOf(pair, pack, scale)); // first: the strips get the height that is left
+  say(sums.query, placeHere(page, chosen.query, pack));
+  say(sums.key, placeHere(page, chosen.key, pack));
+  writeSteps(sums.steps, stepsOf(page, pair, pack, scale)); // first: the strips get the height that is left
   fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
   const { dimension } = choice;
   const place = dimension >= 0 && dimension < pack.dim ? dimension : largestPlace(pair.products);
   drawStrips(sums.canvas, pair, place, unit, colours);
   const number = (x) => x.toFixed(2).replace("-", "−");
-  say(
-    sums.product,
-    `number ${place + 1} of ${pack.dim}: ${number(pair.q[place])} × ${number(pair.k[place])} = ` +
-      number(pair.products[place]),
-  );
+  const which = { place: place + 1, count: pack.dim };
+  const begins = saidHere(page, "sumsNumber", `number ${which.place} of ${which.count}`, which);
+  say(sums.product, `${begins}: ${number(pair.q[place])} × ${number(pair.k[place])} = ${number(pair.products[place])}`);
 }
 
 function largestPlace(products) {
@@ -188,13 +186,19 @@ function drawStrips(canvas, { q, k, products }, place, unit, colours) {
 }
 
 // What is done, and what comes out.
-function stepsOf(pair, pack, scale) {
+function stepsOf(page, pair, pack, scale) {
   const number = (x) => x.toFixed(2).replace("-", "−");
+  const [dim, product, largest] = [pack.dim, productText(pack, scale), number(pair.largest)];
+  const [count, total] = [grouped(pair.of), pair.total.toPrecision(4)];
+  const power = `e^(score − ${largest}), the row's largest taken off`;
   return [
-    [`q·k: the sum of the ${pack.dim} products`, number(pair.dot)],
-    [`the score ${productText(pack, scale)}`, number(pair.score)],
-    [`e^(score − ${number(pair.largest)}), the row's largest taken off`, pair.exponential.toPrecision(3)],
-    [`of the sum of all ${grouped(pair.of)} of these, ${pair.total.toPrecision(4)}`, percent(pair.weight)],
+    [saidHere(page, "sumsDot", `q·k: the sum of the ${dim} products`, { dim }), number(pair.dot)],
+    [saidHere(page, "sumsScore", `the score ${product}`, { product }), number(pair.score)],
+    [saidHere(page, "sumsPower", power, { largest }), pair.exponential.toPrecision(3)],
+    [
+      saidHere(page, "sumsTotal", `of the sum of all ${count} of these, ${total}`, { count, total }),
+      percent(pair.weight),
+    ],
   ];
 }
 

@@ -3,7 +3,7 @@
 import { scaleOf, scaleToDial } from "../core/view.js";
 import { canBeLit } from "../core/ways.js";
 import { makeCanvas, say, show } from "../drawing/dom.js";
-import { layerRange, prefixName } from "./readouts.js";
+import { layerRange, prefixName, saidHere } from "./readouts.js";
 import { canAsk, layersAtHand } from "./shown.js";
 
 // What the canvas of the second picture shows.
@@ -46,7 +46,8 @@ export function showChoices(choice, data, page, from = "") {
   refs.layer.min = String(within[0]);
   refs.layer.max = String(within.at(-1));
   refs.layer.value = String(view.layer);
-  refs.layer.setAttribute("aria-valuetext", `layer ${view.layer}, ${layerRange(data)}`);
+  const layerNow = saidHere(page, "layerNow", `layer ${view.layer}, ${layerRange(data)}`, { layer: view.layer });
+  refs.layer.setAttribute("aria-valuetext", layerNow);
   refs.layer.disabled = main.pack.stored.size < 2 && !canAsk(data, "layers");
   if (from !== "dial")
     refs.dial.value = String(Math.round(1000 * scaleToDial(scaleOf(view, main.pack), main.pack.scale)));

@@ -3,7 +3,7 @@
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { dialToScale, queryOf, sameToken, tokenOf } from "../core/view.js";
 import { canBeLit } from "../core/ways.js";
-import { show } from "../drawing/dom.js";
+import { cutTo, show } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
 import { closeSums, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
@@ -11,10 +11,9 @@ import { showChoices, valueOfButton } from "./choices.js";
 import { refresh } from "./layout.js";
 import { holdsLine } from "./lockline.js";
 import { surprise } from "./moment.js";
-import { copyLink, savePicture, togglePresenting } from "./saving.js";
+import { beginShare, copyLink, savePicture, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
-import { beginShare } from "./share.js";
 import { depthOf } from "./shown.js";
 
 // ---------------------------------------------------------------------------------------------------------- pointing
@@ -90,47 +89,53 @@ export function bindPointer(lens) {
 const CLICKER = { PageDown: 1, PageUp: -1 }; // what a presenter's remote control sends
 const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
 
-export function bindKeys(lens) {
+// Keys reach the lens when the focus is in it, and when it is nowhere: before anybody has pressed anything.
+export function bindKeys(lens, signal) {
+  const { root } = lens.page;
+  root.tabIndex = -1; // a click anywhere on it keeps the keys
+  root.addEventListener("keydown", (event) => actByKey(lens, event), { signal });
+  document.addEventListener("keydown", (event) => event.target === document.body && actByKey(lens, event), { signal });
+}
+
+function actByKey(lens, event) {
   const { choice, data, frame, page } = lens;
-  page.root.tabIndex = -1; // a click anywhere on it keeps the keys
-  page.root.addEventListener("keydown", (event) => {
-    if (!data.main || event.ctrlKey || event.metaKey || event.altKey || event.target.type === "text") return;
-    const { view } = choice,
-      { main } = data,
-      { refs } = page;
-    const { pack } = main;
-    const inSlider = event.target.tagName === "INPUT";
-    const steps = choice.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
-    if (event.key in steps && stepScene(choice, data, page, steps[event.key])) {
-      // that was all
-    } else if (event.key.startsWith("Arrow")) {
-      if (inSlider || event.target !== refs.picture) return;
-      const token = choice.hover >= 0 ? choice.hover : tokenOf(view.query, pack);
-      const patch = patchAfterKey(event.key, Math.max(0, token - pack.prefixCount), pack.rows, pack.columns);
-      choice.hover = -1;
-      page.choose({ query: patchText(patch, pack.columns), locked: true });
-    } else if (event.key === "Escape") {
-      if (closeSheets(page) || closeSums(page)) return;
-      // A browser leaves its own full screen by itself; where it was forbidden, the lens has to.
-      if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
-      else page.choose({ locked: false });
-    } else if (event.key === "[" || event.key === "]")
-      page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
-    else if (event.key === "," || event.key === ".") page.choose({ head: view.head + (event.key === "." ? 1 : -1) });
-    else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key)))
-      page.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
-    else if (event.key === "s") flip(choice, page);
-    else if (event.key === "d" && canBeLit(view)) page.choose({ draw: view.draw === "heat" ? "light" : "heat" });
-    else if (event.key === "h") holdExposure(choice, frame, page);
-    else if (event.key === "w") page.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
-    else if (event.key === "a") openSums(choice, frame, page);
-    else if (event.key === "b") surprise(choice, data, page);
-    else if (event.key === "n") toggleNearness(choice, data, page);
-    else if (event.key === "x") cutAimed(lens);
-    else if (event.key === "l" && lens.page.see) lens.page.see.turn();
-    else return;
-    event.preventDefault();
-  });
+  if (!data.main || event.ctrlKey || event.metaKey || event.altKey || event.target.type === "text") return;
+  const { view } = choice,
+    { main } = data,
+    { refs } = page;
+  const { pack } = main;
+  const inSlider = event.target.tagName === "INPUT";
+  const steps = choice.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
+  const by = steps[event.key];
+  if (by && (stepScene(choice, data, page, by) || (choice.presenting && page.see?.stepMoment(by)))) {
+    // that was all
+  } else if (event.key.startsWith("Arrow")) {
+    if (inSlider || event.target !== refs.picture) return;
+    const token = choice.hover >= 0 ? choice.hover : tokenOf(view.query, pack);
+    const patch = patchAfterKey(event.key, Math.max(0, token - pack.prefixCount), pack.rows, pack.columns);
+    choice.hover = -1;
+    page.choose({ query: patchText(patch, pack.columns), locked: true });
+  } else if (event.key === "Escape") {
+    if (closeSheets(page) || closeSums(page)) return;
+    // A browser leaves its own full screen by itself; where it was forbidden, the lens has to.
+    if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
+    else page.choose({ locked: false });
+  } else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
+  else if (event.key === "," || event.key === ".") page.choose({ head: view.head + (event.key === "." ? 1 : -1) });
+  else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key)))
+    page.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
+  else if (event.key === "s") flip(choice, page);
+  else if (event.key === "d" && canBeLit(view)) page.choose({ draw: view.draw === "heat" ? "light" : "heat" });
+  else if (event.key === "h") holdExposure(choice, frame, page);
+  else if (event.key === "w") page.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
+  else if (event.key === "a") openSums(choice, frame, page);
+  else if (event.key === "b") surprise(choice, data, page);
+  else if (event.key === "n") toggleNearness(choice, data, page);
+  else if (event.key === "x") cutAimed(lens);
+  else if (event.key === "p") togglePresenting(lens);
+  else if (event.key === "l" && lens.page.see) lens.page.see.turn();
+  else return;
+  event.preventDefault();
 }
 
 // Rows compare only at one exposure: the one on the screen stays, until it is let go.
@@ -151,7 +156,8 @@ export function bindButtons(lens) {
     const button = event.target.closest?.("button");
     if (!button || !data.main) return;
     const group = button.closest("[data-choice]");
-    if (group) page.choose({ [group.dataset.choice]: valueOfButton(button) });
+    if (group?.dataset.choice === "beside") cutTo([refs.below], () => page.choose({ beside: valueOfButton(button) }));
+    else if (group) page.choose({ [group.dataset.choice]: valueOfButton(button) });
     if (button.dataset.head) page.choose({ head: Number(button.dataset.head) });
     if (button.dataset.token) {
       const again = choice.view.locked && choice.view.query === button.dataset.token;
@@ -181,11 +187,17 @@ export function bindButtons(lens) {
   refs.saving.addEventListener("click", () => toggleSheet(page, "saving"));
   refs.scenes.addEventListener("click", () => toggleSheet(page, "scenes"));
   refs.sending.addEventListener("click", () => openShare(lens));
-  refs.link.addEventListener("click", () => copyLink(choice, data, page));
+  refs.link.addEventListener("click", () => {
+    if (data.main.trace.private)
+      openShare(lens, "link"); // which says what does not travel
+    else copyLink(choice, data, page);
+  });
   refs.more.addEventListener("click", () => {
-    choice.more = !choice.more;
-    showChoices(choice, data, page);
-    refresh(lens);
+    cutTo([page.root], () => {
+      choice.more = !choice.more;
+      showChoices(choice, data, page);
+      refresh(lens);
+    });
   });
   refs.present.addEventListener("click", () => togglePresenting(lens));
   refs.showMe.addEventListener("click", () => data.host.showMe());
@@ -202,11 +214,11 @@ function step(choice, page, way) {
   else page.choose({ depth: Math.max(1, depthOf(choice.view) + Number(way)) });
 }
 
-export function openShare(lens) {
+export function openShare(lens, way = "picture") {
   const { page } = lens;
   if (!lens.data.main) return;
   toggleSheet(page, "sending");
-  if (!page.refs.sendingSheet.hidden) beginShare(lens);
+  if (!page.refs.sendingSheet.hidden) beginShare(lens, way);
 }
 
 function toggleSheet(page, name) {

@@ -1,4 +1,5 @@
 // How large things are and which colours they have: both depend on the page around the lens.
+
 import { ROLES } from "../core/colours.js";
 import { canBeLit } from "../core/ways.js";
 import { fitCanvas } from "../drawing/dom.js";
@@ -243,4 +244,38 @@ export function readyThumb(frame, thumb) {
     frame.thumbPhoto = makePhoto(image, (clientWidth || 1) * frame.ratio, (clientHeight || 1) * frame.ratio);
   }
   if (thumb.print?.photo !== frame.thumbPhoto) thumb.print = makePrint(frame.thumbPhoto, thumb.canvas);
+}
+
+// A picture that is on its way: the photograph is shown at once, where and as large as it will stand, and nothing of
+// the former picture is claimed any more.
+
+// `bitmap`: what is shown until a trace of it is here; null: the former picture is shown again.
+export function expectPicture(lens, bitmap) {
+  const { frame, page } = lens;
+  if (!bitmap && !page.expected) return;
+  page.expected?.close?.();
+  page.expected = bitmap;
+  page.root.classList.toggle("expects", Boolean(bitmap));
+  refresh(lens);
+  if (!bitmap) return;
+  const canvas = expectedCanvas(page);
+  fitCanvas(canvas, frame.pictureWidth, frame.pictureHeight, frame.ratio);
+  canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  page.see?.expects();
+}
+
+// Its trace is shown from now on.
+export function endExpecting(page) {
+  page.expected?.close?.();
+  page.expected = null;
+  page.root.classList.remove("expects", "waits");
+}
+
+function expectedCanvas({ refs }) {
+  const there = refs.pictureBox.querySelector(".expected");
+  if (there) return there;
+  const canvas = document.createElement("canvas");
+  canvas.className = "expected";
+  refs.pictureBox.append(canvas);
+  return canvas;
 }

@@ -86,22 +86,20 @@ import { askForMissing, bring, bringBest, dropOld, stopAsking } from "./asking.j
 import { buildHeads, showChoices } from "./choices.js";
 import { bindButtons, bindKeys, bindPointer, openShare, pressOutside, tokenUnder } from "./controls.js";
 import { bindCurtain } from "./curtain.js";
-import { endExpecting, expectPicture } from "./expecting.js";
 import { askForExplained, bindExplained } from "./explained.js";
 import { bindFilm } from "./film.js";
 import { endGhost, greet } from "./ghost.js";
 import { bindKindLine, writeKindSoon } from "./kindline.js";
-import { overflowOf, refresh } from "./layout.js";
+import { endExpecting, expectPicture, overflowOf, refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
 import { askedAgain, bestView, bindMoment, lookForMoment, noteOpening, settle } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
-import { leavePresenting, pictureCanvas } from "./saving.js";
+import { bindShare, leavePresenting, pictureCanvas } from "./saving.js";
 import { bindScenes, readKept } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
-import { bindShare } from "./share.js";
 import { canAsk, overlayNow, resolve } from "./shown.js";
 import { createState } from "./state.js";
 
@@ -131,7 +129,6 @@ export function createLens(parent, options = {}) {
   };
   bindPointer(lens);
   bindCurtain(choice, page);
-  bindKeys(lens);
   bindButtons(lens);
   bindSums(choice, frame, page);
   bindLine(lens);
@@ -171,7 +168,7 @@ export function createLens(parent, options = {}) {
     greet: (began) => greet(lens, began),
     focus: () => page.refs.picture.focus(),
     see: page.see,
-    // The photograph that is on its way, or null; see expecting.js.
+    // The photograph that is on its way, or null; see layout.js.
     expect: (bitmap) => expectPicture(lens, bitmap),
     // Another picture is on its way: until then nobody chooses a patch of the old one.
     wait: (sentence) => {
@@ -224,6 +221,7 @@ function followThePage(lens) {
   document.fonts?.ready.then(() => refresh(lens));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
   window.addEventListener("resize", () => refresh(lens), { signal });
+  bindKeys(lens, signal);
   document.addEventListener("fullscreenchange", () => leavePresenting(lens), { signal });
   document.addEventListener("pointerdown", (event) => pressOutside(page, event), { signal, capture: true });
   return () => {
@@ -399,13 +397,13 @@ function onFrame(lens) {
   frame.painted = frame.shown.token;
   if (pointed) frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - start;
   if (unfinished) page.schedule();
-  writeKindSoon(lens);
+  if (!page.see?.on) writeKindSoon(lens);
   askForMissing(lens, pointed && !dirty);
   askForExplained(lens);
   lookForMoment(choice, data, page);
   clearTimeout(page.speaking);
   if (page.ghost) return; // a screen reader need not follow it
-  page.speaking = setTimeout(() => say(page.refs.live, describe(lens)), 600);
+  page.speaking = setTimeout(() => say(page.refs.live, page.see?.on ? page.see.spoken() : describe(lens)), 600);
 }
 
 // ------------------------------------------------------------------------------------------- what is shown, in numbers

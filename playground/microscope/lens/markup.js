@@ -182,7 +182,7 @@ export const MARKUP = `
   <div class="curve">
     <canvas data-ref="curve" role="img" aria-label="Weights from largest to smallest"></canvas>
     <p class="soft"><span>weights, largest first</span>
-      <span class="kernel-key">the kernel's <b data-ref="curveCount">9</b></span></p>
+      <span class="kernel-key"><span>the kernel's</span> <b data-ref="curveCount">9</b></span></p>
   </div>
   </div>
 </aside>
@@ -223,6 +223,7 @@ export const MARKUP = `
     <div><dt><kbd>b</kbd></dt><dd>surprise me</dd></div>
     <div><dt><kbd>n</kbd></dt><dd>colour and nearness alone, without a network</dd></div>
     <div><dt><kbd>PgDn</kbd> <kbd>PgUp</kbd></dt><dd>next scene</dd></div>
+    <div><dt><kbd>p</kbd></dt><dd>present, as large as the screen</dd></div>
   </dl>
 </div>
 
@@ -241,6 +242,7 @@ export const MARKUP = `
   <div class="tabs" role="group" aria-label="What is shared" data-ref="shareWays">
     <button data-share="picture">Picture</button> <button data-share="tall" hidden>Three seconds, upright</button>
     <button data-share="wide" hidden>Three seconds, wide</button> <button data-share="page" hidden>Living page</button>
+    <button data-share="link" hidden>Link</button> <button data-ref="sharePresent" hidden>Present</button>
   </div>
   <div data-ref="sharePreview"></div>
   <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>

@@ -60,9 +60,11 @@ export function paintFrame(lens) {
   paintExplained(lens);
   paintPatching(lens);
   const putAgain = layMean(choice, frame);
-  writeTitles(lens);
   writeNumbers(lens);
-  writeHeadline(lens);
+  if (!page.see?.on) {
+    writeTitles(lens);
+    writeHeadline(lens);
+  }
   if (view.beside === "filter") paintNearness(lens);
   putAgain();
   page.see?.paint();
@@ -145,7 +147,7 @@ function paintMain(lens) {
   }
   shown.peak = largestIndex(answers.weights, at, at + pack.tokens) - at;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // a patch of the other picture asks
-  setTag(choice, frame, Boolean(waiting || overlay));
+  setTag(choice, frame, lens.page, Boolean(waiting || overlay));
   const { rows, columns } = pack;
   const behind = waiting || (overlay && !way.resembles) ? null : printBehind(lens);
   const asked = view.direction === "column" && !overlay;
@@ -177,14 +179,15 @@ function exposed(choice, data, frame, at) {
 }
 
 // The patch with the largest weight has its number written beside it.
-function setTag({ view }, frame, hidden) {
+function setTag({ view }, frame, { see }, hidden) {
   const { shown, picture } = frame;
   const { pack, answers, what } = shown;
   const at = view.head * pack.tokens;
   picture.tag = null;
   if (hidden || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const from = at + pack.prefixCount;
-  const best = largestIndex(answers.drawn, from, at + pack.tokens);
+  const largest = largestIndex(answers.drawn, from, at + pack.tokens);
+  const best = see ? from + see.marked(largest - from) : largest;
   // Where the weights are spread evenly, none is worth pointing at.
   if (WAYS[what].rows && answers.weights[best] < 1.5 / pack.tokens) return;
   const tag = frame.tag;
@@ -210,7 +213,7 @@ function setClipped({ view }, { shown, picture }, hidden) {
     .map((patch) => ({ patch, text: written(answers.drawn[from + patch]) }));
 }
 
-function paintColourBar({ choice, data, frame, page: { refs } }) {
+function paintColourBar({ choice, data, frame, page: { refs, see } }) {
   const { view } = choice,
     { shown } = frame;
   const way = wayOf(view);
@@ -220,12 +223,13 @@ function paintColourBar({ choice, data, frame, page: { refs } }) {
   const share = unitOf(view) === "share";
   const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
   if (frame.barKey === key || !refs.colourBar.width) return;
-  frame.barKey = key;
   frame.bar = {
     ...domain,
     unit: share ? "percent" : "number",
     open: way.exposed === "brightest" && domain.high < 1,
   };
+  if (see?.on) return; // which shows none
+  frame.barKey = key;
   drawColourBar(
     refs.colourBar.getContext("2d"),
     refs.colourBar.width,
@@ -276,13 +280,13 @@ function nameHead(choice, data, frame, thumb, head, number) {
 
 // ------------------------------------------------------------------------------------------------------ sorted weights
 
-export function paintCurve(choice, frame, { refs }) {
+export function paintCurve(choice, frame, { refs, see }) {
   const { view } = choice,
     { shown } = frame;
   const { pack, answers } = shown;
   if (frame.sorted.length !== pack.tokens) frame.sorted = new Float32Array(pack.tokens);
   sortInto(frame.sorted, answers.weights, view.head * pack.tokens, pack.tokens);
-  if (!refs.curve.width) return;
+  if (!refs.curve.width || (see?.on && see.drawer !== "numbers")) return;
   const plain = wayOf(view).rows;
   const at = view.head * pack.tokens;
   const domain = plain ? shown.mainDomain : ownExposure(answers.weights, at, pack, FIRST_WAY, view.ceiling, view.log);

@@ -16,6 +16,16 @@ export const tokenName = (token, pack) =>
 
 export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
+// In the language of See, where that is on view; Lab is English.
+export const saidHere = ({ see }, key, english, filled = {}) => (see?.on ? see.words(key, filled) : english);
+
+export function placeHere(page, token, pack) {
+  if (token < pack.prefixCount) return prefixName(pack.prefix[token]);
+  const patch = token - pack.prefixCount;
+  const at = { row: Math.floor(patch / pack.columns), column: patch % pack.columns };
+  return saidHere(page, "placeHere", placeName(patch, pack.columns), at);
+}
+
 const rounded = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
 export const scaleText = (scale) =>
   scale === 0 ? "0" : scale >= 0.01 ? String(Number(scale.toPrecision(3))) : scale.toExponential(1);
@@ -190,6 +200,35 @@ function writeConvolution({ view }, { shown }, { refs }) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
+// What stands in the markup, and in See too: [its words, in English, where]; of names that are read aloud the same.
+const MARKED = [
+  ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
+  ["onAverage", "on average", '[data-ref="habitRow"] dt'],
+  ["weightsFirst", "weights, largest first", ".curve p > span:first-child"],
+  ["kernels", "the kernel's", ".kernel-key > span"],
+  ["sumsOne", "One weight,", ".sums h2 span:first-child"],
+  ["sumsTo", "to", ".sums h2 span:nth-of-type(2)"],
+];
+const NAMED_PARTS = [
+  ["pictureNamed", "Attention picture. Arrow keys move the patch, Escape unlocks it.", '[data-ref="picture"]'],
+  ["layerNamed", "Layer", '[data-ref="layer"]'],
+  ["wallNamed", "Every layer and head as a thumbnail; click one to enlarge it", '[data-ref="wall"]'],
+  ["curveNamed", "Weights from largest to smallest", '[data-ref="curve"]'],
+  ["switchNamed", "Divide scores by the square root of d_k", '[data-ref="switch"]'],
+  ["sumsNamed", "The arithmetic of one weight", ".sums"],
+  ["stripsNamed", "The query's numbers, the key's numbers and their products", ".sums canvas"],
+  ["sumsClose", "Close the arithmetic", ".sums .close"],
+];
+
+export function writeMarked(page) {
+  for (const [key, english, where] of MARKED) {
+    const element = page.root.querySelector(where);
+    if (element) say(element, saidHere(page, key, english));
+  }
+  for (const [key, english, where] of NAMED_PARTS)
+    page.root.querySelector(where)?.setAttribute("aria-label", saidHere(page, key, english));
+}
+
 export function writeNumbers({ choice, data, frame, page }) {
   const { view } = choice,
     { main } = data,
@@ -201,14 +240,20 @@ export function writeNumbers({ choice, data, frame, page }) {
   const ready = answers.ready[view.head];
   const bits = answers.entropies[view.head];
 
+  const on = !shown.altered;
+  refs.switch.setAttribute("aria-checked", String(on));
+  page.root.classList.toggle("altered", !on);
+  if (page.see?.on && page.see.drawer !== "numbers") return; // the rest is not on view
   const who = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
-  say(refs.bigLabel, row ? `${who} listens to about` : `is heard by ${who} for a total of`);
+  const listens = saidHere(page, "listensToAbout", `${who} listens to about`, { head: pack.headNumbers[view.head] });
+  say(refs.bigLabel, row ? listens : `is heard by ${who} for a total of`);
   say(refs.big, !ready ? "…" : rounded(row ? effectiveNumber(bits) : answers.totals[view.head]));
   refs.bigWhole.title = row
     ? "2 to the power of the entropy: an even row over so many tokens has the same entropy"
     : "";
-  say(refs.bigOf, row ? `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}` : "(1 on average)");
-  say(refs.entropyLabel, row ? "entropy" : "of that, patches");
+  const tokens = `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}`;
+  say(refs.bigOf, row ? saidHere(page, "ofTokens", tokens, { count: pack.tokens }) : "(1 on average)");
+  say(refs.entropyLabel, row ? saidHere(page, "entropy", "entropy") : "of that, patches");
   say(
     refs.entropy,
     !ready
@@ -217,12 +262,14 @@ export function writeNumbers({ choice, data, frame, page }) {
         ? `${bits.toFixed(2)} bits`
         : sumOf(answers.weights, at + pack.prefixCount, at + pack.tokens).toFixed(2),
   );
-  say(refs.entropyOf, row ? `of at most ${Math.log2(pack.tokens).toFixed(2)}` : "");
+  const bound = Math.log2(pack.tokens).toFixed(2);
+  say(refs.entropyOf, row ? saidHere(page, "ofAtMost", `of at most ${bound}`, { bound }) : "");
   say(refs.peak, ready ? percent(answers.weights[at + peak]) : "…");
-  say(refs.peakAt, `${row ? "to" : "from"} ${peak === shown.token ? "itself" : tokenName(peak, pack)}`);
+  const where = peak === shown.token ? saidHere(page, "itselfHere", "itself") : placeHere(page, peak, pack);
+  say(refs.peakAt, row ? saidHere(page, "toPlace", `to ${where}`, { place: where }) : `from ${where}`);
   const habit = isMean(choice, frame) ? null : habitOf(data, frame, view.layer, view.head);
   show(refs.habitRow, Boolean(habit));
-  if (habit) say(refs.habit, habit.label);
+  if (habit) say(refs.habit, page.see?.on ? page.see.habit(habit.label) : habit.label);
   show(refs.toldRow, Boolean(habit?.told));
   if (habit?.told) {
     say(refs.told, habit.told);
@@ -236,9 +283,6 @@ export function writeNumbers({ choice, data, frame, page }) {
   }
 
   const own = main.pack.scale;
-  const on = !shown.altered;
-  refs.switch.setAttribute("aria-checked", String(on));
-  page.root.classList.toggle("altered", !on);
   const divisor = divisorOf(main.pack);
   say(refs.divisor, on || Math.abs(shown.scale - 1) < 1e-9 ? `/ ${divisor}` : `× ${scaleText(shown.scale)}`);
   refs.divisor.classList.toggle("gone", !on && Math.abs(shown.scale - 1) < 1e-9);

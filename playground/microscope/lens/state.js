@@ -155,7 +155,7 @@ const aPage = (root, refs) =>
     touch: matchMedia("(hover: none)").matches,
     thumbs: [], //                          {button, canvas, number, said, print} of every head
     shares: [], //                          the elements that say what each prefix token takes
-    expected: null, //                      the bitmap of a picture whose trace is on its way, see expecting.js
+    expected: null, //                      the bitmap of a picture whose trace is on its way, see layout.js
 
     // ---- elements that a module makes, under its name
     line: null, //                          see lockline.js
@@ -167,7 +167,7 @@ const aPage = (root, refs) =>
     matches: null,
     sums: null, //                          see arithmetic.js
     kindline: null,
-    share: null, //                         what is sent on, see share.js
+    share: null, //                         what is sent on, see saving.js
     see: null, //                           the other face of the lens, where its host has one: see/see.js
     ghost: null, //                         the soft cursor that greets a newcomer, see ghost.js
 

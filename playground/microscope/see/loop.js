@@ -13,7 +13,6 @@ const FADE = 200;
 const FILM_RATE = 25; // frames a second
 const FILM_KINDS = ["video/mp4;codecs=avc1.42E01F", "video/mp4"];
 const GIF_MOMENTS = [0, 650, 720, 860, 950, 1050, 1160, 1350, 1500]; // ms: a picture of each, the last one stays
-const GIF_SCALE = 0.5;
 const LOOP_EDGE = 56; // pixels around the words
 const TYPE = { size: 54, lead: 68, small: 28 };
 const PAPER = "#131318";
@@ -158,16 +157,17 @@ function recorded(canvas, mimeType, draw, goesOn) {
 }
 
 async function gifOfLoop(canvas, draw, goesOn) {
-  const small = makeCanvas(Math.round(canvas.width * GIF_SCALE), Math.round(canvas.height * GIF_SCALE));
-  const context = small.getContext("2d", { willReadFrequently: true });
+  const { width, height } = canvas;
+  const read = makeCanvas(width, height);
+  const context = read.getContext("2d", { willReadFrequently: true });
   const frames = [];
   for (const [n, ms] of GIF_MOMENTS.entries()) {
     await new Promise((goOn) => setTimeout(goOn));
     if (!goesOn()) return null;
     draw(ms);
-    context.drawImage(canvas, 0, 0, small.width, small.height);
-    const { data } = context.getImageData(0, 0, small.width, small.height);
+    context.drawImage(canvas, 0, 0);
+    const { data } = context.getImageData(0, 0, width, height);
     frames.push({ pixels: data, ms: (GIF_MOMENTS[n + 1] ?? LOOP_MS) - ms });
   }
-  return new Blob([gifOf(frames, small.width, small.height)], { type: "image/gif" });
+  return new Blob([gifOf(frames, width, height)], { type: "image/gif" });
 }

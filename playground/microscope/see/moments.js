@@ -4,14 +4,14 @@ import { ownExposure } from "../core/answers.js";
 import { holdsHead, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas } from "../drawing/dom.js";
+import { fitCanvas, oneStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
 import { momentName, momentsOf } from "./pick.js";
 import { PART_NAMES, seeWords } from "./words.js";
 
-const MOMENT_SIZE = { width: 64, height: 44 };
+const MOMENT_SIZE = { width: 102, height: 70 }; // px, where there is room for them; 64 × 44 elsewhere
 
 // `hold(true)`: the picture is pointed at from now on.
 export function createMoments({ choice, data, frame, page }, row, { language, hold }) {
@@ -81,6 +81,15 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     page.choose({ what: FIRST_WAY, direction: "row", layer, head, query, locked: false });
   }
 
+  // A clicker's keys: the next moment, or the one before. False where there is none.
+  function step(by) {
+    const pressed = moments.buttons.findIndex((one) => one.getAttribute("aria-pressed") === "true");
+    const to = pressed < 0 && by < 0 ? moments.list.length - 1 : pressed + by;
+    if (!moments.list[to]) return moments.list.length > 0;
+    goTo(to);
+    return true;
+  }
+
   // Of a small picture whose middle is cut out; the row's patch and its brightest one are within it.
   function drawThumb(canvas, photo, pack, { layer, head, patch, best }) {
     const values = new Float32Array(pack.tokens);
@@ -102,22 +111,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     return [columns * factor, rows * factor];
   };
 
-  return { show, writeWords: () => row.setAttribute("aria-label", words("moments")) };
-}
-
-// One stop of the Tab key, and the arrow keys within it.
-export function oneStop(box, itemsOf) {
-  for (const [i, one] of itemsOf().entries()) one.tabIndex = i ? -1 : 0;
-  box.addEventListener("keydown", (event) => {
-    const items = itemsOf();
-    const from = items.indexOf(event.target);
-    const to = items[from + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0)];
-    if (!to || to === items[from]) return;
-    event.preventDefault();
-    event.stopPropagation();
-    for (const one of items) one.tabIndex = one === to ? 0 : -1;
-    to.focus();
-  });
+  return { show, step, writeWords: () => row.setAttribute("aria-label", words("moments")) };
 }
 
 function momentButton(name, says) {

@@ -4,6 +4,7 @@ import { percent } from "../core/numbers.js";
 import { aroundPlace, PART_NAMES } from "./words.js";
 
 const FAR_AWAY = 0.15; // of the longer side, as in core/moments.js
+const WORTH_SAYING = 0.1; // of what a patch gives to itself
 
 // Where the brightest patch lies, seen from the one that asks.
 export function whereOf(mark, best, rows, columns) {
@@ -32,9 +33,10 @@ export function nameOfPlace(language, parts, mark, best, rows, columns) {
 }
 
 // A number and its sign stay in one line.
-const together = (share) => percent(share).replace(" ", "\u00a0");
+export const together = (share) => percent(share).replace(" ", "\u00a0");
 
-// row: {mark, best, share, rows, columns, even, off, token: the special one that gets the most or "", most}
+// row: {mark, best, share, rows, columns, even, off, token: the special one that gets the most or "", most,
+// beyond: where it looks beyond its neighbours (beyondNear), or null}
 export function sayRow(language, row, parts = []) {
   const { mark, best, rows, columns, off } = row;
   const filled = { share: together(row.share), most: together(row.most), token: row.token };
@@ -44,7 +46,24 @@ export function sayRow(language, row, parts = []) {
   if (row.token) return aroundPlace(language, key("placeless"), filled, here);
   const name = nameOfPlace(language, parts, mark, best, rows, columns);
   if (name) return aroundPlace(language, key("named"), filled, name);
+  if (row.beyond) {
+    const there = nameOfPlace(language, parts, mark, row.beyond.patch, rows, columns);
+    filled.beyond = together(row.beyond.share);
+    return aroundPlace(language, there ? "itselfNamed" : "itselfThen", filled, there || here);
+  }
   return aroundPlace(language, key(whereOf(mark, best, rows, columns)), filled, here);
+}
+
+// Of a row whose patch looks mostly at itself, the brightest patch that is no neighbour: {patch, share}; null where it
+// is not worth saying.
+export function beyondNear(weights, at, { prefixCount, rows, columns }, mark) {
+  const beyond = { patch: -1, share: 0 };
+  for (let patch = 0; patch < rows * columns; patch++) {
+    const share = weights[at + prefixCount + patch];
+    if (share > beyond.share && !["itself", "near"].includes(whereOf(mark, patch, rows, columns)))
+      Object.assign(beyond, { patch, share });
+  }
+  return beyond.share >= WORTH_SAYING * weights[at + prefixCount + mark] ? beyond : null;
 }
 
 // How much of a row lies outside the 3 × 3 neighbourhood, special tokens included: a convolution hears none of them.

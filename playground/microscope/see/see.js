@@ -5,31 +5,34 @@ import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { sentenceOf } from "../core/sentence.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
-import { fitCanvas, say, sayMath, show } from "../drawing/dom.js";
+import { cutTo, fitCanvas, oneStop, say, sayMath, show } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
-import { prefixName } from "../lens/readouts.js";
+import { prefixName, writeMarked } from "../lens/readouts.js";
 import { isMean, layersAtHand } from "../lens/shown.js";
-import { createMoments, oneStop } from "./moments.js";
-import { outsideNine, sayRow } from "./says.js";
+import { CURVE, createCurve } from "./curve.js";
+import { createMoments } from "./moments.js";
+import { beyondNear, outsideNine, sayRow, together } from "./says.js";
 import { createShared } from "./shared.js";
 import { barsAt, createStaircase, drawStaircase, isMoving, largestShares, setBars } from "./staircase.js";
-import { seeWords } from "./words.js";
+import { habitIn, seeWords } from "./words.js";
 
 const BAR = 44; // px, above the lens
 const PHONE_BAR = 48;
 const NO_LINE = 16; // px: a line of advice between the bar and the lens is higher
 const SEE_COLUMN = 334; // px, beside the picture, at least
+const LOW_COLUMN = 262; // px, in a window as low as a phone on its side, or a desktop's at 200 %
+const PRESENTED = 0.3; // of the width, beside a picture for a lecture hall
 const MOMENTS_HIGH = 56; // px: the moments
 const BESIDE_FROM = 640; // px: in a narrower window all stands below the picture
 const LOWEST = 260; // px, of a picture with the column below it
-const BELOW = 536; // px: what stands below it
+const BELOW = 470; // px: what stands below it
 const HIGHEST = 440; // px, of a portrait with the column below it
 // What layout.js calls a lens of Lab that has little room, or much.
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
+const ROOMY = 102; // px below the picture: the moments are larger there
 const BARS_SHOWN = 12;
-const AT_REST = 150; // ms without a move before the curve is drawn
 
 const SEE_HEAD = `
   <p class="see-says" data-see="says"></p>
@@ -37,11 +40,11 @@ const SEE_HEAD = `
 const SEE_STAIRS = `
   <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
 const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
-const SEE_ARC = `<svg aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a page
-// that is shared, tryAt: an address that others reach, bar: px above it}
-export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR }) {
+// that is shared, tryAt: an address that others reach, bar: px above it, story(lens, see): what is told beside the
+// picture, see story/story.js}
+export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
   const part = (name, className, html, place, where) => {
@@ -61,25 +64,30 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const doors = part("div", "see-doors", "", refs.below, "append");
   const moments = createMoments(lens, part("div", "see-moments", "", refs.stage, "after"), { language, hold });
   const plain = part("canvas", "plain", "", refs.picture, "before");
-  const arc = part("div", "see-arc", SEE_ARC, refs.picture, "after");
+  const curve = createCurve(frame, part("div", "see-arc", CURVE, refs.picture, "after"));
   const see = {
     face,
     untouched: false, // nobody points, and no moment is held: the photograph as it is
-    drawer: "", //       "why" | "heads" | "numbers"
+    drawer: "", //       "why" | "heads" | "numbers" | "moments", which has a door where they have no row
+    lockedForWhy: false,
     stairs: createStaircase(),
     other: new Float32Array(0), // a row at the other setting of the switch
-    resting: 0,
     above: 0, //         px, of the page above the lens when it was laid out
+    story: null,
     get on() {
-      return see.face === "see" && !choice.presenting && !page.ui.bare;
+      const presented = choice.presenting && choice.view.beside !== "filter"; // which stands beside the picture in Lab
+      return (see.face === "see" || presented) && !page.ui.bare;
     },
   };
-  const words = (key, filled) => seeWords(language(), key, filled);
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  let spoken = language();
+  const words = (key, filled) => seeWords(spoken, key, filled);
   const by = (box, name) => box.querySelector(`[data-see="${name}"]`);
   const says = by(head, "says");
   const from = by(head, "from");
   const stairs = by(stairsBox, "stairs");
-  const doorButtons = ["why", "heads", "numbers"].map((name) => {
+  const dashed = by(stairsBox, "dashed");
+  const doorButtons = ["why", "heads", "numbers", "moments"].map((name) => {
     const button = document.createElement("button");
     button.type = "button";
     button.dataset.door = name;
@@ -105,14 +113,19 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return button;
   });
   root.dataset.panel = "divide";
+  root.dataset.drawer = "";
+  refs.stage.nextElementSibling.addEventListener("click", () => see.drawer === "moments" && openDrawer(""));
 
   // ---- words that do not depend on the row
   function writeWords() {
-    for (const button of doorButtons) say(button, words(button.dataset.door));
+    spoken = language();
+    for (const button of doorButtons)
+      say(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
     say(by(nine, "nineTitle"), words("convolution"));
     say(by(nine, "hears"), words("hearsNine"));
     say(by(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
     moments.writeWords();
+    writeMarked(page);
     from.title = words("stepThrough");
     root.lang = see.on ? language() : "en";
     refs.switch.querySelector(".on").textContent = see.on ? words("switchOn") : "ON";
@@ -120,11 +133,18 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   // ---- drawers lie over the column; the photograph never moves
-  function openDrawer(name) {
-    if (see.drawer === "why") closeSums(page);
+  const covering = [refs.below.querySelector(".panel"), refs.below.querySelector(".beside"), refs.row];
+  const openDrawer = (name) => cutTo(covering, () => changeDrawer(name));
+  function changeDrawer(name) {
+    if (see.drawer === "why") {
+      closeSums(page);
+      if (see.lockedForWhy) page.choose({ locked: false });
+    }
+    if (name === "why") see.lockedForWhy = !choice.view.locked;
     if (see.drawer === "heads" && name !== "heads") page.choose({ beside: "convolution" });
     see.drawer = name;
     root.dataset.drawer = name;
+    writeMarked(page);
     for (const button of doorButtons) button.setAttribute("aria-expanded", String(button.dataset.door === name));
     if (name) hold(true);
     if (name === "heads") page.choose({ beside: "wall" });
@@ -145,11 +165,12 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   });
 
   // ---- while nobody points the photograph is as it is; a moment stays until somebody does
-  function hold(held) {
+  function hold(wanted) {
+    const held = wanted && !see.story?.covers(); // where a row is asked for, nobody sees it
     if (see.untouched === held) page.schedule();
     see.untouched = !held;
     root.classList.toggle("untouched", see.on && see.untouched);
-    if (!held) arc.classList.remove("drawn");
+    if (!held) curve.place(null);
   }
   refs.picture.addEventListener("pointermove", () => see.on && hold(true));
   refs.picture.addEventListener("pointerdown", () => see.on && hold(true));
@@ -162,12 +183,22 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   function turn(to = see.face === "see" ? "lab" : "see") {
     if (to === see.face) return;
     if (see.drawer) openDrawer("");
+    see.story?.end();
     see.face = to;
+    frame.tag.low = false;
     hold(true);
     writeWords();
     refresh(lens);
     requestAnimationFrame(() => refresh(lens)); // the parts have their new sizes now
     turned(to);
+  }
+
+  // As large as the screen, whatever the face: the moment stays as it is.
+  function present() {
+    if (see.drawer) openDrawer("");
+    hold(true);
+    writeWords();
+    requestAnimationFrame(() => refresh(lens)); // the parts have their new sizes now
   }
 
   // ---- sizes
@@ -187,7 +218,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.dataset.face = "see";
     const width = root.clientWidth;
     const beside = width >= BESIDE_FROM && width > window.innerHeight;
-    const height = window.innerHeight - pullUp(beside || !bar ? bar : PHONE_BAR);
+    const above = choice.presenting ? 0 : beside || !bar ? bar : PHONE_BAR;
+    const height = window.innerHeight - pullUp(above);
     root.style.setProperty("--room", `${Math.max(0, height)}px`);
     root.dataset.way = "see";
     root.dataset.size = beside ? "wide" : "narrow";
@@ -204,15 +236,19 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { pack } = data.main;
     const wall = (aspect * pack.heads) / layersAtHand(data).length;
     root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wall : aspect));
-    const room = beside ? Math.min(width - SEE_COLUMN, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
+    const column = choice.presenting ? Math.max(SEE_COLUMN, PRESENTED * width) : low ? LOW_COLUMN : SEE_COLUMN;
+    const room = beside ? Math.min(width - column, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
     const left = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - BELOW); // only below a portrait the page scrolls
-    const high = beside ? room / aspect : Math.min(room / aspect, left, HIGHEST);
+    const high = beside ? room / aspect : Math.min(room / aspect, left);
+    root.classList.toggle("roomy", beside && !low && !choice.presenting && height - high >= ROOMY);
+    frame.tag.low = true; // below the curve
     frame.seenWidth = 0;
     setPictures(frame, page, high * aspect, aspect);
     root.style.setProperty("--sw", `${frame.pictureWidth}px`);
     frame.ratio = Math.min(3, window.devicePixelRatio || 1);
     frame.unit = frame.ratio;
     sizeCanvases(frame, page);
+    root.style.setProperty("--doors", `${doors.offsetHeight}px`);
     if (stairs.clientWidth) fitCanvas(stairs, stairs.clientWidth, stairs.clientHeight, frame.ratio);
   }
 
@@ -224,8 +260,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     paintPlain();
     paintWords();
     paintStairs();
-    placeArc();
+    curve.place(see.untouched || !isPlainRow() ? null : curve.points(frame.pictureWidth, frame.pictureHeight));
     moments.show(see.untouched);
+    see.story?.paint();
   }
 
   function paintPlain() {
@@ -253,12 +290,15 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     else if (!see.untouched && (!isPlainRow() || mark < 0)) {
       const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // as Lab says it
       sentence = { before: before + share + between, place, after };
-    } else if (!see.untouched) sentence = sayRow(language(), rowNow(at), partsNow());
+    } else if (!see.untouched) sentence = sayRow(spoken, rowNow(at), partsNow());
     writeSentence(sentence);
     if (ready && mark >= 0)
       say(outside, words("outside", { share: percent(outsideNine(answers.weights, at, pack, mark)) }));
     const off = choice.view.scale !== "on";
-    say(credit, main.picture.credit ?? "");
+    if (credit.textContent !== (main.picture.credit ?? "")) {
+      say(credit, main.picture.credit ?? "");
+      root.style.setProperty("--doors", `${doors.offsetHeight}px`); // it may need a line of its own
+    }
     sayOnce(tabButtons[0], `÷ √d_k ${words(off ? "switchOff" : "switchOn").toLowerCase()}`);
     say(tabButtons[1], "3×3");
     for (const [i, name] of ["divide", "nine"].entries())
@@ -270,7 +310,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
         layer: view.layer,
         head: pack.headNumbers[view.head],
         count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
-        brightest: mainDomain ? percent(mainDomain.high) : "…",
+        brightest: mainDomain ? together(mainDomain.high) : "…",
         model: main.trace.title,
       }),
     );
@@ -305,8 +345,16 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       ...{ mark, rows, columns, best: best - at - prefixCount, share: weights[best], most: weights[most] },
       even: isEven(answers.entropies[view.head], tokens),
       off: Math.abs(shown.scale - 1) < 1e-9 && shown.altered,
+      beyond: beyondNow(best - at - prefixCount),
       token: placeless ? prefixName(pack.prefix[most - at]) : "",
     };
+  }
+
+  // What is said and marked of a row whose largest share is the patch's own.
+  function beyondNow(best) {
+    const { answers, pack, mark, altered } = frame.shown;
+    if (best !== mark || altered || !isPlainRow()) return null;
+    return beyondNear(answers.weights, choice.view.head * pack.tokens, pack, mark);
   }
 
   // ---- ÷ √d_k
@@ -318,11 +366,11 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { scale } = pack;
     const altered = Math.abs(shown.scale - scale) > 1e-9 * scale;
     const now = performance.now();
-    setBars(see.stairs, largestShares(sorted, BARS_SHOWN), altered, now, isStill());
+    setBars(see.stairs, largestShares(sorted, BARS_SHOWN), altered, now, still.matches);
     const other = otherLargest(pack, view, token, altered ? scale : 1);
     const look = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
     drawStaircase(stairs.getContext("2d"), stairs.width, stairs.height, barsAt(see.stairs, now), other, look);
-    sayOnce(by(stairsBox, "dashed"), words(altered ? "dashedOn" : "dashedOff", { share: percent(other) }));
+    sayOnce(dashed, words(altered ? "dashedOn" : "dashedOff", { share: percent(other) }));
     if (isMoving(see.stairs, now)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
   }
 
@@ -333,47 +381,24 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return see.other[largestIndex(see.other, 0, pack.tokens)];
   }
 
-  // ---- the curve from the patch to the brightest one, at rest
-  function placeArc() {
-    const { pictureWidth: w, pictureHeight: h } = frame;
-    arc.classList.remove("drawn");
-    clearTimeout(see.resting);
-    const points = see.untouched ? null : curvePoints(w, h);
-    if (!points) return;
-    const [begins, bends, ends] = [points.from, points.bend, points.to].map((at) => at.map(Math.round).join(" "));
-    arc.firstChild.setAttribute("viewBox", `0 0 ${w} ${h}`);
-    for (const line of arc.querySelectorAll("path")) line.setAttribute("d", `M${begins} Q${bends} ${ends}`);
-    see.resting = setTimeout(() => arc.classList.add("drawn"), AT_REST);
-  }
-
-  // {from, bend, to} in a picture of this size; null where they are beside each other.
-  function curvePoints(w, h) {
-    const { shown, picture } = frame;
-    const { rows, columns } = shown.pack;
-    const { mark } = shown;
-    const best = picture.tag?.patch ?? -1;
-    if (!isPlainRow() || mark < 0 || best < 0 || best === mark) return null;
-    const middle = (patch) => [
-      (((patch % columns) + 0.5) / columns) * w,
-      ((Math.floor(patch / columns) + 0.5) / rows) * h,
-    ];
-    const [from, to] = [middle(mark), middle(best)];
-    const length = Math.hypot(from[0] - to[0], from[1] - to[1]);
-    if (length < (2.5 * w) / columns) return null;
-    return { from, bend: [(from[0] + to[0]) / 2, Math.max(0, Math.min(from[1], to[1]) - 0.3 * length)], to };
-  }
-
   // The sheet of Share in See's language.
   function writeShared() {
     const said = (key, english) => (see.on ? words(key) : english);
-    const names = { picture: "sharePicture", tall: "shareTall", wide: "shareWide", page: "sharePage" };
-    for (const button of refs.shareWays.children) if (see.on) say(button, words(names[button.dataset.share]));
-    say(refs.shareSave, said("shareSave", "Save"));
+    const names = {
+      picture: "sharePicture",
+      tall: "shareTall",
+      wide: "shareWide",
+      page: "sharePage",
+      link: "shareLink",
+    };
+    for (const button of refs.shareWays.children)
+      if (see.on) say(button, words(names[button.dataset.share] ?? "sharePresent"));
     say(refs.shareGo, said("share", "Share"));
   }
 
   writeWords();
   if (see.on) stand();
+  see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
     // How far the page above the lens has moved it since it was laid out.
     overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
@@ -381,17 +406,23 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     paint,
     expects: () => see.on && writeSentence({ before: words("comes"), place: "", after: "" }),
     turn,
+    present,
+    stepMoment: moments.step,
     writeWords,
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
+    marked: (best) => (see.on ? (beyondNow(best)?.patch ?? best) : best), // the patch whose share stands beside it
+    habit: (label) => habitIn(language(), label),
+    says: () => says.textContent,
+    spoken: () => [says.textContent, from.textContent].join(" "), // for screen readers
     words,
     writeShared,
     ...createShared(lens, {
       ...{ words, language, shared, tryAt, isPlain: isPlainRow },
       sentence: () => sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens), partsNow()),
       made: () => `${from.textContent} · Attention Playground`,
-      curve: curvePoints,
+      curve: (w, h) => (isPlainRow() ? curve.points(w, h) : null),
     }),
   });
 }
@@ -402,5 +433,3 @@ function sayOnce(element, text) {
   element.saidText = text;
   sayMath(element, text);
 }
-
-const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

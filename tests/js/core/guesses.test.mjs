@@ -46,8 +46,10 @@ test("how near a number came", () => {
   assert.equal(nearOf(1, 437, { ...percent, high: 1000 }), "440 times too low");
   assert.equal(nearOf(0, 147456, { ...percent, high: 1e6, step: 1000 }), "147,000 too low");
   assert.equal(nearOf(64, 63.8, percent), "as near as the scale allows");
-  assert.equal(nearOf(200, 196, powers), "as near as the scale allows"); // nobody can say 196 there
+  assert.equal(nearOf(200, 196, powers), "4.0 too high"); // what is counted is typed: 196 can be said
   assert.equal(nearOf(190, 196, powers), "6.0 too low");
+  const shares = { low: 0.01, high: 40, step: 0.01, log: true };
+  assert.equal(nearOf(2, 1.96, shares), "as near as the scale allows"); // nobody can say 1.96 there
 });
 
 test("guesses are kept in the storage, whatever else is in it, and can be forgotten", () => {

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { placeName, sentenceOf, spread, wholeSentence } from "../../../playground/microscope/core/sentence.js";
+import {
+  nearnessSentence,
+  placeName,
+  sentenceOf,
+  spread,
+  wholeSentence,
+} from "../../../playground/microscope/core/sentence.js";
+import { WAYS } from "../../../playground/microscope/core/ways.js";
+import { WAY_WORDS } from "../../../playground/microscope/core/waytable.js";
 
 const FAR = { total: 0.9, far: 0.41, best: 3, value: 0.09, where: "far" };
 const FACTS = {
@@ -145,4 +153,41 @@ test("where blanking moves nothing the sentence says below what", () => {
 test("while numbers are on their way, a patch is named only where one asks", () => {
   assert.equal(said({ seen: null }), "This patch: the numbers are on their way.");
   assert.equal(said({ seen: null, what: "occlusion", label: "a cat", asks: false }), "The numbers are on their way.");
+});
+
+const HOLE = /\{\w+\}/g;
+
+test("every word of every sentence is one of the table: another language is another table", (test) => {
+  const english = { ...WAY_WORDS.en.sentence };
+  test.after(() => Object.assign(WAY_WORDS.en.sentence, english));
+  for (const [key, text] of Object.entries(english))
+    WAY_WORDS.en.sentence[key] = text.toUpperCase().replace(HOLE, (hole) => hole.toLowerCase());
+  const ends = { most: { value: 1, place: "ROW 3" }, least: { value: -1, place: "ROW 9" }, written: String };
+  const changes = [{}, { name: "CLS" }, { direction: "column" }, { even: true }, { seen: null }, { unmoved: "1 %" }];
+  changes.push({ seen: null, asks: false }, { even: true, most: 0.1 }, { part: { here: 0.2, there: 0.1 } });
+  changes.push({ scale: "WITHOUT" }, { ends }, { ends: { ...ends, least: { value: 0 } } });
+  changes.push(
+    { ends: { ...ends, most: { value: 0 } } },
+    { place: "here" },
+    { special: { names: "A and B", share: 1 } },
+  );
+  for (const where of ["near", "itself"]) changes.push({ seen: { ...FAR, where } });
+  const sentences = new Set();
+  for (const what of Object.keys(WAYS))
+    for (const change of changes.filter((one) => !one.ends || WAYS[what].explains === "patch"))
+      sentences.add(said({ what, place: "ROW 2", label: "A CAT", ...change }));
+  for (const where of ["near", "far"])
+    sentences.add(nearnessSentence({ k: 3, seen: { ...FAR, where }, place: "ROW 2" }));
+  assert.ok(sentences.size > 50, String(sentences.size));
+  for (const sentence of sentences) {
+    assert.doesNotMatch(sentence.replace(/\bhere\b|A and B/g, ""), /[a-z]|undefined/, sentence);
+    assert.doesNotMatch(sentence, /[{}\p{Cc}]/u, sentence);
+  }
+});
+
+test("in every sentence the share stands before the place", () => {
+  for (const [key, text] of Object.entries(WAY_WORDS.en.sentence)) {
+    const [share, place] = [text.indexOf("{share}"), text.search(/\{(place|within|block|most)\}/)];
+    assert.ok(share < 0 || place < 0 || share < place, key);
+  }
 });

@@ -1,5 +1,6 @@
 // Runs the browser's engine under Node, for tests/test_engine.py: node pass.mjs JOB.json
-// JOB: {weights, image: a file of float32 (3, H, W), grid, scale, cuts, out} or {pixels: a file, 4 bytes each, size,
+// JOB: {weights, image: a file of float32 (3, H, W), grid, scale, cuts, zero: [[point, first column, columns]],
+// out} or {pixels: a file, 4 bytes each, size,
 // to, out}; each `out` is a file that this writes; or {fits: [[[width, height], native], …]}. What it prints is JSON:
 // {wall, cpu: ms of each run, bytes: of the kernels' memory}, or the grids.
 
@@ -8,8 +9,8 @@ import { join } from "node:path";
 
 import { readCuts } from "../../../playground/microscope/core/cuts.js";
 import { createResizer, gridFor } from "../../../playground/microscope/engine/images.js";
-import { createTensors } from "../../../playground/microscope/engine/tensors.js";
-import { VisionTransformer } from "../../../playground/microscope/engine/vit.js";
+import { createTensors, part } from "../../../playground/microscope/engine/tensors.js";
+import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";
 import { MICROSCOPE } from "../support.mjs";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf8"));
@@ -31,13 +32,24 @@ async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], 
   writeFileSync(out, resizer.end());
 }
 
-async function pass({ weights, image, grid, scale, cuts = [], runs = 1, out }) {
+// Zeros in some columns of what is at some points: a head off, or whatever a layer adds.
+function zeroed(t, x, point, zero) {
+  for (const [, column, columns] of zero.filter(([where]) => where === point))
+    for (let row = 0; row < x.rows; row++) {
+      const of = part(x, row, 1, column, columns);
+      t.take(of, 0, of);
+    }
+  return x;
+}
+
+async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 1, out }) {
   const t = await tensors();
   const vit = new VisionTransformer(t, read(weights));
   const input = new Float32Array(read(image).buffer);
+  const cut = cutting(vit.config, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
   const how = {
     ...(scale !== undefined && { scale }),
-    cuts: readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }),
+    at: (point, x) => zeroed(t, cut(point, x), point, zero),
   };
   const times = { wall: [], cpu: [] };
   let layers, logits;
@@ -54,5 +66,5 @@ async function pass({ weights, image, grid, scale, cuts = [], runs = 1, out }) {
   }
   const parts = ["q", "k", "norms", "features"].flatMap((name) => layers.map((layer) => bytesOf(layer[name])));
   writeFileSync(out, Buffer.concat([...parts, ...(logits ? [bytesOf(logits)] : [])]));
-  console.log(JSON.stringify({ ...times, bytes: t.bytes }));
+  console.log(JSON.stringify({ ...times, bytes: t.bytes, points: vit.points() }));
 }

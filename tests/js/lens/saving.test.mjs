@@ -55,7 +55,22 @@ test("presenting fills the screen and gives it back", async () => {
   assert.equal(there.words("present"), "Present");
 });
 
-test("a link is copied; where it cannot be it is written; an own image does not travel in it", async () => {
+test("a link is copied; where it cannot be it is written", async () => {
+  const copied = [];
+  const there = await mounted({ pack: GRID, view: VIEW, host: { link: () => "https://playground.test/#x" } });
+  navigator.clipboard.writeText = async (text) => copied.push(text);
+  there.click(there.part("link"));
+  await new Promise(setImmediate);
+  assert.deepEqual(copied, ["https://playground.test/#x"]);
+  assert.equal(there.words("message"), "Link copied.");
+  navigator.clipboard.writeText = () => Promise.reject(new Error("no"));
+  document.execCommand = () => false;
+  there.click(there.part("link"));
+  await new Promise(setImmediate);
+  assert.equal(there.words("message"), "https://playground.test/#x");
+});
+
+test("before a link to an own picture is copied, a line says that the picture does not travel in it", async () => {
   const copied = [];
   const there = await mounted({
     pack: GRID,
@@ -66,11 +81,11 @@ test("a link is copied; where it cannot be it is written; an own image does not 
   navigator.clipboard.writeText = async (text) => copied.push(text);
   there.click(there.part("link"));
   await new Promise(setImmediate);
-  assert.deepEqual(copied, ["https://playground.test/#x"]);
-  assert.equal(there.words("message"), "Link copied. Your own image does not travel in it.");
-  navigator.clipboard.writeText = () => Promise.reject(new Error("no"));
-  document.execCommand = () => false;
-  there.click(there.part("link"));
+  assert.equal(there.part("sendingSheet").hidden, false);
+  assert.match(there.words("shareStatus"), /does not travel in a link/);
+  assert.deepEqual(copied, []);
+  there.click(there.part("shareSave"));
   await new Promise(setImmediate);
-  assert.equal(there.words("message"), "https://playground.test/#x");
+  assert.deepEqual(copied, ["https://playground.test/#x"]);
+  assert.equal(there.words("shareStatus"), "Link copied.");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { outsideNine, partAt, sayRow, whereOf } from "../../../playground/microscope/see/says.js";
+import { beyondNear, outsideNine, partAt, sayRow, whereOf } from "../../../playground/microscope/see/says.js";
 
 const GRID = { rows: 20, columns: 20 };
 const row = (change) => ({
@@ -61,4 +61,24 @@ test("what lies outside of nine patches is all that the row gives to others, spe
   const weights = Float32Array.from({ length: 17 }, () => 1 / 17);
   assert.ok(Math.abs(outsideNine(weights, 0, pack, 5) - 8 / 17) < 1e-6, "of 17 tokens nine are near");
   assert.ok(Math.abs(outsideNine(weights, 0, pack, 0) - 13 / 17) < 1e-6, "in a corner four are");
+});
+
+test("a patch that looks mostly at itself says where it looks beyond its neighbours, if that is worth saying", () => {
+  const pack = { prefixCount: 1, rows: 20, columns: 20 };
+  const weights = new Float32Array(401);
+  weights.set([0.09, 0.08], 1); // itself, and the patch beside it
+  weights[400] = 0.06;
+  const beyond = beyondNear(weights, 0, pack, 0);
+  assert.equal(beyond.patch, 399);
+  assert.equal(
+    said({ best: 0, share: 0.09, beyond }),
+    "This patch looks mostly at itself (9.0 %); beyond its neighbours, mostly [here] (6.0 %).",
+  );
+  const parts = [{ kind: "eye", box: [0.9, 0.9, 1, 1] }];
+  assert.equal(
+    said({ best: 0, share: 0.09, beyond }, parts, "de"),
+    "Dieses Feld schaut vor allem auf sich selbst (9.0 %), jenseits seiner Nachbarn auf [das Auge] (6.0 %).",
+  );
+  weights[400] = 0.005;
+  assert.equal(beyondNear(weights, 0, pack, 0), null);
 });

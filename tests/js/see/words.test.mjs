@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   aroundPlace,
+  habitIn,
   LANGUAGES,
   languageOf,
   PART_NAMES,
@@ -25,11 +26,20 @@ test("every language says everything, and fills in the same", () => {
 
 test("every sentence of the table is said somewhere, and none that is said is missing", () => {
   const files = readdirSync(SEE).filter((name) => name.endsWith(".js") && name !== "words.js");
-  const sources = [...files, "../shell/toolbar.js", "../lens/share.js"].map((name) =>
-    readFileSync(new URL(name, SEE), "utf8"),
-  );
+  const sources = [
+    ...files,
+    "../shell/toolbar.js",
+    "../shell/wall.js",
+    "../shell/tour.js",
+    "../lens/saving.js",
+    "../lens/readouts.js",
+    "../lens/choices.js",
+    "../lens/arithmetic.js",
+  ].map((name) => readFileSync(new URL(name, SEE), "utf8"));
   const all = sources.join("\n");
   for (const key of Object.keys(SEE_WORDS.en)) {
+    const tour = /^tour([A-Z][a-z]+)(Says|Do)?$/.exec(key)?.[1];
+    if (tour && all.includes(`name: "${tour}"`)) continue; // tourAsk, tourAskSays, tourAskDo
     const plain = key.replace(/^off(.)/, (_, first) => first.toLowerCase());
     assert.ok(all.includes(`"${key}"`) || all.includes(`"${plain}"`), `nobody says ${key}`);
   }
@@ -63,4 +73,15 @@ test("the place divides the sentence", () => {
     after: ", far away (13 %).",
   });
   assert.equal(seeWords("de", "largest", { count: 12 }), "die 12 größten Anteile");
+});
+
+test("what a head mostly does is said in the language, with the direction of an offset", () => {
+  const heads = readFileSync(new URL("../../analysis/heads.py", SEE), "utf8");
+  const labels = [...heads.matchAll(/= Habit\("([^"]+)"/g)].map(([, label]) => label);
+  assert.ok(labels.length > 5);
+  for (const label of labels) {
+    assert.equal(habitIn("en", label), label);
+    assert.notEqual(habitIn("de", label), label);
+  }
+  assert.equal(habitIn("de", "fixed offset: 1 up"), "ein fester Abstand: 1 up");
 });

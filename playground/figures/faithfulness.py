@@ -1,0 +1,97 @@
+"""The command `faithfulness`: how far each method's maps can be trusted, a table of models and methods."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+
+from playground import tracing
+from playground.analysis.faithfulness import MEASURES, Faithful, faithfulness, with_shuffled
+from playground.errors import PlaygroundError
+from playground.figures import batch
+from playground.figures.sweeping import bootstrap
+from playground.models.hub import bar
+from playground.models.loading import load
+from playground.pictures import images
+from playground.samples import named
+
+COLUMNS = ("model", "picture", "method", *MEASURES)
+HEADS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
+
+
+def write(options) -> None:
+    out = Path(options.out)
+    if out.suffix.lower() not in (".csv", ".md"):
+        raise PlaygroundError(f"The table goes into a .csv file or a .md file, not into {options.out!r}.")
+    pictures = batch.found(options.images)
+    masks = _masks(options.images, pictures)
+    rows: dict[str, list[tuple[str, Faithful]]] = {}
+    for name in options.models:
+        vit = load(name)
+        shuffled, rows[vit.name] = with_shuffled(vit), []
+        for picture in bar()(pictures, desc=vit.name, unit="picture"):
+            sample = None if Path(picture).exists() else named(picture)
+            opened = images.open_image(sample.path if sample else picture)
+            area = (options.size, options.size) if options.size else vit.config.image_size
+            size = images.fit(opened.size, vit.config.patch_size, area)
+            seen = tracing.trace(vit, opened, size=size)
+            mask = images.open_image(masks[picture]) if picture in masks else None
+            rows[vit.name] += [(picture, one) for one in faithfulness(seen, shuffled, mask, options.by)]
+            _write(out, rows, len(pictures), len(masks))  # a run that is stopped leaves what it measured
+    print(table(rows))
+
+
+def _masks(given: list[str], pictures: list[str]) -> dict[str, Path]:
+    """Of a picture of FOLDER the file of the same name in FOLDER_masks, where there is such a folder."""
+    found = {}
+    for folder in (Path(one) for one in given if Path(one).is_dir()):
+        masks = folder.with_name(f"{folder.name}_masks")
+        if not masks.is_dir():
+            continue
+        there = {file.relative_to(masks).with_suffix(""): file for file in images.in_folder(masks)}
+        for picture in pictures:
+            if Path(picture).is_relative_to(folder) and (
+                mask := there.get(Path(picture).relative_to(folder).with_suffix(""))
+            ):
+                found[picture] = mask
+        if not found:
+            raise PlaygroundError(f"No mask in {masks} has the name of a picture in {folder}.")
+    return found
+
+
+def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int, masks: int) -> None:
+    if out.suffix.lower() == ".md":
+        words = f"{pictures} pictures, {masks} of them with a mask."
+        out.write_text(f"{words}\n\n{table(rows)}\n", encoding="utf-8")
+        return
+    with out.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        lines.writerow(COLUMNS)
+        for model, some in rows.items():
+            for picture, one in some:
+                numbers = (getattr(one, measure) for measure in MEASURES)
+                lines.writerow([model, picture, one.method, *("" if math.isnan(n) else f"{n:.4f}" for n in numbers)])
+
+
+def table(rows: dict[str, list[tuple[str, Faithful]]]) -> str:
+    """Means over the pictures, as Markdown; of the rank correlation with the interval of 95 %, by bootstrap."""
+    lines = [f"| model | pictures | method | {' | '.join(HEADS)} |", "|---" * (3 + len(HEADS)) + "|"]
+    for model, some in rows.items():
+        methods = dict.fromkeys(one.method for _, one in some)
+        for method in methods:
+            its = [one for _, one in some if one.method == method]
+            cells = [_mean([getattr(one, measure) for one in its]) for measure in MEASURES]
+            _, low, high = bootstrap(np.array([[one.rank_correlation] for one in its]))
+            if not np.isnan(low[0]):
+                cells[0] += f" ({low[0]:.2f} … {high[0]:.2f})"
+            lines.append(f"| {model} | {len(its)} | {method} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _mean(numbers: list[float]) -> str:
+    there = [number for number in numbers if not math.isnan(number)]
+    return f"{mean(there):.2f}" if there else "–"

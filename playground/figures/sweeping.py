@@ -1,0 +1,446 @@
+"""Sweeps: over a folder of pictures, each head off in turn (or each place of each layer blanked, each cut, each scale,
+each checkpoint), and what that does to a metric. On the machinery of `trace_many`: a store that goes on where it was
+stopped.
+
+What an intervention leaves alone is computed once: the layers below it. The variants of one layer go through together.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from playground.analysis import occlusion
+from playground.errors import PlaygroundError, PlaygroundWarning
+from playground.figures.many import Many, trace_many
+from playground.models.hub import bar
+from playground.models.loading import load
+from playground.tracing import Cuts, label_number, read_cuts, scale_number
+from playground.vit import At, VisionTransformer, untouched
+
+OVER = ("heads", "layers × positions", "cuts", "scales", "checkpoints")
+METRICS = ("margin", "accuracy", "moved")
+TOKENS_AT_ONCE = 3200  # of all variants that go through together
+DRAWS = 1000  # of a bootstrap
+SURE = 0.95
+
+Metric = Callable[[Tensor, Any], Tensor]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A pass that differs from the plain one from a layer on."""
+
+    place: tuple[int, ...]  # in the numbers of a picture
+    first: int
+    point: str = ""  # where something is done
+    change: Callable[[Tensor], object] | None = None  # to what is there of one pass, in place
+    cuts: Cuts | None = None
+    scale: float | None = None
+    vit: VisionTransformer | None = None  # another model's
+
+
+@dataclass(frozen=True)
+class Sweep(Many):
+    """An iterator over the numbers of each picture: the metric as it is, `before`, and with each variant, `value`."""
+
+    metric: str | Metric = "margin"
+    over: str = "heads"
+    classes: tuple[Any, ...] = ()  # of each picture the label's number, or what its folder is called
+    named: tuple[str, ...] = ()  # the cuts, scales or checkpoints
+    block: int = 1  # patches a side, of positions
+    others: tuple[VisionTransformer, ...] = ()
+    failed: dict[int, str] = field(default_factory=dict)  # pictures on which the metric failed, with a sentence
+
+    @property
+    def dimensions(self) -> dict[str, tuple[str, ...]]:
+        own = {"heads": ("layer", "head"), "layers × positions": ("layer", "row", "column")}
+        return {"before": (), "value": own.get(self.over, (self.over.removesuffix("s"),))}
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        c, (rows, columns) = self.vit.config, self.grid
+        blocks = tuple(-(-side // self.block) for side in (rows, columns))
+        own = {"heads": (c.depth, c.heads), "layers × positions": (c.depth, *blocks)}
+        return {"before": (), "value": own.get(self.over, (len(self.named),))}
+
+    def coordinates(self) -> dict[str, tuple[str, Sequence[int] | Sequence[str]]]:
+        found: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
+        for dimension, length in zip(self.dimensions["value"], self.shapes()["value"], strict=True):
+            step = self.block if dimension in ("row", "column") else 1
+            found[dimension] = dimension, self.named or [step * n for n in range(length)]
+        found["class"] = "image", [str(one) for one in self._named_classes()]
+        return found
+
+    def identity(self) -> dict[str, Any]:
+        return {
+            "over": self.over, "metric": _identity(self.metric), "classes": [str(one) for one in self.classes],
+            "named": self.named, "block": self.block, "cut": self.cut,
+        }  # fmt: skip
+
+    def _named_classes(self) -> list[Any]:
+        labels = self.vit.config.labels
+        return [labels[one] if isinstance(one, int) and labels else one for one in self.classes]
+
+    def variants(self) -> list[Variant]:
+        c = self.vit.config
+        layers = range(c.depth)
+        if self.over == "heads":
+            off = [_zeros(head) for head in range(c.heads)]
+            return [
+                Variant((layer, head), layer, f"layers.{layer}.attention.heads", off[head])
+                for layer in layers for head in range(c.heads)
+            ]  # fmt: skip
+        if self.over == "layers × positions":
+            columns = self.shapes()["value"][2]
+            blank = [_blank(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
+            return [
+                Variant((layer, *divmod(n, columns)), layer, f"layers.{layer}.residual", change)
+                for layer in layers for n, change in enumerate(blank)
+            ]  # fmt: skip
+        if self.over == "cuts":
+            several = [read_cuts(self.vit, self.grid, text.split(";")) for text in self.named]
+            firsts = [min((one.layers or (0,))[0] for one in cuts.all) for cuts in several]
+            return [Variant((n,), firsts[n], cuts=cuts) for n, cuts in enumerate(several)]
+        if self.over == "scales":
+            return [Variant((n,), 0, scale=scale_number(text, c.scale)) for n, text in enumerate(self.named)]
+        return [Variant((n,), 0, vit=vit) for n, vit in enumerate(self.others)]
+
+    def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
+        shapes = self.shapes()
+        numbers = {kind: np.full((len(pixels), *shape), np.nan, np.float32) for kind, shape in shapes.items()}
+        for row, number in enumerate(part):
+            try:
+                numbers["before"][row], numbers["value"][row] = self.of_picture(pixels[row, None], self.classes[number])
+            except PlaygroundError:
+                raise
+            except Exception as error:  # a metric is somebody's own
+                what = f"{type(error).__name__}: {error!s:.200}"
+                self.failed[number] = f"{self.names[number]}: the metric fails ({what})"
+        return numbers
+
+    @torch.no_grad()
+    def of_picture(self, pixels: Tensor, label: Any) -> tuple[float, np.ndarray]:
+        """The metric of one picture (1, 3, H, W): of the plain pass, and of the pass of each variant."""
+        vit = self.vit
+        entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
+        whole = [entering, *(x for x, _ in vit.layers(entering, rotation))]  # before each layer; the last
+        before = float(self.measured(vit, whole[-1], whole[-1], label)[0])
+        value = np.full(self.shapes()["value"], np.nan, np.float32)
+        for some in _together(self.variants(), TOKENS_AT_ONCE // entering.shape[1]):
+            first = some[0]
+            if first.vit is not None:
+                last = first.vit.features(pixels.to(first.vit.patch_embed.proj.weight), first.vit.config.depth - 1)
+                value[first.place] = float(self.measured(first.vit, last, last, label)[0])
+                continue
+            x = whole[first.first].expand(len(some), -1, -1)
+            for x, _ in vit.layers(x, rotation, first.scale, first.first, _changing(some)):  # noqa: B007, B020
+                pass
+            for one, number in zip(some, self.measured(vit, x, whole[-1], label), strict=True):
+                value[one.place] = float(number)
+        return before, value
+
+    def measured(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
+        """(b, N, D), as tokens leave the last layer -> (b,)"""
+        if self.metric == "moved":
+            moves = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
+            return moves.mean(-1).float().cpu()
+        if getattr(self.metric, "of", "logits") == "features":
+            answer = vit.norm(x).float().cpu()
+        else:
+            answer = vit.classify(x).float().cpu()
+        if self.metric == "margin":
+            return occlusion.margin(answer, label, vit.config.multi_label)
+        if self.metric == "accuracy":
+            return (answer.argmax(-1) == label).float()
+        found = torch.as_tensor(self.metric(answer, label)).float().flatten()  # type: ignore[operator]
+        if len(found) != len(answer):
+            raise ValueError(f"it gave {len(found)} numbers for {len(answer)} passes: it gives one for each row")
+        return found
+
+    def _without_numbers(self, part: Sequence[int], found: dict[str, np.ndarray], unread: Any) -> dict:
+        missing = {number: PlaygroundError(self.failed[number]) for number in part if number in self.failed}
+        for row, number in enumerate(part):
+            if number not in missing and number not in unread and not np.isfinite(found["value"][row]).all():
+                missing[number] = PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite)")
+                self.failed[number] = str(missing[number])
+        return missing
+
+
+def _together(variants: list[Variant], most: int) -> Iterator[list[Variant]]:
+    """Those of one layer that can go through in one batch."""
+    some: list[Variant] = []
+    for one in variants:
+        alone = one.change is None
+        if some and (alone or one.first != some[0].first or len(some) >= max(1, most)):
+            yield some
+            some = []
+        some.append(one)
+    if some:
+        yield some
+
+
+def _changing(some: list[Variant]) -> At:
+    """Each in its own row of the batch."""
+    if some[0].cuts is not None:
+        return some[0].cuts.at()
+    points = {one.point for one in some}
+
+    def at(point: str, x: Tensor) -> Tensor:
+        if point not in points:
+            return x
+        x = x.clone()
+        for row, one in zip(x, some, strict=True):
+            one.change(row)  # type: ignore[misc]
+        return x
+
+    return at if points != {""} else untouched
+
+
+def _zeros(head: int) -> Callable[[Tensor], object]:
+    return lambda mixed: mixed[head].zero_()  # (h, N, d)
+
+
+def _blank(block: Tensor, prefix: int) -> Callable[[Tensor], object]:
+    """The tokens of some patches become the mean of all patches there."""
+    tokens = block.flatten().nonzero()[:, 0] + prefix
+
+    def change(x: Tensor) -> None:  # (N, D)
+        x[tokens.to(x.device)] = x[prefix:].mean(0)
+
+    return change
+
+
+# What is asked --------------------------------------------------------------------------------------------------------
+
+
+def sweep(
+    pictures: str | os.PathLike[str] | Sequence[Any],
+    vit: nn.Module | str | os.PathLike[str] | None = None,
+    metric: str | Metric = "margin",
+    over: str = "heads",
+    *,
+    labels: Any = None,
+    cuts: Sequence[str] = (),
+    scales: Sequence[float | str] = (),
+    checkpoints: Sequence[Any] = (),
+    blocks: int = 1,
+    size: tuple[int, int] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    dask: str | None = None,
+    progress: bool = True,
+) -> Any:
+    """What each of many changes does to a metric, over the pictures of a folder: an xarray.Dataset with `value` (image,
+    layer, head) and `before` (image), and `mean`, `low` and `high` of value − before (label, layer, head), an interval
+    of 95 % by bootstrap over the pictures of a label, and over "all".
+
+    `over` is "heads" (each off in turn), "layers × positions" (the patches of a block become the mean patch, as they
+    leave a layer; `blocks` patches a side), "cuts", "scales" or "checkpoints", each with the list of that name.
+    `metric` is "margin" (in logits, of the picture's label), "accuracy", "moved" (how far the last tokens move, without
+    any label), or a function of logits (passes, classes) and the label that gives a number for each pass; with an
+    attribute `of = "features"` it gets the last tokens, (passes, tokens, width). A picture's label is the name of its
+    folder; `labels` is a table of them ({"kittens": "tabby", "cat.jpg": 281}, or a .csv file with a picture and a label
+    in each line), or "model": what the model says of the whole picture.
+
+    `out` is a .zarr store: a run that was stopped goes on there. `dask` is a scheduler's address.
+
+    >>> from playground.assets import SAMPLES
+    >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
+    >>> found = playground.sweep(pictures, "untrained", metric="moved", size=(112, 112), progress=False)
+    >>> dict(found["value"].sizes)
+    {'image': 2, 'layer': 6, 'head': 6}
+    """
+    xarray = _xarray()
+    every = asked(pictures, vit, metric, over, labels, cuts, scales, checkpoints, blocks, size)
+    report = bar() if progress else None
+    if out is not None:
+        every.write(out, report, dask)
+        how = {"engine": "h5netcdf"} if Path(out).suffix == ".nc" else {"engine": "zarr"}
+        with xarray.open_dataset(out, **how) as store:
+            found = store.load()
+        found = found.isel(image=found["done"].values.nonzero()[0]).drop_vars("done")
+        _say_what_failed(every, len(found["image"]))
+    else:
+        found = _held(xarray, every, report)
+    return _with_intervals(xarray, found)
+
+
+def asked(
+    pictures: Any, vit: Any, metric: Any, over: str, labels: Any, cuts: Sequence[str], scales: Sequence[Any],
+    checkpoints: Sequence[Any], blocks: int, size: tuple[int, int] | None,
+) -> Sweep:  # fmt: skip
+    over = over.replace(" x ", " × ")
+    if over not in OVER:
+        raise PlaygroundError(f"A sweep is over {', '.join(OVER)}; given was {over!r:.40}.")
+    if not callable(metric) and metric not in METRICS:
+        raise PlaygroundError(f"A metric is {', '.join(METRICS)} or a function; given was {metric!r:.40}.")
+    lists: dict[str, Sequence[Any]] = {"cuts": cuts, "scales": scales, "checkpoints": checkpoints}
+    if over in lists and not lists[over]:
+        raise PlaygroundError(f"A sweep over {over} needs {over}=[…], each one to try.")
+    if unused := [name for name, some in lists.items() if some and name != over]:
+        raise PlaygroundError(f"{unused[0]}= is for a sweep over {unused[0]}, and this one is over {over}.")
+    others = tuple(load(one) for one in checkpoints)
+    if vit is None and not others:
+        raise PlaygroundError("sweep takes a model, or checkpoints=[…].")
+    base = trace_many(pictures, others[0] if vit is None else vit, "features", size=size, batch=1)
+    if not 1 <= blocks <= max(base.grid):
+        raise PlaygroundError(
+            f"blocks= is the side of a block, 1 to {max(base.grid)} patches of this picture; given was {blocks!r:.40}."
+        )
+    folder = Path(pictures) if isinstance(pictures, str | os.PathLike) else None
+    wants_labels = metric in ("margin", "accuracy") or (callable(metric) and labels is not None)
+    classes = _classes(base, folder, labels, wants_labels)
+    named = tuple(str(getattr(one, "name", one)) for one in lists.get(over, ()))
+    if len(set(named)) < len(named):
+        named = tuple(f"{n}: {name}" for n, name in enumerate(named))
+    given = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch", "cut")}
+    wanted: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
+    every = Sweep(
+        **given, wanted=wanted, metric=metric, over=over, classes=classes, named=named, block=blocks, others=others
+    )
+    every.variants()  # what can't be is said before anything is read
+    return every
+
+
+def _classes(every: Many, folder: Path | None, labels: Any, wanted: bool) -> tuple[Any, ...]:
+    """The label of each picture: its number, where the model has it, else the name of its folder."""
+    vit = every.vit
+    if labels == "model":
+        label_number(vit, 0)
+        return tuple(_likeliest(every))
+    table = _table(labels)
+    found = []
+    for name in every.names:
+        path = Path(name)
+        inside = folder is not None and path.parent != folder
+        kind = path.relative_to(folder).parts[0] if inside and folder is not None else ""
+        label = next((table[key] for key in (name, path.name, path.stem, kind) if key in table), kind)
+        found.append(_label(vit, label, wanted, name))
+    return tuple(found)
+
+
+def _label(vit: VisionTransformer, label: Any, wanted: bool, name: str) -> Any:
+    number = int(label) if isinstance(label, str) and label.isdecimal() else label
+    try:
+        return label_number(vit, number)
+    except PlaygroundError as error:
+        if not wanted:
+            return str(label)
+        where = f"of the folder {label!r}" if label else "of no folder of its own"
+        raise PlaygroundError(
+            f"{name} is {where}, which is no label: {error}. labels={{{label or name!r}: a label}} says it, and "
+            'metric="moved" needs none.'
+        ) from None
+
+
+def _table(labels: Any) -> dict[str, Any]:
+    if labels is None:
+        return {}
+    if isinstance(labels, dict):
+        return {str(key): value for key, value in labels.items()}
+    try:
+        with Path(labels).open(newline="", encoding="utf-8") as file:
+            return {row[0]: row[1] for row in csv.reader(file) if len(row) > 1}
+    except (OSError, TypeError, UnicodeDecodeError, csv.Error) as error:
+        raise PlaygroundError(
+            f'labels= is "model", a table {{folder or picture: label}}, or a .csv file of them: {error}.'
+        ) from None
+
+
+def _likeliest(every: Many) -> Iterator[int]:
+    of = replace(every, wanted={"logits": ()}, batch=8)
+    found = {one.number: int(one.arrays["logits"].argmax()) for one in of.some(range(len(of)), unreadable=True)}
+    return (found.get(number, 0) for number in range(len(every)))
+
+
+def _identity(metric: str | Metric) -> str:
+    """The same for the same function in another process."""
+    if isinstance(metric, str):
+        return metric
+    code = getattr(metric, "__code__", None)
+    said = repr((code.co_code, code.co_consts, code.co_names)) if code is not None else repr(type(metric))
+    return f"{getattr(metric, '__qualname__', type(metric).__name__)} {hashlib.sha256(said.encode()).hexdigest()[:12]}"
+
+
+def _xarray() -> Any:
+    try:
+        import xarray
+    except ImportError:
+        raise PlaygroundError(
+            "A sweep's answer needs one package more: pip install 'attention-playground[many]', or xarray."
+        ) from None
+    return xarray
+
+
+# The answer -----------------------------------------------------------------------------------------------------------
+
+
+def _held(xarray: Any, every: Sweep, report: type | None) -> Any:
+    """Without a store."""
+    progress = report(total=len(every), unit="picture", desc="sweep") if report else None
+    rows = []
+    for one in every.some(range(len(every)), unreadable=True):
+        rows.append(one)
+        if progress is not None:
+            progress.update(1)
+    if progress is not None:
+        progress.close()
+    _say_what_failed(every, len(rows))
+    found = {
+        kind: (("image", *dimensions), np.stack([one.arrays[kind] for one in rows]))
+        for kind, dimensions in every.dimensions.items()
+    }
+    coordinates: dict[str, Any] = {name: (of, list(values)) for name, (of, values) in every.coordinates().items()}
+    coordinates["class"] = "image", [coordinates["class"][1][one.number] for one in rows]
+    coordinates["image"] = "image", [one.name for one in rows]
+    return xarray.Dataset(found, coordinates, {"model": every.vit.name, "metric": _identity(every.metric)})
+
+
+def _say_what_failed(every: Sweep, there: int) -> None:
+    sentences = list(every.failed.values())
+    if not there:
+        raise PlaygroundError(f"No picture has numbers: {sentences[0] if sentences else 'none can be read'}.")
+    if sentences:
+        more = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
+        warnings.warn(f"{'; '.join(sentences[:3])}{more}. The others are here.", PlaygroundWarning, stacklevel=4)
+
+
+def _with_intervals(xarray: Any, found: Any) -> Any:
+    found = found.set_coords([name for name in ("class",) if name in found])
+    change = (found["value"] - found["before"]).values  # (images, …)
+    classes = np.array([str(one) for one in found["class"].values])
+    names = ["all", *sorted({one for one in classes if one})]
+    if few := [name for name in names[1:] if (classes == name).sum() == 1]:
+        warnings.warn(
+            f"There is one picture of {', '.join(few[:3])}: its numbers stand there, and no interval can.",
+            PlaygroundWarning, stacklevel=3,
+        )  # fmt: skip
+    parts = [bootstrap(change if name == "all" else change[classes == name]) for name in names]
+    dimensions = ("label", *found["value"].dims[1:])
+    for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*parts, strict=True)), strict=True):
+        found[kind] = dimensions, numbers.astype(np.float32)
+    found["label"] = "label", names
+    found.attrs["interval"] = f"{SURE:.0%} by bootstrap over pictures, {DRAWS} draws"
+    return found
+
+
+def bootstrap(numbers: np.ndarray, draws: int = DRAWS, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(pictures, …) -> their mean, and where it lies when pictures are drawn anew with repetition: the interval of
+    95 %. Of one picture there is none: NaN."""
+    mean = numbers.mean(0)
+    if len(numbers) < 2:
+        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
+    random = np.random.default_rng(seed)
+    weights = random.multinomial(len(numbers), [1 / len(numbers)] * len(numbers), size=draws) / len(numbers)
+    means = (weights @ numbers.reshape(len(numbers), -1)).reshape(draws, *mean.shape)
+    low, high = np.quantile(means, [(1 - SURE) / 2, (1 + SURE) / 2], axis=0)
+    return mean, low, high

@@ -1,0 +1,55 @@
+// What a layer costs, as analysis/cost.py counts it: N tokens of width D, a FLOP is one multiplication or one addition,
+// numbers take four bytes. No DOM in here.
+
+const FLOAT = 4; // bytes
+
+// A square image and a ViT, as the dials say.
+export function caseOf({ image, patch, width, heads, layers, kernel }) {
+  const side = Math.floor(image / patch);
+  const tokens = side ** 2;
+  const entries = tokens ** 2; // of one head's table of scores
+  const allEntries = entries * heads * layers;
+  return {
+    ...{ image, patch, width, heads, layers, kernel, side, tokens, entries, allEntries },
+    rest: image % patch, // pixels along a side that make no whole patch
+    matricesBytes: FLOAT * allEntries,
+    keptBytes: FLOAT * 2 * tokens * width * layers, // queries and keys
+  };
+}
+
+// Of one layer: (n tokens, width d, kernel k) → FLOPs.
+export const FLOPS = {
+  attention: (n, d) => 8 * n * d ** 2 + FLOPS.pairs(n, d),
+  pairs: (n, d) => 4 * n ** 2 * d, // QKᵀ and A·V
+  scores: (n, d) => 2 * n ** 2 * d, // QKᵀ alone
+  mlp: (n, d) => 16 * n * d ** 2,
+  dense: (n, d, k) => 2 * k ** 2 * n * d ** 2,
+  depthwise: (n, d, k) => 2 * k ** 2 * n * d,
+};
+
+// The same for what is counted, or for what it is counted against; `mlp`: "yes" or "no".
+export const countedFlops = (what, mlp, n, { width, kernel }) =>
+  FLOPS[what](n, width, kernel) + (mlp === "yes" ? FLOPS.mlp(n, width) : 0);
+
+// The smallest number of tokens at which attention costs more: each cost is a·N + b·N².
+export function crossingOf(what, other, { width, kernel }) {
+  const [linear, square] = what === "attention" ? [8 * width ** 2, 4 * width] : [0, 2 * width];
+  return Math.max(0, Math.floor((FLOPS[other](1, width, kernel) - linear) / square)) + 1;
+}
+
+// Of one layer: what training has to keep of it.
+export const BYTES = {
+  attention: (n, { width, heads }) => BYTES.fused(n, { width }) + FLOAT * heads * n ** 2,
+  fused: (n, { width }) => FLOAT * 6 * n * width, // a fused kernel never stores the weights
+  convolution: (n, { width }) => FLOAT * 2 * n * width,
+};
+
+const withUnit = (n, units) => {
+  let place = 0;
+  for (; n >= 1000 && place < units.length - 1; place++) n /= 1000;
+  return `${place ? threeDigits(n) : Math.round(n)}${units[place]}`;
+};
+
+export const threeDigits = (x) => (x >= 1000 ? Math.round(x).toLocaleString("en") : String(Number(x.toPrecision(3))));
+export const flopsText = (n) => withUnit(n, ["", " K", " M", " G", " T", " P"]);
+export const bytesText = (n) => withUnit(n, [" B", " KB", " MB", " GB", " TB"]);

@@ -1,0 +1,148 @@
+"""A class that guesses together: one lecturer in the story, three phones, all in browsers of their own."""
+
+import re
+
+import pytest
+
+from browser.visitor import REFUSED, Visitor
+
+STORY = "/?sample=meadow&model=bundled&story=1"
+
+
+class Lecturer(Visitor):
+    def begin(self) -> str:
+        self.page.goto(f"{self.url}{STORY}#lecture=new")
+        self.page.locator(".class-code").wait_for()
+        assert "lecture" not in self.page.url, "the projector shows the secret"
+        return self.page.locator(".class-code").inner_text()
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def sees(self, words: str) -> None:
+        self.page.locator(".story").get_by_text(words, exact=True).wait_for()
+
+    def covers(self) -> None:
+        assert not self.page.locator(".story .class-round").count()
+        assert not self.page.locator(".story-after p").count()
+
+    def go(self, n: int) -> None:
+        while f"story={n}" not in self.page.url:
+            self.press("Next")
+        self.page.get_by_text(f"The story · {n} of 12").wait_for()
+
+
+class Phone(Visitor):
+    forgiven = REFUSED
+
+    def come(self, code: str) -> "Phone":
+        self.page.goto(f"{self.url}/c/{code}")
+        return self
+
+    def asks(self, words: str) -> None:
+        self.page.locator(".phone").get_by_text(words).wait_for()
+
+    def touch(self, right: float, down: float) -> None:
+        place = self.page.locator(".phone-place > .class-map")  # one that can be pressed
+        self.page.wait_for_function("() => document.querySelector('.phone-place > .class-map img')?.naturalWidth > 0")
+        box = place.bounding_box()
+        place.click(position={"x": right * box["width"], "y": down * box["height"]})
+        self.page.locator(".phone-yours").get_by_text("marked").wait_for()
+
+    def number(self, value: int) -> None:
+        self.page.locator(".phone-number input").fill(str(value))
+        self.page.locator(".phone-number button").click()
+        self.page.locator(".phone-yours").get_by_text(str(value)).wait_for()
+
+
+@pytest.fixture
+def lecturer(arrive, server):
+    return arrive(Lecturer, server.url)
+
+
+@pytest.fixture
+def phones(arrive, server):
+    return [arrive(Phone, server.url, viewport={"width": 390, "height": 844}, has_touch=True) for _ in range(3)]
+
+
+def test_a_class_presses_places_sees_them_together_votes_again_and_reads_the_truth(lecturer, phones):
+    code = lecturer.begin()
+    assert re.fullmatch("[A-Z]{5}", code)
+    for phone in phones:
+        phone.come(code).asks("A question comes here")
+    lecturer.sees("3 here")
+    lecturer.press("Open this question")
+    for number, phone in enumerate(phones):
+        phone.touch(0.3 + 0.2 * number, 0.4)
+    lecturer.sees("3 of 3 have answered")
+    lecturer.covers()
+    assert lecturer.page.locator(".lens.untouched").count(), "the row is shown before the answer"
+    lecturer.press("Reveal the guesses")
+    lecturer.page.locator(".class-map .guessed").nth(2).wait_for()
+    phones[0].page.locator(".class-map .mine").wait_for()
+    assert not lecturer.page.locator(".class-map .truth").count()
+    assert not phones[0].page.locator(".class-map .truth").count()
+    lecturer.press("Discuss, then guess again")
+    phones[0].touch(0.2, 0.6)
+    lecturer.sees("1 of 3 have answered")
+    lecturer.covers()
+    lecturer.press("Reveal the guesses")
+    lecturer.sees("First guess · 3 guesses")
+    lecturer.sees("Second guess · 1 guess")
+    lecturer.press("Show the answer")
+    lecturer.page.locator(".class-map .truth").first.wait_for()
+    lecturer.page.locator(".story-after a").wait_for()
+    for phone in phones:
+        phone.asks("The answer is framed.")
+
+
+def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lecturer, phones):
+    early, late, stranger = phones
+    code = lecturer.begin()
+    early.come(code).asks("A question comes here")
+    lecturer.go(3)
+    early.asks("Nine, or everybody")
+    lecturer.press("Open this question")
+    early.number(7)
+    lecturer.page.reload()
+    lecturer.sees("1 of 1 have answered")
+    late.come(code.lower())
+    late.number(2)
+    lecturer.sees("2 of 2 have answered")
+    lecturer.press("Close the door")
+    stranger.come(code).asks("closed the door")
+    lecturer.press("Reveal the guesses")
+    lecturer.press("Show the answer")
+    early.asks("The answer: ")
+    lecturer.go(6)
+    lecturer.press("Open this question")
+    early.page.locator(".phone-choice button").first.click()
+    lecturer.sees("1 of 2 have answered")
+    lecturer.page.locator(".class-hands input").first.fill("4")
+    lecturer.press("Add")
+    lecturer.press("Reveal the guesses")
+    lecturer.page.locator(".class-choices b").get_by_text("5", exact=True).wait_for()
+    lecturer.press("End the class")
+    early.asks("This class has ended.")
+    stranger.come(code).asks("There is no class")
+    stranger.page.locator(".phone form input").wait_for()
+
+
+def test_the_lecturer_s_link_brings_the_class_to_another_browser(arrive, server, lecturer):
+    code = lecturer.begin()
+    link = lecturer.page.locator(".class-small a").get_attribute("href")
+    other = arrive(Lecturer, server.url)
+    other.page.goto(server.url + link)
+    other.page.locator(".class-code").wait_for()
+    assert other.page.locator(".class-code").inner_text() == code
+    assert "lecture" not in other.page.url
+
+
+def test_a_german_phone_reads_german_and_a_code_that_nobody_has_leaves_a_field(arrive, server):
+    phone = arrive(Phone, server.url, locale="de-DE").come("")
+    phone.page.goto(f"{server.url}/c")
+    phone.page.locator(".phone form").wait_for()
+    phone.asks("Zur Klasse")
+    phone.page.locator(".phone form input").fill("aaaaa")
+    phone.page.locator(".phone form button").click()
+    phone.asks("There is no class AAAAA")

@@ -1,0 +1,114 @@
+"""The story: twelve scenes beside one photograph, told as a new student would walk through it."""
+
+import pytest
+
+from browser.truth import model
+from browser.visitor import Visitor
+from playground import open_image, samples, trace
+
+SCENES = 12
+AT = "/?sample=meadow&model=bundled&story=1"
+FACTS = """() => {
+  const roots = [document, ...[...document.querySelectorAll("*")].map((one) => one.shadowRoot).filter(Boolean)];
+  const lens = roots.map((root) => root.querySelector(".lens")).find((one) => one?.__lens);
+  const told = lens?.__lens.see.story.read();
+  return told?.facts ? { ...told, scale: lens.__lens.view.scale } : null;
+}"""
+
+
+class Reader(Visitor):
+    def begin(self, address: str = AT) -> dict:
+        self.page.goto(self.url + address)
+        return self.page.wait_for_function(FACTS).json_value()
+
+    def story(self, part: str):
+        return self.page.locator(f".story-{part}")
+
+    def at(self, n: int) -> None:
+        self.page.get_by_text(f"The story · {n} of {SCENES}").wait_for()
+        self.page.wait_for_function(f"() => new URLSearchParams(location.search).get('story') === '{n}'")
+
+    def guess(self) -> None:
+        """The place where there is one to press, else the first answer; nothing where nothing is asked."""
+        if self.story("guess").get_by_text("Press the place").count():
+            box = self.part("picture").bounding_box()
+            self.page.mouse.click(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"])
+        elif self.story("guess").locator("button").count():
+            self.story("guess").locator("button").last.click()
+        self.story("guess").locator("button").first.wait_for(state="detached")
+        self.story("after").locator("a").wait_for()
+
+
+@pytest.fixture
+def reader(arrive, server):
+    return arrive(Reader, server.url)
+
+
+def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
+    reader.page.goto(f"{reader.url}/story?sample=meadow&model=bundled")
+    told = reader.page.wait_for_function(FACTS).json_value()
+    reader.rest()  # the bar has its height
+    picture = reader.part("picture").bounding_box()
+    for n in range(1, SCENES + 1):
+        reader.at(n)
+        assert reader.part("picture").bounding_box() == picture, f"in scene {n} the picture has moved"
+        if n == 1:
+            assert reader.page.locator(".lens.untouched").count(), "the row is shown before it is asked for"
+        reader.guess()
+        assert reader.page.evaluate(FACTS)["base"] == told["base"], f"scene {n} is about another square"
+        if n < SCENES:
+            reader.page.get_by_role("button", name="Next", exact=True).click()
+    assert "playground.load" in reader.story("figure").inner_text()
+    reader.page.get_by_role("button", name="Open this in Lab").click()
+    reader.page.locator('.lens[data-face="lab"]').wait_for()
+    assert "story" not in reader.page.url
+
+
+def test_its_numbers_are_the_model_s_own(reader):
+    told = reader.begin()
+    base, facts = told["base"], told["facts"]
+    seen = trace(model(), open_image(samples.named("meadow").path))
+    place = divmod(base["patch"], seen.grid[1])
+    row = seen.row(base["layer"], base["head"], place)
+    partner = divmod(facts["partner"], seen.grid[1])
+    assert facts["share"] == pytest.approx(float(row[seen.token(partner)]), abs=2e-3)  # halves in the browser
+    assert facts["loudest"] == pytest.approx(
+        float(seen.row(base["layer"], base["head"], place, scale="off").max()), abs=0.02
+    )
+    score = float(seen.scores(base["layer"], base["head"], place)[seen.token(partner)])
+    assert facts["score"] == pytest.approx(score, abs=0.05)
+    assert facts["distance"] == max(abs(a - b) for a, b in zip(place, partner, strict=True))
+
+
+def test_the_knob_is_turned_for_its_scene_alone_and_back_goes_back(reader):
+    reader.begin(AT.replace("story=1", "story=8"))
+    reader.at(8)
+    assert reader.page.evaluate(FACTS)["scale"] == "on"
+    reader.guess()
+    reader.page.wait_for_function(f"() => ({FACTS})().scale === 'off'")
+    reader.page.get_by_role("button", name="Next", exact=True).click()
+    reader.at(9)
+    reader.page.wait_for_function(f"() => ({FACTS})().scale === 'on'")
+    reader.page.go_back()
+    reader.at(8)
+    reader.page.keyboard.press("Escape")
+    reader.page.wait_for_function("() => !location.search.includes('story')")
+    reader.page.locator(".see-says").wait_for()
+
+
+def test_the_menu_opens_it_and_german_browsers_read_german(arrive, server):
+    reader = arrive(Reader, server.url, locale="de-DE")
+    reader.page.goto(f"{reader.url}/?sample=meadow&model=bundled&face=see")
+    reader.unfold("pages").get_by_role("link", name="Die Geschichte").click()
+    reader.page.get_by_text(f"Die Geschichte · 1 von {SCENES}").wait_for()
+    reader.page.get_by_role("heading", name="Wohin schaut es?").wait_for()
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(arrive, server):
+    reader = arrive(Reader, server.url, viewport={"width": 390, "height": 844}, has_touch=True)
+    reader.begin()
+    for n in range(1, SCENES + 1):
+        reader.at(n)
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390, n
+        if n < SCENES:
+            reader.page.get_by_role("button", name="Next", exact=True).click()

@@ -1,0 +1,10 @@
+"""What the tests of honest figures share: one row of a small model, and what its caption says."""
+
+from playground.figures import Spec, layouts
+from playground.figures.compose import subjects
+
+ROW = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
+
+
+def said(spec, seen, picture, **others) -> str:
+    return layouts.content(*subjects(spec, seen, picture, **others)).caption

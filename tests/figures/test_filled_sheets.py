@@ -1,0 +1,129 @@
+"""Layouts fill their sheets: maps are as large as there is room, words are cut where they must be."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import scramble
+from PIL import Image
+
+import playground
+from figures.honest import ROW, said
+from playground.analysis import heads
+from playground.figures import Spec
+from playground.figures.drawing import captions, maps, prints
+from playground.figures.drawing.sheet import (
+    SMALLEST,
+    fitting,
+    fitting_words,
+    house_style,
+    text_width,
+)
+from playground.vit import Config, VisionTransformer
+
+# Layouts
+
+
+@pytest.fixture(scope="module")
+def deep():
+    """As deep as most, with as many heads as the small ones: 12 layers of 6 heads."""
+    vit = scramble(VisionTransformer(Config(image_size=(64, 96), patch_size=8, depth=12, width=48, heads=6, classes=0)))
+    return playground.trace(vit, Image.effect_noise((96, 64), 60).convert("RGB"))
+
+
+def drawn_boxes(figure) -> list:
+    """(width, height) of every panel, inches."""
+    size = figure.get_size_inches()
+    return [tuple(axes.get_position().size * size) for axes in figure.axes]
+
+
+@pytest.mark.parametrize("purpose", ["slide", "page", "neurips", "beamer"])
+def test_a_wall_is_its_maps_and_not_the_query(deep, purpose):
+    figure = playground.figure(deep, layout="wall", query=(2, 3), purpose=purpose, dpi=30)
+    photo, wall, *_ = drawn_boxes(figure)
+    width = figure.get_size_inches()[0]
+    assert photo[0] <= 0.21 * width
+    assert wall[0] >= 1.5 * photo[0]
+
+
+@pytest.mark.parametrize("purpose", ["slide", "beamer"])
+@pytest.mark.parametrize("layout", ["wall", "atlas"])
+def test_a_wide_slide_is_filled(deep, layout, purpose):
+    figure = playground.figure(deep, layout=layout, purpose=purpose, dpi=30)
+    places = [axes.get_position() for axes in figure.axes]
+    assert max(p.x1 for p in places) - min(p.x0 for p in places) > 0.7
+    maps = max(drawn_boxes(figure), key=lambda box: box[0] * box[1])
+    assert maps[0] * maps[1] > 0.25 * figure.get_size_inches().prod(), "the maps have a quarter of the slide"
+
+
+def test_a_mark_of_the_atlas_stands_beside_its_map(deep):
+    figure = playground.figure(deep, layout="atlas", dpi=30)
+    cells = max(figure.axes, key=lambda axes: axes.get_position().width)
+    maps = [one.extent for one in cells.artists]
+    marks = [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in cells.lines]
+    assert len(maps) == 72
+    assert marks
+    assert not [at for at in marks for x0, y0, x1, y1 in maps if x0 < at[0] < x1 and y0 < at[1] < y1]
+
+
+def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep, picture):
+    offsets = heads.look(deep).offsets
+    caption = said(Spec(layout="atlas", ceiling=0.015), deep, picture)
+    assert (
+        f"brightest from 1.5%, {(offsets > 0.015).sum()} places above it, up to {captions.percent(offsets.max())}"
+        in caption
+    )
+    assert "brightest" not in said(Spec(layout="atlas", ceiling=1.0), deep, picture)
+
+
+def test_a_grid_says_how_its_patch_is_counted(seen, picture):
+    spec = replace(ROW, layout="grid", rows="heads:0,1", columns="layers:0")
+    assert "patch 3, 4 (row, column, from 0) listens to" in said(spec, seen, picture)
+
+
+def test_a_line_that_just_fits_loses_no_letter():
+    words = "layer 4, head 2, patch 8, 5"
+    with house_style():
+        for points in np.linspace(6, 9, 7):
+            for part in np.linspace(0.81, 1, 40):
+                assert (
+                    fitting(words, part * text_width(words, points) / 0.97, points)[0] == words or points * part < 6
+                ), points
+
+
+def test_a_line_that_does_not_fit_keeps_its_number():
+    with house_style():
+        room = [text_width(words, SMALLEST) / 0.96 for words in ("about 46 tokens", "46 tokens", "46")]
+        said = [fitting_words("about 46 tokens", width, SMALLEST)[0] for width in room]
+    assert said == ["about 46 tokens", "46 tokens", "46"]
+
+
+@pytest.mark.parametrize("purpose", ["slide", "beamer"])
+@pytest.mark.parametrize("side", [(64, 64), (64, 96), (96, 64)], ids=["square", "wide", "high"])
+def test_a_grid_fills_its_slide(purpose, side):
+    """Its picture and its words stand below each other, and the maps have the rest."""
+    vit = scramble(VisionTransformer(Config(image_size=side, patch_size=8, depth=6, width=48, heads=6, classes=0)))
+    seen = playground.trace(vit, Image.effect_noise(side[::-1], 60).convert("RGB"))
+    figure = playground.figure(
+        seen, layout="grid", rows="layers:1,3,5", columns="heads:0-2,mean", purpose=purpose, dpi=30, query=(2, 3)
+    )
+    places = [axes.get_position() for axes in figure.axes]
+    assert len(places) == 14  # the picture, twelve maps and the colour bar
+    assert sum(place.width * place.height for place in places) > 0.4
+    assert max(p.x1 for p in places) - min(p.x0 for p in places) > 0.75
+    assert max(p.y1 for p in places) - min(p.y0 for p in places) > 0.7
+
+
+def test_a_grid_of_layers_and_heads_shows_the_photograph(seen, picture):
+    figure = playground.figure(seen, layout="grid", rows="layers:0,1", columns="heads:0-2", image=picture, dpi=30)
+    assert len([axes for axes in figure.axes if axes.artists]) == 7 + 1  # and the colour bar
+    assert "query" in [text.get_text() for text in figure.texts]
+
+
+def test_small_maps_are_told_apart_in_grey():
+    """What is drawn brightest is lighter, on the blackest place, than all that is not attended to on the whitest."""
+    weights = np.array([[0.3, 0.0]])
+    span = maps.Domain(0, 0.3, "")
+    halves = Image.fromarray(np.array([[[0] * 3, [255] * 3]], np.uint8))
+    attended, ignored = np.asarray(prints.thumbnail(halves, weights, Spec(), span).convert("L"))[0].astype(int)
+    assert attended > ignored + 10

@@ -1,0 +1,258 @@
+"""A figure says where it comes from, and what it says makes it again; an anonymous one tells no name."""
+
+import io
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+from conftest import scramble
+from figure_files import read_pdf
+from PIL import Image
+
+import playground
+from figures.honest import ROW, said
+from playground import PlaygroundError, figures
+from playground.__main__ import main
+from playground.figures import Spec, files
+from playground.figures.drawing import option_words
+from playground.vit import VisionTransformer
+
+# Where it comes from
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_the_command_in_a_file_makes_that_file(suffix, here, monkeypatch):
+    vit = playground.load("untrained")
+    file = playground.save(playground.trace(vit, playground.open_image("disc.png")), f"row{suffix}", layer=1, dpi=40)
+    before, words = file.read_bytes(), command_in(file)
+    assert words[-2:] == ["-o", f"row{suffix}"]
+    assert "disc.png" in words
+    file.unlink()
+    assert main(words[words.index("figure") :]) == 0
+    assert first_difference(before, file.read_bytes()) is None
+
+
+@pytest.mark.parametrize("inches", [89 / 25.4, 5.5, 8.5 / 2.54, 397 / 72.27, 10 / 3])
+def test_a_width_is_written_so_that_it_is_read_as_the_same(inches):
+    assert option_words.read_length(option_words.write_length(inches)) == inches
+
+
+TEN = {  # ten figures, each with its options
+    "one.png": ("--layer", "1", "--what", "value", "--direction", "column"),
+    "narrow.pdf": ("--layout", "convolution", "--for", "cvpr", "--words", "paper", "--footer"),
+    "heads.svg": ("--layout", "heads", "--draw", "light", "--mass", "0.5"),
+    "wall.png": ("--layout", "wall", "--theme", "dark", "--colours", "own"),
+    "scale.pdf": ("--layout", "scale", "--scale", "0.3", "--whole"),
+    "two.svg": ("--layout", "compare", "--with-image", "noise.png"),
+    "grid.pdf": ("--layout", "grid", "--rows", "layers:0,2", "--columns", "heads:0-1,mean", "--letters"),
+    "atlas.svg": ("--layout", "atlas", "--no-caption"),
+    "cut.png": ("--patch", "3,4", "--cut", "3,4>5,5", "--head", "max"),
+    "several.svg": ("--patch", "3,4", "--with-patch", "1,2", "--width", "89mm", "--transparent"),
+}
+
+
+@pytest.mark.parametrize("name", TEN)
+def test_ten_figures_are_made_again_by_what_they_say(name, here):
+    Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
+    dots = () if name.endswith(".svg") else ("--dpi", "40")
+    assert main(["figure", "disc.png", "--model", "untrained", "-o", name, *dots, *TEN[name]]) == 0
+    before, words = (here / name).read_bytes(), command_in(here / name)
+    (here / name).unlink()
+    assert main(words[words.index("figure") :]) == 0
+    assert first_difference(before, (here / name).read_bytes()) is None
+
+
+def first_difference(one: bytes, other: bytes) -> tuple | None:
+    """Where two files part, and how they go on: pytest takes a quarter of an hour to compare two megabytes."""
+    if one == other:
+        return None
+    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return at, len(one), len(other), one[at - 40 : at + 40], other[at - 40 : at + 40]
+
+
+def traced(name="disc.png", model="untrained", **how):
+    return playground.trace(model, name, **how)
+
+
+PYTHON = {  # what Python draws: its traces, and its options
+    "whole": lambda: ([traced(scale="off")], {}),
+    "one layer": lambda: ([traced()], {"scale": "off", "layer": -1, "head": "mean"}),
+    "cut": lambda: ([traced(cut=["3,4>5,5", "1,1>2,2"])], {}),
+    "size": lambda: ([traced(size=(64, 96))], {"query": 40}),
+    "two pictures": lambda: ([traced(), traced("noise.png")], {"layout": "compare"}),
+    "two models": lambda: ([traced(), traced(model="bundled")], {"layout": "compare"}),
+    "two passes": lambda: ([traced(), traced(scale=0.3)], {"layout": "scale"}),
+    "pictures": lambda: (
+        [traced(), traced("noise.png")], {"layout": "grid", "rows": "pictures", "columns": "heads:0-1"}
+    ),
+    "models": lambda: ([traced(), traced(model="bundled")], {"layout": "grid", "rows": "models", "columns": "heads:0"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_what_python_draws_is_made_again_by_what_it_says(name, here):
+    Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
+    (seen, *others), options = PYTHON[name]()
+    given = {"other": others if options.get("layout") == "grid" else others[0]} if others else {}
+    before = playground.save(seen, "a.png", dpi=40, **given, **options).read_bytes()
+    words = command_in(here / "a.png")
+    (here / "a.png").unlink()
+    assert main(words[words.index("figure") :]) == 0
+    assert (here / "a.png").read_bytes() == before
+
+
+def test_a_figure_names_no_command_that_would_make_another(here, small):
+    import timm
+
+    own = timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7)
+    in_memory = playground.trace(own, "disc.png")
+    pixels = playground.trace("untrained", Image.open("disc.png").convert("RGB").rotate(90))
+    seeded = playground.trace(playground.load("ViT-Ti/16", seed=1), "disc.png")
+    for seen in (in_memory, pixels, seeded, playground.trace(small, "disc.png")):
+        for name in ("a.png", "a.json", "a.html"):
+            assert b"-o a" not in playground.save(seen, name, **({"dpi": 40} if name == "a.png" else {})).read_bytes()
+        assert "Command" not in Image.open("a.png").text
+    less = traced(cut="3,4>5,5")
+    playground.save(traced(), "a.png", dpi=40, layout="compare", other=less)
+    assert "Command" not in Image.open("a.png").text
+    with pytest.raises(PlaygroundError, match="has no option cut"):
+        playground.save(less, "a.png", cut="1,1>2,2")
+
+
+def trained(vit, picture):
+    """A step of training."""
+    import torch
+
+    vit.train().requires_grad_(True)(torch.rand(1, 3, 112, 112)).sum().backward()
+    torch.optim.SGD(vit.parameters(), lr=0.1).step()
+    return playground.trace(vit.eval(), picture)
+
+
+def test_a_model_that_was_trained_in_memory_is_no_longer_what_its_name_loads(here):
+    """The figure said the command and the name of the model as it was loaded, and the digest of its first figure."""
+    vit = playground.load("ViT-Ti/16", device="cpu")
+    before = playground.trace(vit, "disc.png")
+    first = playground.figure(before).facts["weights"]
+    assert first.startswith("random weights, sha256:")
+    after = trained(vit, "disc.png")
+    now = playground.figure(after).facts["weights"]
+    assert now.startswith("changed in memory, sha256:"), now
+    assert now[-16:] != first[-16:]
+    assert "Command" not in Image.open(playground.save(after, "a.png", dpi=40)).text
+    assert "ViT-Ti/16 (changed in memory)" in said(Spec(image="disc.png"), after, after.shown)
+    assert playground.trace(vit.to("cpu"), "disc.png").vit_state == after.vit_state, "a move changes nothing"
+
+
+def test_a_pass_that_is_older_than_its_model_s_weights_mixes_nothing(here):
+    vit = playground.load("ViT-Ti/16", device="cpu")
+    before = playground.trace(vit, "disc.png")
+    row = before.row(0, 0, (1, 1))
+    trained(vit, "disc.png")
+    assert (before.row(0, 0, (1, 1)) == row).all(), "queries and keys are of the pass"
+    assert playground.figure(before).facts["weights"] == "unknown, changed after this pass"
+    assert "Command" not in Image.open(playground.save(before, "a.png", dpi=40)).text
+    for asked in (before.features, lambda: before.value_norms(0), lambda: before.relevance((1, 1))):
+        with pytest.raises(PlaygroundError, match="changed after this pass"):
+            asked()
+
+
+def test_weights_from_a_file_are_in_the_command(here):
+    import timm
+    from safetensors.torch import save_file
+
+    save_file(timm.create_model("vit_tiny_patch16_224", num_classes=7).state_dict(), "mine.safetensors")
+    vit = playground.load("vit_tiny_patch16_224", weights="mine.safetensors", device="cpu")
+    before = playground.save(playground.trace(vit, "disc.png"), "a.png", dpi=40).read_bytes()
+    words = command_in(here / "a.png")
+    assert words[words.index("--weights") + 1] == "mine.safetensors"
+    (here / "a.png").unlink()
+    assert main(words[words.index("figure") :]) == 0
+    assert (here / "a.png").read_bytes() == before
+
+
+def test_each_picture_of_a_comparison_has_its_own_photograph_and_name(here):
+    """In Python the other picture's map stood on the first one's photograph, under its name."""
+    Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
+    figure = playground.figure(traced(), layout="compare", other=traced("noise.png"))
+    assert figure.facts["other image"] == "noise.png"
+    assert figure.facts["other pixels"] != figure.facts["pixels"]
+
+
+def test_another_pass_beside_the_trained_one_is_drawn(here):
+    """In Python it was left out: both maps were of the first pass."""
+    seen, off = traced(), traced(scale="off")
+    one = playground.figure(seen, layout="scale", other=off)
+    assert "whole forward pass" in one.facts["scale"]
+    with pytest.raises(PlaygroundError, match="beside one with"):
+        playground.figure(off, layout="scale", other=seen)
+
+
+@pytest.mark.parametrize("kind", [".png", ".svg", ".html", ".json", ".csv", ".tex"])
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_no_folder_s_name_gets_into_a_file(kind, anonymous, here, picture):
+    (here / "jane-doe").mkdir()
+    for name in ("one", "two"):
+        picture.save(here / "jane-doe" / f"{name}.png")
+    one, two = traced("jane-doe/one.png"), traced("jane-doe/two.png")
+    grid = {"layout": "grid", "rows": "pictures", "columns": "heads:0-1", "other": [two]} if kind != ".html" else {}
+    said = playground.save(one, f"a{kind}", anonymous=anonymous, **grid).read_bytes()
+    assert b"jane-doe" not in said
+    if anonymous:
+        assert b"two.png" not in said
+
+
+def command_in(file):
+    import shlex
+
+    if file.suffix == ".png":
+        return shlex.split(Image.open(file).text["Command"])
+    if file.suffix == ".pdf":
+        return shlex.split(read_pdf(file).metadata["/Keywords"])
+    source = ET.parse(file).getroot().iter("{http://purl.org/dc/elements/1.1/}source")
+    return shlex.split(next(source).text)
+
+
+def test_savefig_says_where_it_comes_from_too(here, tmp_path):
+    figure = playground.figure(playground.trace("untrained", "disc.png"), 1, 2, (3, 4), dpi=40)
+    figure.savefig(tmp_path / "a.png")
+    assert Image.open(tmp_path / "a.png").text["Command"].endswith("-o a.png")
+    out = io.BytesIO()
+    figure.savefig(out, format="pdf")
+    assert b"Attention Playground" in out.getvalue()
+    figure.savefig(tmp_path / "b.png", metadata={})
+    assert "Command" not in Image.open(tmp_path / "b.png").text
+
+
+def test_a_grid_says_the_digest_of_every_picture_and_model(small, picture):
+    other = scramble(VisionTransformer(small.config), seed=1)
+    other.name = "another"
+    turned = picture.rotate(90)
+    traces = [playground.trace(vit, image) for image in (picture, turned) for vit in (small, other)]
+    for i, one in enumerate(traces):
+        object.__setattr__(one, "picture_name", ["one.png", "one.png", "two.png", "two.png"][i])
+    figure = playground.figure(
+        traces[0], 1, 2, (3, 4), layout="grid", rows="pictures", columns="models", other=traces[1:], dpi=40
+    )
+    digests = {value for key, value in figure.facts.items() if "sha256:" in value}
+    assert len(digests) == 4, figure.facts
+
+
+# Nobody's name
+
+
+def test_many_anonymous_figures_tell_no_name(here, picture, capsys):
+    (here / "jane-doe").mkdir()
+    for name in ("jane-doe/patient-1.png", "jane-doe/patient-2.png"):
+        picture.save(name)
+    assert main(["figure", "jane-doe", "--model", "untrained", "--anonymous", "--dpi", "20", "-o", "out/"]) == 0
+    made = sorted(file.name for file in (here / "out").iterdir())
+    assert made == ["manifest.json", "picture-1.png", "picture-2.png"]
+    for file in (here / "out").iterdir():
+        assert not re.search(rb"jane|patient", file.read_bytes()), file.name
+
+
+def test_an_anonymous_figure_does_not_name_somebody_s_repository(seen, picture):
+    spec = replace(ROW, model="jane-doe/leaves", anonymous=True)
+    figure = figures.draw(spec, replace(seen, model="jane-doe/leaves"), picture)
+    assert not re.search("jane|leaves", f"{figure.facts} {files.provenance(figure.spec, figure.facts)}")

@@ -1,0 +1,286 @@
+"""Sweeps against loops that run the whole network for each variant; stopped, resumed, shared out; and what can't be."""
+
+import copy
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import SMALL, scramble
+
+import playground
+from playground import PlaygroundError
+from playground.errors import PlaygroundWarning
+from playground.figures import sweeping
+from playground.vit import VisionTransformer
+
+pytest.importorskip("xarray")
+pytest.importorskip("zarr")
+
+
+@pytest.fixture
+def named(small):
+    small.config = replace(small.config, labels=tuple("abcdefghij"))
+    return small
+
+
+@pytest.fixture
+def pictures(picture, tmp_path):
+    for number in range(5):
+        folder = tmp_path / "in" / ("b" if number < 3 else "e")
+        folder.mkdir(parents=True, exist_ok=True)
+        picture.rotate(40 * number).crop((0, 0, 120, 120)).save(folder / f"{number}.png")
+    return tmp_path / "in"
+
+
+def margin(logits, label):
+    return float(logits[label] - max(x for i, x in enumerate(logits) if i != label))
+
+
+def of_each(vit, pictures):
+    for file in sorted(pictures.rglob("*.png")):
+        yield str(file), playground.trace(vit, file, size=(64, 64)), "abcdefghij".index(file.parent.name)
+
+
+def without(vit, layer, head):
+    """Another network, whose W_O has no columns for this head."""
+    vit, d = copy.deepcopy(vit), SMALL.width // SMALL.heads
+    vit.blocks[layer].attn.proj.weight.data[:, head * d : (head + 1) * d] = 0
+    return vit
+
+
+def test_each_head_off_is_a_network_without_its_columns(named, pictures):
+    found = playground.sweep(pictures, named, metric="margin", over="heads", progress=False)
+    assert found["value"].dims == ("image", "layer", "head")
+    assert found["value"].shape == (5, 3, 4)
+    for name, seen, label in of_each(named, pictures):
+        one = found.sel(image=name)
+        assert str(one["class"].values) == "abcdefghij"[label]
+        assert float(one["before"]) == pytest.approx(margin(seen.logits, label), abs=1e-4)
+        for layer in range(3):
+            for head in range(4):
+                logits = without(named, layer, head)(seen.input)[0].detach()
+                assert float(one["value"][layer, head]) == pytest.approx(margin(logits, label), abs=1e-4)
+    change = (found["value"] - found["before"]).values
+    np.testing.assert_allclose(found["mean"].sel(label="all"), change.mean(0), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found["mean"].sel(label="b"), change[:3].mean(0), rtol=1e-4, atol=1e-5)
+    assert (found["low"] <= found["mean"] + 1e-6).all()
+    assert (found["mean"] <= found["high"] + 1e-6).all()
+
+
+def test_an_interval_covers_the_mean_as_often_as_it_says():
+    random = np.random.default_rng(3)
+    inside = 0
+    for seed in range(200):
+        _, low, high = sweeping.bootstrap(random.normal(1.0, 2.0, size=(40, 1)), draws=400, seed=seed)
+        inside += bool(low[0] <= 1.0 <= high[0])
+    assert 0.88 <= inside / 200 <= 0.99
+
+
+def test_places_of_layers_are_blanked_as_a_loop_does_it(named, pictures):
+    files = sorted(pictures.rglob("*.png"))[:2]
+    found = playground.sweep(files, named, "moved", "layers x positions", blocks=4, progress=False)
+    assert found["value"].dims == ("image", "layer", "row", "column")
+    assert found["row"].values.tolist() == [0, 4]
+    seen = playground.trace(named, files[1], size=(64, 64))
+    last = seen.features()
+    for row, column in ((0, 0), (1, 0), (1, 1)):
+        for layer in range(3):
+            patches = [(r, c) for r in range(row * 4, row * 4 + 4) for c in range(column * 4, column * 4 + 4)]
+            tokens = [seen.token(one) for one in patches]
+
+            def blank(x, tokens=tokens):
+                x = x.clone()
+                x[0, tokens] = x[0, 3:].mean(0)
+                return x
+
+            after = seen.again({f"layers.{layer}.residual": blank}).features()
+            expected = ((after - last).norm(dim=-1) / last.norm(dim=-1)).mean()
+            assert float(found["value"][1, layer, row, column]) == pytest.approx(float(expected), rel=1e-3)
+
+
+def test_cuts_scales_and_checkpoints(named, pictures):
+    texts = ["*>cls@1", "2,3>4,4;*>3x3@2"]
+    cut = playground.sweep(pictures, named, over="cuts", cuts=texts, progress=False)
+    scaled = playground.sweep(pictures, named, over="scales", scales=["on", "off", 0.1], progress=False)
+    others = [scramble(VisionTransformer(named.config), seed=n) for n in (0, 5)]
+    for n, one in enumerate(others):
+        one.name = f"step {n}"
+    steps = playground.sweep(pictures, metric="accuracy", over="checkpoints", checkpoints=others, progress=False)
+    assert steps["checkpoint"].values.tolist() == ["step 0", "step 1"]
+    for name, seen, label in of_each(named, pictures):
+        for text in texts:
+            its = playground.trace(named, name, size=(64, 64), cut=text.split(";")).logits
+            assert float(cut["value"].sel(image=name, cut=text)) == pytest.approx(margin(its, label), abs=1e-4)
+        for text, scale in (("on", None), ("off", "off"), ("0.1", 0.1)):
+            its = playground.trace(named, name, size=(64, 64), scale=scale).logits
+            assert float(scaled["value"].sel(image=name, scale=text)) == pytest.approx(margin(its, label), abs=1e-4)
+        for n, one in enumerate(others):
+            right = float(one(seen.input)[0].argmax() == label)
+            assert float(steps["value"].sel(image=name)[n]) == right
+
+
+def test_a_metric_of_one_s_own_gets_logits_or_features(named, pictures):
+    def second(logits, label):
+        return logits[:, 2] * 2
+
+    def length(tokens, label):
+        return tokens[:, 0].norm(dim=-1)
+
+    length.of = "features"
+    files = sorted(pictures.rglob("*.png"))[:2]
+    found = playground.sweep(files, named, second, progress=False)
+    logits = without(named, 1, 3)(playground.trace(named, files[0], size=(64, 64)).input)[0]
+    assert float(found["value"][0, 1, 3]) == pytest.approx(2 * float(logits[2].detach()), abs=1e-4)
+    found = playground.sweep(files, named, length, progress=False)
+    seen = playground.trace(named, files[0], size=(64, 64))
+    assert float(found["before"][0]) == pytest.approx(float(named.norm(seen.features())[0].norm()), rel=1e-4)
+
+
+def test_labels_come_from_folders_a_table_or_the_model(named, pictures, tmp_path):
+    (pictures / "b").rename(pictures / "kittens")
+    with pytest.raises(
+        PlaygroundError, match=r"of the folder 'kittens', which is no label.*labels=\{'kittens': a label\}"
+    ):
+        playground.sweep(pictures, named, progress=False)
+    by_table = playground.sweep(pictures, named, labels={"kittens": "b"}, progress=False)
+    assert by_table["class"].values.tolist() == ["e", "e", "b", "b", "b"]
+    (tmp_path / "labels.csv").write_text("kittens,b\n4.png,7\n")
+    by_file = playground.sweep(pictures, named, labels=tmp_path / "labels.csv", progress=False)
+    assert sorted(by_file["class"].values.tolist()) == ["b", "b", "b", "e", "h"]
+    by_model = playground.sweep(pictures, named, labels="model", progress=False)
+    for name in by_model["image"].values:
+        best = int(playground.trace(named, name, size=(64, 64)).logits.argmax())
+        assert str(by_model["class"].sel(image=name).values) == "abcdefghij"[best]
+
+
+def test_a_class_with_one_picture_has_no_interval_and_says_so(named, pictures):
+    (pictures / "e" / "4.png").unlink()
+    with pytest.warns(PlaygroundWarning, match="one picture of e: its numbers stand there, and no interval can"):
+        found = playground.sweep(pictures, named, progress=False)
+    assert np.isnan(found["low"].sel(label="e")).all()
+    assert not np.isnan(found["mean"].sel(label="e")).any()
+
+
+@pytest.mark.parametrize("store", [False, True])
+def test_a_metric_that_fails_on_one_picture_says_so_and_the_rest_is_kept(named, pictures, tmp_path, store):
+    files, calls = sorted(pictures.rglob("*.png")), []
+    first = playground.trace(named, files[3], size=(64, 64)).logits
+
+    def fragile(logits, label):
+        if torch.allclose(logits[0], first, atol=1e-5):
+            raise ZeroDivisionError("there is nothing")
+        calls.append(len(logits))
+        return logits[:, 0]
+
+    out = {"out": tmp_path / "out.zarr"} if store else {}
+    labels = {file.name: 0 for file in files}
+    with pytest.warns(PlaygroundWarning, match=r"3\.png: the metric fails \(ZeroDivisionError: there is nothing\)"):
+        found = playground.sweep(files, named, fragile, labels=labels, progress=False, **out)
+    assert len(found["image"]) == 4
+    assert not any(name.endswith(files[3].name) for name in found["image"].values)
+
+
+RUN = """
+import sys, playground, torch
+from conftest import SMALL, scramble
+from dataclasses import replace
+from playground.vit import VisionTransformer
+vit = scramble(VisionTransformer(replace(SMALL, labels=tuple("abcdefghij"))))
+print("ready", flush=True)
+playground.sweep(sys.argv[1], vit, out=sys.argv[2])
+"""
+
+
+def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_path, monkeypatch):
+    for number in range(40):
+        picture.rotate(9 * number).save(pictures / "b" / f"more-{number}.png")
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    out = tmp_path / "killed.zarr"
+    run = subprocess.Popen([sys.executable, "-c", RUN, str(pictures), str(out)], env=env, stderr=subprocess.DEVNULL)
+    import zarr
+
+    def done():
+        try:
+            return int(zarr.open_group(out, mode="r")["done"][:].sum())
+        except (FileNotFoundError, KeyError, ValueError):
+            return 0
+
+    while done() < 3 and run.poll() is None:
+        time.sleep(0.01)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    assert done() > 0
+    again = playground.sweep(pictures, named, out=out, progress=False)
+    whole = playground.sweep(pictures, named, out=tmp_path / "whole.zarr", progress=False)
+    assert again.identical(whole)
+    for change in (
+        {"metric": "accuracy"},
+        {"metric": lambda logits, label: logits[:, 0]},
+        {"over": "scales", "scales": [1]},
+    ):
+        with pytest.raises(PlaygroundError, match=r"another model or other questions: choose another name"):
+            playground.sweep(pictures, named, out=out, progress=False, **change)
+    with pytest.raises(PlaygroundError, match="another model"):
+        playground.sweep(pictures, scramble(VisionTransformer(named.config), seed=9), out=out, progress=False)
+
+
+def test_workers_of_dask_give_the_same_also_when_one_is_lost(named, pictures, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    alone = playground.sweep(pictures, named, out=tmp_path / "alone.zarr", progress=False)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        victim = next(iter(cluster.workers.values()))
+        os.kill(victim.pid if hasattr(victim, "pid") else victim.process.pid, signal.SIGKILL)
+        found = playground.sweep(
+            pictures, named, out=tmp_path / "shared.zarr", dask=cluster.scheduler_address, progress=False
+        )
+    assert found.identical(alone)
+
+
+def test_what_an_intervention_leaves_alone_is_computed_once(named, pictures):
+    """144 heads of twelve layers of twelve take 78 passes and one, not 145; here twelve heads of three layers."""
+    rows = 0
+
+    def count(module, given, out):
+        nonlocal rows
+        rows += len(out)
+
+    for block in named.blocks:
+        block.mlp.register_forward_hook(count)
+    every = sweeping.asked(sorted(pictures.rglob("*.png"))[:1], named, "moved", "heads", None, (), (), (), 1, None)
+    list(every)
+    assert rows / 3 == pytest.approx(1 + 4 * (3 + 2 + 1) / 3)
+
+
+BAD = [
+    ({"over": "hats"}, "A sweep is over heads, layers × positions, cuts"),
+    ({"metric": "beauty"}, r"A metric is margin, accuracy, moved or a function; given was 'beauty'"),
+    ({"over": "cuts"}, r"needs cuts=\[…\]"),
+    ({"scales": [1]}, r"scales= is for a sweep over scales"),
+    ({"over": "cuts", "cuts": ["7>3"]}, "A cut names patches"),
+    ({"over": "scales", "scales": ["huge"]}, 'A scale is "on"'),
+    ({"over": "layers × positions", "blocks": 99}, "the side of a block, 1 to 8 patches"),
+    ({"labels": 7}, r'labels= is "model", a table'),
+    ({"metric": lambda logits, label: logits[0, 0]}, r"it gave 1 numbers for 4 passes"),
+    ({"metric": lambda logits, label: logits[:, 0] * math.nan}, r"the metric is no number"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_what_can_t_be_swept_is_a_sentence(named, pictures, number):
+    options, sentence = BAD[number]
+    with pytest.raises(PlaygroundError, match=sentence):
+        playground.sweep(pictures, named, progress=False, **options)
+
+
+def test_a_folder_without_pictures_and_no_model_are_sentences(named, tmp_path):
+    with pytest.raises(PlaygroundError, match="no pictures"):
+        playground.sweep(tmp_path, named)
+    with pytest.raises(PlaygroundError, match=r"sweep takes a model, or checkpoints"):
+        playground.sweep(tmp_path)

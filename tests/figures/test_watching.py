@@ -1,0 +1,151 @@
+"""One picture over a training: each moment is a trace of the weights at that step; nothing disturbs the training."""
+
+import copy
+import warnings
+
+import pytest
+import timm
+import torch
+from conftest import scramble
+from torchvision import transforms
+
+import playground
+from playground import PlaygroundError
+from playground.errors import PlaygroundWarning
+from playground.figures import watching
+
+HOW = {"img_size": 64, "depth": 3, "embed_dim": 48, "num_heads": 4, "num_classes": 5, "drop_rate": 0.2}
+
+
+@pytest.fixture
+def model():
+    return scramble(timm.create_model("vit_tiny_patch16_224", **HOW)).train()
+
+
+TRANSFORM = transforms.Compose(
+    [transforms.Resize((64, 64)), transforms.ToTensor(), transforms.Normalize([0.5] * 3, [0.5] * 3)]
+)
+
+
+def learn(model, steps, each=lambda step: None):
+    torch.manual_seed(4)
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.05)
+    for step in range(steps):
+        each(step)
+        loss = model(torch.randn(2, 3, 64, 64)).square().mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+
+
+def test_each_moment_is_of_the_weights_at_that_step_and_the_training_is_as_without(model, picture, tmp_path):
+    alone, kept = copy.deepcopy(model), {}
+    learn(alone, 5, lambda step: kept.update({step: copy.deepcopy(alone)}))
+    kept[5] = alone
+    out = tmp_path / "run.trace"
+    with playground.watch(model, picture, every=2, out=out, transform=TRANSFORM):
+        learn(model, 5)
+    for ours, theirs in zip(model.parameters(), alone.parameters(), strict=True):
+        assert torch.equal(ours, theirs), "dropout, too, drew the same numbers"
+    assert model.training
+    found = playground.watched(out)
+    assert found.steps == (0, 2, 4, 5)
+    for step, seen in zip(found.steps, found.traces, strict=True):
+        expected = playground.trace(kept[step], picture, transform=TRANSFORM)
+        torch.testing.assert_close(seen.row(2, 1, (1, 2)), expected.row(2, 1, (1, 2)), atol=0.02, rtol=0.1)
+    rows = found.row(2, 1, (1, 2))
+    assert rows.shape == (4, 17)
+    assert (rows[0] - rows[-1]).abs().max() > 1e-3
+
+
+def test_of_transformers_too_where_matrices_are_joined(picture, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    config = transformers.ViTConfig(
+        hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
+    )
+    theirs = scramble(transformers.ViTForImageClassification(config)).train()
+    with playground.watch(theirs, picture, every=1, out=tmp_path / "run.trace"):
+        for _ in range(2):
+            theirs(torch.randn(1, 3, 64, 64))
+            with torch.no_grad():
+                for name, p in theirs.named_parameters():
+                    if "query" in name or "q_proj" in name:
+                        p.mul_(3)
+    rows = playground.watched(tmp_path / "run.trace").row(0, 1, (1, 1))
+    assert (rows[0] - rows[1]).abs().max() > 1e-3
+
+
+def test_an_evaluation_in_between_is_no_step_and_step_counts_by_hand(model, picture, tmp_path):
+    def each(step):
+        with torch.no_grad():
+            model(torch.randn(1, 3, 64, 64))
+        model.eval()(torch.randn(1, 3, 64, 64))
+        model.train()
+
+    with playground.watch(model, picture, every=2, out=tmp_path / "a.trace"):
+        learn(model, 3, each)
+    assert playground.watched(tmp_path / "a.trace").steps == (0, 2, 3)
+    with playground.watch(model, picture, every=2, out=tmp_path / "b.trace", count=False) as watching_:
+        learn(model, 3)
+        watching_.step()
+    assert playground.watched(tmp_path / "b.trace").steps == (0, 1)
+
+
+def said_once(model, picture, out, each, sentence):
+    with warnings.catch_warnings(record=True) as all_:
+        warnings.simplefilter("always")
+        with playground.watch(model, picture, every=1, out=out):
+            learn(model, 4, each)
+    (found,) = [str(one.message) for one in all_ if issubclass(one.category, PlaygroundWarning)]
+    assert "the training goes on" in found
+    assert sentence in found
+    return playground.watched(out).steps
+
+
+def test_a_full_disk_is_said_once_and_the_training_goes_on(model, picture, tmp_path, monkeypatch):
+    def each(step):
+        if step == 2:
+            full = OSError(28, "No space left on device")
+            monkeypatch.setattr(watching.zipfile.ZipFile, "writestr", lambda *_: (_ for _ in ()).throw(full))
+
+    steps = said_once(model, picture, tmp_path / "run.trace", each, "No space left on device")
+    monkeypatch.undo()
+    assert steps == (0, 1)
+
+
+def test_a_model_that_changes_its_shape_is_said_once(model, picture, tmp_path):
+    def shorter(step):
+        if step == 2:
+            model.blocks = model.blocks[:2]
+
+    assert said_once(model, picture, tmp_path / "b.trace", shorter, "another depth, width or patch size") == (0, 1)
+
+
+def test_numbers_that_are_none_are_said_once(model, picture, tmp_path):
+    def broken(step):
+        if step == 1:
+            with torch.no_grad():
+                model.blocks[1].norm1.weight.fill_(torch.nan)
+
+    assert said_once(model, picture, tmp_path / "run.trace", broken, "no number (NaN or infinite)") == (0,)
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({"every": 0}, r"every=0"),
+        ({"out": "there.trace"}, r"there\.trace is there already"),
+        ({"out": "no/folder/run.trace"}, r"can't be written: No such file"),
+    ],
+)
+def test_what_can_t_be_watched_is_a_sentence(model, picture, tmp_path, monkeypatch, how, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.trace").touch()
+    with pytest.raises(PlaygroundError, match=sentence):
+        playground.watch(model, picture, **how)
+
+
+def test_another_file_is_a_sentence(tmp_path):
+    (tmp_path / "x.trace").write_text("no")
+    with pytest.raises(PlaygroundError, match="no file that watch wrote"):
+        playground.watched(tmp_path / "x.trace")
