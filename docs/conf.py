@@ -1,0 +1,115 @@
+"""How Sphinx makes the documentation, a folder of pages that opens without a server: make docs.
+
+Sphinx with MyST and Furo: it is maintained, reads the Markdown that is there, makes the reference of the docstrings and
+types, and its search works in a folder that is opened by a double click.
+
+DOCS_APP=../ names the address of a published playground, to whose lessons learn.md then links.
+"""
+
+import atexit
+import html
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
+os.environ.setdefault("COLUMNS", "100")  # of what --help says
+
+import parts  # noqa: E402
+import streamlit  # noqa: E402
+
+import playground  # noqa: E402
+from playground.ui.pages import LESSONS  # noqa: E402
+
+# Sphinx's settings ----------------------------------------------------------------------------------------------------
+
+project = "Attention Playground"
+author = "the Attention Playground's authors"
+version = release = playground.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+suppress_warnings = ["myst.header"]  # parts of another file begin below its title
+default_role = "code"  # of `…` in docstrings
+autodoc_member_order = "bysource"
+autodoc_default_options = {
+    "members": True, "inherited-members": True, "undoc-members": True,
+    "exclude-members": "add_note, args, with_traceback",  # what any exception has
+}  # fmt: skip
+autodoc_preserve_defaults = True
+maximum_signature_line_length = 90
+html_theme = "furo"
+html_title = "Attention Playground"
+html_copy_source = html_show_sphinx = html_show_copyright = smartquotes = False
+highlight_language = "text"
+html_css_files = ["style.css"]
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0060a0", "color-brand-content": "#0060a0"},
+    "dark_css_variables": {"color-brand-primary": "#6cb8f0", "color-brand-content": "#6cb8f0"},
+}
+pygments_style, pygments_dark_style = "friendly", "github-dark"
+
+# Figures and living pages, drawn when the site is built ---------------------------------------------------------------
+
+FIGURES = {  # a file's name -> how it differs from one head of the bundled model
+    "head.svg": {},
+    "value.svg": {"what": "value"},
+    "scale.svg": {"layout": "scale"},
+}
+
+
+def beside() -> Path:
+    """A folder with figures that are drawn now, the living page, and the app's own letters, which Streamlit brings."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    trace = playground.trace("bundled", "meadow")
+    for name, options in FIGURES.items():
+        playground.save(trace, folder / name, layer=4, head=0, purpose="page", **options)
+    letters = sorted(Path(streamlit.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
+    shutil.copy(letters[0], folder / "source-sans.woff2")
+    shutil.copy(ROOT / "docs" / "living.html", folder)
+    return folder
+
+
+html_static_path = ["static", str(beside())]
+
+
+def put_in(app, page: str, source: list[str]) -> None:
+    """Puts into a page what its {{…}} stand for."""
+    source[0] = parts.filled(source[0])
+    if page == "learn" and (address := os.environ.get("DOCS_APP")):
+        for lesson in LESSONS:
+            link = f'<a href="{html.escape(address)}{lesson.name}">{lesson.short}</a>'
+            source[0] = source[0].replace(f"| {lesson.short} |", f"| {link} |")
+
+
+def code_of_docstring(app, what, name, thing, options, lines: list[str]) -> None:
+    """Marks the code of a docstring, between ``` or indented, as reStructuredText does it."""
+    marked: list[str] = []
+    fenced = indented = False
+    for line in lines:
+        if line.startswith("```"):
+            fenced = not fenced
+            marked += [".. code-block:: python", ""] if fenced else [""]
+        elif fenced:
+            marked.append(f"    {line}")
+        else:
+            begins = line.startswith("    ") and not indented and marked and not marked[-1]
+            indented = line.startswith("    ") or (indented and not line)
+            marked += ["::", "", line] if begins else [line]
+    lines[:] = marked
+
+
+def short_names(app, what, name, thing, options, signature: str | None, returned: str | None):
+    """Types without the modules that they are in: Tensor, not torch.Tensor."""
+    return tuple(text and re.sub(r"~?\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", text) for text in (signature, returned))
+
+
+def setup(app) -> None:
+    app.connect("autodoc-process-signature", short_names)
+    app.connect("source-read", put_in)
+    app.connect("autodoc-process-docstring", code_of_docstring)

@@ -1,0 +1,63 @@
+"""What is put into the documentation's pages: {{commands}}, {{faithfulness}}, {{figures}}, {{changes}}, and
+{{section FILE: HEADING}}."""
+
+import re
+from argparse import _SubParsersAction
+from pathlib import Path
+
+from playground.__main__ import _parser
+
+ROOT = Path(__file__).resolve().parent.parent
+GALLERY = "assets/readme/gallery"
+
+
+def filled(text: str, made: bool = True) -> str:
+    """A page with its parts; without those that are made of something else than words where `made` is False."""
+    parts = {"changes": changes, "faithfulness": faithfulness, "section": section}
+    if made:
+        parts |= {"commands": commands, "figures": figures}
+    return re.sub(
+        r"^\{\{(\w+) ?([^:}]*):? ?([^}]*)\}\}$",
+        lambda match: parts[match[1]](*filter(None, match.groups()[1:])) if match[1] in parts else "",
+        text,
+        flags=re.M,
+    )
+
+
+def commands() -> str:
+    """What --help says of every command, by the name of the installed one."""
+    top = _parser()
+    (named,) = (action.choices for action in top._actions if isinstance(action, _SubParsersAction))
+    return "\n\n".join(
+        f"### attention-playground {name}\n\n```text\n{as_installed(parser.format_help())}```"
+        for name, parser in {"": top, **named}.items()
+    )
+
+
+def as_installed(text: str) -> str:
+    return text.replace("python -m playground", "attention-playground")
+
+
+def figures() -> str:
+    """The gallery below its first paragraph, whose pictures lie in another folder."""
+    text = as_installed((ROOT / GALLERY / "README.md").read_text(encoding="utf-8"))
+    return re.sub(r"\]\(([\w.]+\.(?:png|webp))\)", rf"](../../{GALLERY}/\1)", text[text.index("\n## ") :])
+
+
+def faithfulness() -> str:
+    """What `python -m playground faithfulness … --out docs/faithfulness/MODEL.md` wrote."""
+    tables = sorted((ROOT / "docs" / "faithfulness").glob("*.md"))
+    return "\n\n".join(table.read_text(encoding="utf-8") for table in tables)
+
+
+def changes() -> str:
+    """With no links to files of the project, which a page does not have."""
+    return re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+
+
+def section(file: str, heading: str = "") -> str:
+    """A part of a file; what stands before its first part where no heading is given."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    if not heading:
+        return text.partition("\n## ")[0].partition("\n")[2]
+    return re.search(rf"^## {re.escape(heading)}\n.*?(?=^## |\Z)", text, re.M | re.S)[0]
