@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
+import re
 import socket
 import tempfile
 import threading
@@ -26,8 +26,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
 from playground.errors import PlaygroundError
-from playground.serving.admission import NEW
-from playground.ui.sockets import FETCH_SECONDS, LOOK_EVERY
+from playground.serving.ledger import NEW_PAGE
+from playground.ui.door import PIECE_SECONDS
 
 MOST_FILE_SECONDS = 1.0  # until a hostile file of weights, a pack or a folder is refused
 LONG = 12.0  # seconds: a pass may take ten
@@ -273,7 +273,7 @@ def silent_sockets(server: Server) -> Outcome:
     for _ in range(450):
         with suppress(OSError):
             lines.append(_open_socket(server))
-    time.sleep(NEW + 1)
+    time.sleep(NEW_PAGE + 1)
     status, _ = ask(server.url)
     waited = _somebody_else_waits(server)
     for line in lines:
@@ -292,7 +292,7 @@ def half_read(server: Server) -> Outcome:
         line.sendall(asked)
         lines.append(line)
     waited = _somebody_else_waits(server)
-    time.sleep(FETCH_SECONDS + 3 * LOOK_EVERY)
+    time.sleep(PIECE_SECONDS + 5)
     left = len(lines) - _closed_by_now(server)
     return watch.end(
         f"somebody else waited {waited:.2f} s; {left} of 500 are open still", waited < LONG and not left, 300
@@ -301,7 +301,14 @@ def half_read(server: Server) -> Outcome:
 
 def _closed_by_now(server: Server) -> int:
     """Connections that the server has ended because nobody fetched what they had asked for."""
-    return json.loads(answer(f"{server.url}/api/status")[2])["refused"].get("answers", 0)
+    return metric(server, 'refused_total{reason="slow readers"}') + metric(server, 'refused_total{reason="answers"}')
+
+
+def metric(server: Server, name: str) -> int:
+    """A number that the operator reads; one that is not there yet is 0."""
+    text = answer(f"{server.url}/metrics")[2].decode()
+    found = re.search(rf"^playground_{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    return int(float(found[1])) if found else 0
 
 
 def minted_keys(server: Server) -> Outcome:

@@ -16,13 +16,14 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import cache, wraps
 from queue import SimpleQueue
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from playground.errors import Busy, PlaygroundError
-from playground.serving import admission, asker, people, queue
+from playground.serving import asker, ledger, people, queue
+from playground.serving.hosts import is_foreign
 
 HEARD_AFTER = 0.3  # seconds
 AGAIN = 400  # milliseconds until the browser asks again
@@ -79,8 +80,12 @@ class Job:
         """In a thread that ends with it: torch keeps some megabytes for each thread that it ever computed in."""
 
         def run() -> None:
+            began = time.thread_time()
             with asker.working_for(self):
-                self.future.set_result(_answered(self, work))
+                answered = _answered(self, work)
+            spent = ledger.REQUEST + time.thread_time() - began
+            ledger.costs.charge(ledger.seats.account(self._who), spent + ledger.BYTE * _size(answered), "answers")
+            self.future.set_result(answered)
 
         _open.add(self)
         self.future.add_done_callback(self._ends)
@@ -88,7 +93,7 @@ class Job:
 
     def _ends(self, _) -> None:
         _open.discard(self)
-        admission.requests.give_back(self._who)
+        ledger.requests.give_back(self._who)
 
 
 def _begin(thread: threading.Thread) -> None:
@@ -114,7 +119,7 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
     job = _waiting.pop(request.headers.get("x-playground-ticket", ""), None)
     if job is None or job.who() != who(request):
         asking = who(request)
-        if trouble := admission.requests.take(asking):
+        if trouble := ledger.requests.take(asking):
             return said(FULL[trouble], 503)
         job = Job(asking)
         job.begin(work)
@@ -137,6 +142,10 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
     except asyncio.CancelledError:
         job.left = True
         raise
+
+
+def _size(response: Response) -> int:
+    return int(response.headers.get("content-length", 0))
 
 
 def drop_tickets() -> None:
@@ -180,10 +189,8 @@ def changes(endpoint: Callable) -> Callable:
 
     @wraps(endpoint)
     async def guarded(request: Request) -> Response:
-        origin = request.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
-            return said("Only this server's own pages may ask that.", 403)
-        if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        elsewhere = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+        if elsewhere or is_foreign(request.headers):
             return said("Only this server's own pages may ask that.", 403)
         if people.key_of(request) is None:
             return said("This needs the key that your browser keeps: reload the page.", 403)

@@ -31,6 +31,7 @@ class Cache:
         self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # key -> (value, its bytes)
         self._making: dict[Hashable, threading.Lock] = {}
         self.used = time.monotonic()
+        self.hits = self.misses = 0  # the operator reads them
         self._lock = threading.Lock()
 
     @property
@@ -53,12 +54,14 @@ class Cache:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
+                self.hits += 1
                 return self._kept[key][0]
             making = self._making.setdefault(key, threading.Lock())
         with _held(making):
             with self._lock:
                 if key in self._kept:
                     return self._kept[key][0]
+            self.misses += 1
             try:
                 made = make()
                 self._keep(key, made)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from playground.errors import PlaygroundError
 from playground.serving import models
-from playground.serving.admission import BOUNDS, refused
+from playground.serving.ledger import MODELS, refused
 
 log = logging.getLogger("playground")
 _under_way: dict[tuple[str, ...], Fetching] = {}
@@ -121,8 +121,8 @@ def wait_for(key: str, name: str, network: str = "") -> Fetching:
             held.asked = _clock()
             return held.coming
         others = {one.name: one.network for who, one in _waiters.items() if who != key and not one.coming.over}
-        bound, theirs = BOUNDS["models"], list(others.values()).count(network)
-        if name not in others and (len(others) >= bound.everybody or (network and theirs >= bound.network)):
+        theirs = list(others.values()).count(network)
+        if name not in others and (len(others) >= MODELS or (network and theirs >= MODELS - 1)):
             refused["models"] += 1
             raise PlaygroundError(
                 f"{len(others)} models are on their way to this server already: try again when one of them is here."

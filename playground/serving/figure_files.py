@@ -78,7 +78,7 @@ def _picture(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes
 
     seen, beside = _traces(here, spec, person)
     spec, image = figure_words.as_typed(spec), here.picture.image if layouts.of(spec).of_pictures else None
-    with queue.turns() as give_way:
+    with queue.turns(queue.figures()) as give_way:
         if spec.sweep:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / name(spec, kind)
@@ -99,7 +99,7 @@ def _numbers(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes
     from playground.figures.numbers import contents
 
     seen, beside = _traces(here, spec, person)
-    with queue.turn():
+    with queue.drawing():
         image = here.picture.image if layouts.of(spec).of_pictures else None
         return contents(f".{kind}", figure_words.as_typed(spec), seen, image, **beside)
 
@@ -108,7 +108,7 @@ def _alive(here: Shown, spec: Spec, person: Person | None) -> bytes:
     from playground.figures import html
 
     seen, _ = _traces(here, spec, person)
-    with queue.turn():  # matplotlib draws its still picture, for one person at a time
+    with queue.drawing():  # matplotlib draws its still picture
         return html.page(figure_words.as_typed(beginning(spec)), seen, here.picture.image).encode()
 
 
@@ -118,7 +118,7 @@ def said_of_alive(here: Shown, spec: Spec, person: Person | None) -> str:
 
     def measured() -> tuple[int, str]:
         seen, _ = _traces(here, spec, person)
-        with queue.turn():
+        with queue.drawing():
             return html.size(spec, seen, here.picture.image), html.lost_by(spec, seen)
 
     size, lost = _kept(here, person, ("alive", spec), measured)

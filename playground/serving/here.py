@@ -8,20 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from playground.errors import PlaygroundError
 from playground.models.names import plain_name
-from playground.serving import chosen, people, pictures, queue, traces
+from playground.pack import upper_layer
+from playground.pictures import jpegs
+from playground.serving import chosen, effort, models, people, pictures, queue, traces
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
+from playground.serving.works import Work
 
 if TYPE_CHECKING:
     from PIL import Image
 
     from playground.tracing import Trace
+    from playground.vit import VisionTransformer
 
+PICTURE = {"sample", "mine"}  # the words of an address that say it
 _view_ids = count(1)  # never the same twice on a server
 
 
@@ -36,6 +43,7 @@ class Here:
         self.key = key
         self.view = dict(view or {})  # of the microscope: which layer and head, as in an address
         self.view_id = next(_view_ids)  # another one for each choice that comes from elsewhere
+        self.works: Mapping[str, Work] = {}  # of this session, by the names of their runs
         self._with = words.get("with", "")
         self._worked = self.person.worked if self.person else people.lesson_cache()
 
@@ -53,31 +61,97 @@ class Here:
         return plain_name(self.wish.model)
 
     @property
+    def name(self) -> str:
+        return self.picture.name
+
+    @property
+    def sample_name(self) -> str | None:
+        return self.picture.sample_name
+
+    @property
+    def model_name(self) -> str:
+        return self.wish.model
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        c = self.vit.config
+        layer, head = int(self.view.get("layer", upper_layer(c.depth))), int(self.view.get("head", 0))
+        return min(layer, c.depth - 1), head % c.heads
+
+    @property
+    def chosen_head(self) -> tuple[int, int] | None:
+        return self.shown if {"layer", "head"} <= self.view.keys() else None
+
+    @property
+    def vit(self) -> VisionTransformer:
+        return models.load(self.wish.model)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return traces.size(self.picture, self.wish)
+
+    @property
     def image(self) -> Image.Image:
         return self.picture.image
 
+    @property
+    def jpeg(self) -> bytes:
+        return self.picture.jpeg
+
     def photo(self) -> str:
-        return self.kept("photo", lambda: pictures.small_url(self.picture.jpeg))
+        return self.kept("photo", lambda: jpegs.small_url(self.picture.jpeg))
 
     @property
     def own(self) -> Cache | None:
         """The traces of this person's pictures."""
         return self.person and self.person.traces
 
-    def traced(self) -> Trace:
-        """The picture's pass through the model; it waits for its turn if it has to be made."""
-        return traces.trace(self.picture, self.wish, self.own)
-
     def trace(self, scale: float | None = None) -> Trace:
-        """The same, if given with another scale in every layer."""
         return traces.trace(self.picture, self.wish if scale is None else replace(self.wish, scale=scale), self.own)
+
+    def sample(self, name: str) -> Here:
+        other = copy(self)
+        other._sample, other.mine = pictures.sample(name), ""
+        return other
+
+    @property
+    def passes_in_time(self) -> int:
+        return effort.passes_in_time(self.vit, traces.grid(self.picture, self.wish))
+
+    def too_long(self, passes: float) -> str:
+        try:
+            effort.check(self.vit, traces.grid(self.picture, self.wish), passes)
+        except PlaygroundError as error:
+            return str(error)
+        return ""
+
+    def come_to(self, run: str) -> Any:
+        return self.works[run].come_to if run in self.works else None
+
+    def at_work(self, run: str) -> bool:
+        return run in self.works and not self.works[run].over
 
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
         return queue.turns()
 
+    def other(self, model: str = "", sample: str = "") -> Here | None:
+        picture = {"sample": sample} if sample else {word: self.words()[word] for word in PICTURE & self.words().keys()}
+        try:
+            if models.is_here(model or self.wish.model):
+                return Here(picture | {"model": model or self.wish.model}, key=self.key)
+        except PlaygroundError:
+            pass
+        return None
+
+    def that_names(self) -> Here:
+        return self.other(model=models.that_names() or "bundled")
+
     @property
     def worked(self) -> Cache:
         return self._worked
+
+    def has(self, what: Hashable) -> bool:
+        return people.is_worked_out(self.picture, self.wish, self.worked, what)
 
     def kept(self, what: Hashable, make: Callable[[], Any]) -> Any:
         """`what` was worked out about the picture and its trace; made again if it had to be dropped."""

@@ -13,7 +13,9 @@ import socket
 from collections.abc import Iterable
 from functools import cache
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -31,6 +33,12 @@ async def is_answered(scope: Scope) -> bool:
     if len(named) > 1 or name is None:
         return False
     return _is_address(name) or name in names() or await _is_full_name(name)
+
+
+def is_foreign(headers: Headers) -> bool:
+    """Whether a page of another host or port asks. Streamlit lets in every page of this machine, whatever its port."""
+    origin = headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != headers.get("host", "")
 
 
 def hosts_named(scope: Scope) -> list[str]:

@@ -50,7 +50,7 @@ _one_at_a_time = threading.Lock()
 
 
 @cache
-def _loaded() -> Cache:
+def kept() -> Cache:
     def dropped(name: str) -> None:
         for forget in when_dropped:
             forget(name)
@@ -68,7 +68,7 @@ def load(name: str):
     if own_models.is_own(name):
         _drop_if_changed(name)
     with _without_folders():
-        return _loaded().get(name, lambda: _load(name))
+        return kept().get(name, lambda: _load(name))
 
 
 _made_of: dict[str, tuple] = {}  # of models from the owner's folder, when they were last asked for
@@ -78,7 +78,7 @@ def _drop_if_changed(name: str) -> None:
     """Its owner may put other weights there, or say beside them how they were trained, while the server runs."""
     now = own_models.known(name)
     if _made_of.get(name, now) != now:
-        _loaded().drop_where(lambda key: key == name)
+        kept().drop_where(lambda key: key == name)
         for forget in when_dropped:
             forget(name)
     _made_of[name] = now
@@ -86,7 +86,7 @@ def _drop_if_changed(name: str) -> None:
 
 def assumed(name: str) -> str:
     """Of a model from the owner's folder: what was assumed of it, where it is in memory; "" where nothing was."""
-    vit = _loaded().held(name) if own_models.is_own(name) else None
+    vit = kept().held(name) if own_models.is_own(name) else None
     return "" if vit is None else own_models.assumed(name, vit)
 
 
@@ -109,7 +109,7 @@ def _load(name: str):
 
     with _one_at_a_time, own_models.without_its_path(name):
         source = _resolve(name, offline=settings.now().offline or is_here(name))
-        _loaded().make_room(_check_size(name, source))
+        kept().make_room(_check_size(name, source))
         return placed(build(source), settings.now().device)
 
 
@@ -320,7 +320,7 @@ def may_fetch(name: str) -> bool:
 
 def is_here(name: str) -> bool:
     """Whether it can be shown without fetching anything."""
-    if name in OURS or re.fullmatch(PAPER, name) or name in _loaded():
+    if name in OURS or re.fullmatch(PAPER, name) or name in kept():
         return True
     if own_models.is_own(name):
         return name in own_models.files()

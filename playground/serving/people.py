@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import is_dataclass
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,14 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Scope
 
-from playground.lessons.benchmark import Series
 from playground.serving import pictures, traces
 from playground.serving.asker import Registry, Who, network
 from playground.serving.cache import MB, Cache, trim
 from playground.serving.pictures import Picture
-from playground.serving.queue import Queue, Ticket, pieces
 from playground.serving.traces import Wish
 
 HEADER = "x-playground-key"
+LOGIN = "x-playground-login"  # from the image's proxy alone, which sets it from PLAYGROUND_USER_HEADER
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 FORGOTTEN_AFTER = 600.0  # seconds
 MOST_PICTURES = 3  # of one person; their browser keeps more and sends them again
@@ -69,9 +69,18 @@ class Person:
 
 
 def who(scope: Scope) -> Who:
-    """Who asks, in a request or for a socket: their network, and the key of their browser where it sends one."""
-    key, client = Headers(scope=scope).get(HEADER, ""), scope.get("client")
-    return Who(key if KEY.fullmatch(key) else "", network(client[0] if client else ""))
+    """Who asks, in a request or for a socket: their network, and the key of their browser where it sends one. Who has
+    logged in at a company's proxy is a person of their own, wherever they are."""
+    headers, client = Headers(scope=scope), scope.get("client")
+    key, login = headers.get(HEADER, ""), headers.get(LOGIN, "") if is_behind_proxy(scope) else ""
+    address = f"login {sha256(login.encode()).hexdigest()[:16]}" if login else network(client[0] if client else "")
+    return Who(key if KEY.fullmatch(key) else "", address)
+
+
+def is_behind_proxy(scope: Scope) -> bool:
+    """Whether the image's own proxy asks: nobody else reaches a Unix socket. What it says of who asks is true."""
+    server = scope.get("server")
+    return bool(server) and server[1] is None
 
 
 def key_of(request: Request) -> str | None:
@@ -169,6 +178,10 @@ def worked_out(picture: Picture, wish: Wish, own: Cache, what: Hashable, make: C
     return worked_for_all().get(key, make) if picture.sample else mine(own, key, make)
 
 
+def is_worked_out(picture: Picture, wish: Wish, own: Cache, what: Hashable) -> bool:
+    return (picture.id, wish, what) in (worked_for_all() if picture.sample else own)
+
+
 def mine(own: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
     found = own.get(key, make)
     trim(_own, OWN)
@@ -196,52 +209,3 @@ def held(thing: Any) -> int:
     if is_dataclass(thing):
         return held(vars(thing))
     raise TypeError(f"how many bytes a {type(thing).__name__} holds is not known: teach it to held")
-
-
-# The measurements of the cost page: one runs at a time, and the last results are shared by all visitors. Each of its
-# steps takes a turn among all that computes.
-
-KEPT = 8
-
-Case = tuple[int, int, int]  # width, heads, kernel
-
-
-class Measurements:
-    def __init__(self):
-        self._queue = Queue()
-        self._series: OrderedDict[Case, Series] = OrderedDict()  # the one that runs is the last
-        self._lock = threading.Lock()
-
-    def start(self, case: Case) -> Ticket:
-        """Queues a series. It stops when its ticket is stopped or no longer polled."""
-        return self._queue.run(lambda ticket: self._measure(case, ticket))
-
-    def before(self, ticket: Ticket) -> int:
-        """How many come first. Must be called regularly: otherwise the visitor counts as gone."""
-        return self._queue.before(ticket)
-
-    def running(self) -> Series | None:
-        with self._lock:
-            last = next(reversed(self._series.values()), None)
-        return last if last and last.running else None
-
-    def result(self, case: Case) -> Series | None:
-        """The series of this case, running or finished."""
-        with self._lock:
-            return self._series.get(case)
-
-    def _measure(self, case: Case, ticket: Ticket) -> None:
-        former, series = self.result(case), Series(*case)
-        self._keep(case, series)
-        with pieces(ticket) as give_way:
-            series.wait(ticket.stopped, give_way)
-        if series.stopped and not series.points:  # has no result
-            self._keep(case, former)
-
-    def _keep(self, case: Case, series: Series | None) -> None:
-        with self._lock:
-            self._series.pop(case, None)
-            if series:
-                self._series[case] = series
-            while len(self._series) > KEPT:
-                self._series.popitem(last=False)

@@ -3,8 +3,6 @@ people bring is decoded in processes that are kept ready here."""
 
 from __future__ import annotations
 
-import base64
-import io
 import logging
 import os
 import threading
@@ -23,8 +21,10 @@ from PIL import Image
 
 from playground.errors import Busy, PlaygroundError
 from playground.pictures.decoder import Killed, Worker
+from playground.pictures.effort import seconds_to_decode
+from playground.pictures.jpegs import as_jpeg, data_url
 from playground.samples import named
-from playground.serving import admission, asker, queue
+from playground.serving import asker, ledger, queue
 
 # The processes that decode what people bring: one at work, and a spare one, so that nobody waits for an interpreter
 # to start. No file of a stranger is decoded in the server's own process.
@@ -136,7 +136,7 @@ def sample(name: str) -> Picture:
 
 def upload(data: bytes, name: str) -> Picture:
     """PlaygroundError says what is wrong with a file."""
-    with _waits(len(data)), queue.decoding():
+    with _waits(len(data)), queue.decoding(seconds_to_decode(data)):
         image = decoded(data, ENOUGH, 2 * SHOWN_SIDE)
     shown = image.copy()  # of the smaller one: from a photograph of 12 megapixels this would take three times as long
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
@@ -147,7 +147,7 @@ def upload(data: bytes, name: str) -> Picture:
 @contextmanager
 def _waits(count: int) -> Iterator[None]:
     """For its turn to be decoded, as it came."""
-    with admission.decodes.holding(asker.current().who(), count) as trouble:
+    with ledger.decodes.holding(asker.current().who(), count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield
@@ -166,16 +166,16 @@ def _keep(picture: Picture) -> Picture:
     picture.network = asker.current().who().address
     with _lock:
         _own[next(_numbers)] = picture
-        while held() > admission.BOUNDS["pictures"].everybody:
+        while held() > ledger.PICTURES:
             of_networks: Counter[str] = Counter()
             for one in list(_own.values()):
                 of_networks[one.network] += one.bytes
-            most = admission.greediest(of_networks)
+            most = ledger.furthest(of_networks)
             theirs = [(number, one) for number, one in list(_own.items()) if one.network == most]
             theirs.sort(key=lambda numbered: numbered[1].asked)
             if any(one.halve() for _, one in theirs):
                 continue
-            admission.refused["pictures"] += 1
+            ledger.refused["pictures"] += 1
             number, oldest = theirs[0]
             if oldest is picture:
                 raise PlaygroundError(
@@ -197,28 +197,11 @@ def held() -> int:
     return sum(picture.bytes for picture in list(_own.values()))
 
 
-def as_jpeg(image: Image.Image, **options) -> bytes:
-    out = io.BytesIO()
-    image.save(out, "JPEG", **{"quality": 90} | options)
-    return out.getvalue()
-
-
 def thumbnail(image: Image.Image) -> str:
     """As a data URL."""
     image = image.copy()
     image.thumbnail((THUMB * 2, THUMB))
     return data_url(as_jpeg(image, quality=80))
-
-
-def small_url(jpeg: bytes, side: int = 960) -> str:
-    """The picture as a data URL, small enough for a message."""
-    image = Image.open(io.BytesIO(jpeg)).convert("RGB")
-    image.thumbnail((side, side))
-    return data_url(as_jpeg(image, quality=82))
-
-
-def data_url(data: bytes, kind: str = "jpeg") -> str:
-    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
 # Small pictures with a label, by their number: CIFAR-10's, or drawings as small -------------------------------------

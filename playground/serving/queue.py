@@ -1,61 +1,70 @@
-"""A queue for heavy computations, of which at most `at_once` run at the same time.
+"""Who computes next: whoever has cost least, by the ledger, and would still have with what they ask for now. What one
+person asks is answered in the order of asking; what makes finer what somebody already sees comes after all who wait.
 
-It is fair by person: who asks ten things at once gets one answer, then the others who wait get theirs, and so on. The
-answers of one person come in the order of their questions. Networks take turns in the same way, and in each of them all
-who have no page open count as one person together: keys are free to mint, pages are not. What makes finer what somebody
-already sees comes after all who still wait.
+What takes long, by its estimate, has one place of its own, so that nobody's short question stands behind it.
 
 There are two ways to wait. `with queue.take(tell): …` blocks the calling thread, such as a page's. `queue.run(work)`
-returns a ticket at once and does the work in a thread of its own, while the page polls the ticket.
-
-People who leave lose their place: `tell` may raise, and a ticket that isn't polled for a while is dropped.
+returns a ticket at once and does the work in a thread of its own, while the page polls the ticket. People who leave
+lose their place: `tell` may raise, and a ticket that isn't polled for a while is dropped.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
-from itertools import islice
 
 from playground.errors import Busy
-from playground.serving import asker, settings
-from playground.serving.admission import BOUNDS, refused, sockets
+from playground.serving import asker, ledger, settings
 
+SHORT = 0.3  # seconds that a question is thought to take where nobody says
+LONG = 1.0  # seconds: above, it goes to the one place for what takes long
 TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not reported
 FAR = 50  # with n times as many ahead, somebody looks n times less often: hundreds of looks at the line take a core
 PATIENCE = 12.0  # seconds; a page looks at its ticket every second, but a busy server or a hidden tab makes it late
 SLICE = 1.0  # seconds that long work goes on while others wait
 MOST_LONG = 2  # pieces of long work that have begun: each keeps in memory what it has found
+MOST, OF_KEY = 600, 12  # questions that wait in one queue: of all, and of one person
+FEW, FRESH = 40, 0.1  # a line of more is ordered so many seconds apart: each time takes milliseconds, a flood a core
 
 WAITING, SERVED, OVER = "waiting", "served", "over"
+CROWDED = "So many people wait that there is no place in the line: try again in a minute."
 
 
 class Ticket:
-    """A place in the queue. With `patience`, it is dropped if it isn't polled for so many seconds. Nobody's tickets
-    are each of a person of their own."""
+    """A place in the queue. With `patience`, it is dropped if it isn't polled for so many seconds."""
 
-    def __init__(self, patience: float | None = None, who: asker.Who = asker.NOBODY, finer: bool = False):
+    def __init__(
+        self, patience: float | None = None, who: asker.Who = asker.NOBODY, finer: bool = False, seconds: float = SHORT
+    ):
         self.state = WAITING
-        self.finer = finer
-        self.who = who
-        self.person: Hashable = who.person or who.address or object()
-        self.address = who.address
-        self.home = who.address or self.person
-        self.round = 0  # of one address, tickets of a lower round are served first
+        self.sent_away = False  # others come first, and too many wait
+        self.who, self.finer, self.seconds = who, finer, seconds
+        self.payer: asker.Who = who
+        self.person: Hashable = self  # nobody's tickets are each of a person of their own
+        self.networks: tuple[tuple[Hashable, int], ...] = ()  # of the payer, as ledger.path gives them
         self.trouble: Exception | None = None  # the exception that ended the work
+        self.began = 0.0
+        self.own = self.place = (False, 0.0)  # within their network, and in the line; the lowest comes first
         self._patience = patience
         self._looked = time.monotonic()
         self._stop = threading.Event()
         self.turn = threading.Event()  # set when it may have come
         self.hears_again = TELL_EVERY
 
+    @property
+    def is_long(self) -> bool:
+        return self.seconds > LONG
+
     def stop(self) -> None:
         """Gives up the place. Work that has begun ends when it next calls `stopped`."""
         self._stop.set()
+        self.turn.set()
 
     def stopped(self) -> bool:
         left = self._patience is not None and time.monotonic() - self._looked > self._patience
@@ -67,29 +76,42 @@ class Ticket:
 
 
 class Queue:
-    """`has_page`: whether somebody has a page open."""
+    """`at_once` at the same time, one of them long; and `beside` them one more that is long."""
 
     def __init__(
-        self, at_once: int = 1, patience: float = PATIENCE, has_page: Callable[[asker.Who], bool] = lambda who: True
+        self,
+        at_once: int = 1,
+        patience: float = PATIENCE,
+        beside: int = 0,
+        kind: str = "",
+        charged: ledger.Ledger = ledger.costs,
+        most: int = MOST,
     ):
-        self.at_once = at_once
-        self.patience = patience
-        self._has_page = has_page
+        self.at_once, self.beside, self.patience = at_once, beside, patience
+        self.kind, self.costs = kind, charged  # without a kind, what it takes is charged elsewhere
+        self.most = most
         self._line: list[Ticket] = []  # in the order in which they are served; one stays until its work is done
-        self._round = 0  # of the ticket that was served last
-        self._served: dict[Hashable, int] = {}  # how many had been served when an address last was
+        self._ordered = -math.inf  # when
+        self._would_cost: dict[Hashable, float] = {}  # each network, after all that it asks for
         self._lock = threading.Lock()
 
     @contextmanager
     def take(
-        self, tell: Callable[[int], None] | None = None, who: asker.Who | None = None, finer: bool = False
+        self,
+        tell: Callable[[int], None] | None = None,
+        who: asker.Who | None = None,
+        finer: bool = False,
+        seconds: float = SHORT,
     ) -> Iterator[None]:
         """Waits for a turn. `tell` is called with the number of people who come first (0: this person's own questions
         do), and with 0 when the wait is over; an exception of it gives up the place."""
-        ticket, told = Ticket(who=asker.current().who() if who is None else who, finer=finer), False
+        ticket = Ticket(who=asker.current().who() if who is None else who, finer=finer, seconds=seconds)
+        told = False
         self._join(ticket)
         try:
-            while self._wait(ticket):
+            while self._wait(ticket) or ticket.sent_away:
+                if ticket.sent_away:
+                    raise Busy(CROWDED)
                 if tell:
                     tell(self._people(ticket))
                     told = True
@@ -110,7 +132,7 @@ class Queue:
     def waiting(self) -> int:
         """How many wait for a turn."""
         with self._lock:
-            return sum(ticket.state == WAITING and not ticket.stopped() for ticket in self._line)
+            return len(self._waiting())
 
     def waited_for(self) -> bool:
         """Whether somebody else waits for a turn."""
@@ -126,6 +148,8 @@ class Queue:
         try:
             while ticket.state == WAITING and not ticket.stopped():
                 self._wait(ticket)
+            if ticket.sent_away:
+                raise Busy(CROWDED)
             if ticket.state == SERVED:
                 work(ticket)
         except Exception as error:  # reported by the ticket; the queue must go on
@@ -134,41 +158,80 @@ class Queue:
             self._leave(ticket)
 
     def _join(self, ticket: Ticket) -> None:
-        """Each ticket of a person is one round later than the one before, so that people take turns."""
+        """The last in the line is sent away where too many wait: whoever has cost least always finds a place."""
         with self._lock:
-            self._refuse_crowds(ticket)
-            if ticket.address and not self._has_page(ticket.who):
-                ticket.person = ticket.address
-            mine = [other.round for other in self._line if other.person == ticket.person]
-            ticket.round = max(mine, default=self._round - 1) + 1
-            self._line.append(ticket)
-            self._order()
+            ticket.payer = ledger.seats.account(ticket.who)
+            ticket.person = ticket.payer if ticket.payer != asker.NOBODY else ticket
+            ticket.networks = ledger.path(ticket.payer.address) or ((ticket.person, 1),)
+            waiting = self._waiting()
+            key = ticket.who.person
+            if key and sum(other.who.person == key and other.who == ticket.who for other in waiting) >= OF_KEY:
+                ledger.refused["questions"] += 1
+                raise Busy(f"{OF_KEY} of your questions wait already: wait for an answer, then ask again.")
+            too_many = len(waiting) >= self.most
+            self._enter(ticket, waiting, too_many)
+            if too_many:
+                ledger.refused["questions"] += 1
+                last = next(other for other in reversed(self._line) if other.state == WAITING and not other.stopped())
+                last.sent_away = True
+                last.stop()
             self._wake()
+        if ticket.sent_away:
+            self._leave(ticket)
+            raise Busy(CROWDED)
+
+    def _waiting(self) -> list[Ticket]:
+        return [ticket for ticket in self._line if ticket.state == WAITING and not ticket.stopped()]
+
+    def _enter(self, ticket: Ticket, waiting: list[Ticket], too_many: bool) -> None:
+        """Where the line is long, they stand behind all of their networks until it is ordered. But nobody is sent away
+        while one of those has cost more."""
+        mine = sum(other.seconds for other in waiting if other.person == ticket.person)
+        ticket.own = ticket.finer, self.costs.cost(ticket.payer) + mine + ticket.seconds
+        names = {name for name, _ in ticket.networks}
+        is_first = too_many and any(
+            ticket.own < other.own and any(name in names for name, _ in other.networks) for other in waiting
+        )
+        if is_first or len(self._line) < FEW or self._is_stale():
+            self._line.append(ticket)
+            return self._order()
+        self._place(ticket)
+        insort(self._line, ticket, key=lambda other: other.place)
+
+    def _place(self, ticket: Ticket) -> None:
+        """Behind those of their networks who stand in the line already."""
+        share = 0.0
+        for name, households in ticket.networks:
+            if name not in self._would_cost:
+                self._would_cost[name] = self.costs.cost(name)
+            self._would_cost[name] += ticket.seconds
+            share = max(share, self._would_cost[name] / households)
+        ticket.place = ticket.finer, share
+
+    def _is_stale(self) -> bool:
+        return self.costs.clock() - self._ordered >= FRESH
 
     def _order(self) -> None:
-        """Addresses take turns: the first of each, then the second of each, and so on; whose turn was longest ago
-        begins. What makes an answer finer comes behind."""
+        """By what people would have cost after their questions, and then by what each of their networks would have:
+        what a house asks for from its many networks counts before it is served."""
         at_work = [ticket for ticket in self._line if ticket.state == SERVED]
         waiting = [ticket for ticket in self._line if ticket.state == WAITING]
-        before = Counter(ticket.home for ticket in at_work)
-        places = {}
-        for ticket in sorted(waiting, key=lambda ticket: (ticket.finer, ticket.round)):
-            places[ticket] = ticket.finer, before[ticket.home], self._served.get(ticket.home, 0)
-            before[ticket.home] += 1
-        self._line = at_work + sorted(places, key=places.__getitem__)
-
-    def _refuse_crowds(self, ticket: Ticket) -> None:
-        waiting = [other for other in self._line if other.state == WAITING and not other.stopped()]
-        most, trouble = BOUNDS["questions"], ""
-        if ticket.who.person and sum(other.who.person == ticket.who.person for other in waiting) >= most.key:
-            trouble = f"{most.key} of your questions wait already: wait for an answer, then ask again."
-        elif ticket.address and sum(other.address == ticket.address for other in waiting) >= most.network:
-            trouble = f"{most.network} people of your network wait already: try again in a minute."
-        elif len(waiting) >= most.everybody:
-            trouble = f"{most.everybody} people wait already: try again in a minute."
-        if trouble:
-            refused["questions"] += 1
-            raise Busy(trouble)
+        waiting.sort(key=lambda ticket: ticket.finer)
+        would_cost: dict[Hashable, float] = {}  # by person
+        for ticket in waiting:
+            if ticket.person not in would_cost:
+                would_cost[ticket.person] = self.costs.cost(ticket.payer)
+            would_cost[ticket.person] += ticket.seconds
+            ticket.own = ticket.finer, would_cost[ticket.person]
+        waiting.sort(key=lambda ticket: ticket.own)
+        self._would_cost.clear()
+        for ticket in waiting:
+            self._place(ticket)
+        waiting.sort(key=lambda ticket: ticket.place)
+        for ticket in at_work:
+            ticket.place = (False, 0.0)
+        self._line = at_work + waiting
+        self._ordered = self.costs.clock()
 
     def _wait(self, ticket: Ticket) -> int:
         """Waits a while for a turn; returns how many still have to finish first."""
@@ -177,37 +240,48 @@ class Queue:
             ticket.turn.clear()
             before = self._before(ticket)
             ticket.hears_again = TELL_EVERY * max(1, before / FAR)
-            if before == 0 and not ticket.stopped():
-                ticket.state = SERVED
-                self._round = max(self._round, ticket.round)
-                self._served[ticket.home] = max(self._served.values(), default=0) + 1
+            if before == 0 and not ticket.stopped() and ticket.state == WAITING:
+                ticket.state, ticket.began = SERVED, self.costs.clock()
+                self.costs.charge(ticket.payer, ticket.seconds)  # as it is thought to cost, until it is known
             return before
 
     def _leave(self, ticket: Ticket) -> None:
         with self._lock:
+            if ticket.state == SERVED:
+                took = self.costs.clock() - ticket.began if self.kind else ticket.seconds
+                self.costs.charge(ticket.payer, took - ticket.seconds)
+                self.costs.spent[self.kind] += took
             ticket.state = OVER
             self._line.remove(ticket)
-            if self._line:
+            if len(self._line) < FEW or self._is_stale():
                 self._order()
-            else:
-                self._served.clear()
             self._wake()
 
     def _wake(self) -> None:
         """Those whose turn it is, and nobody else."""
-        free = self.at_once - sum(ticket.state == SERVED for ticket in self._line)
-        next_ones = (ticket for ticket in self._line if ticket.state == WAITING and not ticket.stopped())
-        for ticket in islice(next_ones, max(0, free)):
-            ticket.turn.set()
+        free = {long: self._free(long) for long in (False, True)}
+        for ticket in self._line:
+            if max(free.values()) <= 0:
+                return
+            if ticket.state == WAITING and free[ticket.is_long] > 0 and not ticket.stopped():
+                free[ticket.is_long] -= 1
+                ticket.turn.set()
+
+    def _free(self, long: bool) -> int:
+        """Places for what takes long, or for what does not."""
+        at_work = Counter(ticket.is_long for ticket in self._line if ticket.state == SERVED)
+        of_its_kind = (1 if long else self.at_once) - at_work[long]
+        return min(of_its_kind, self.at_once + self.beside - at_work.total())
 
     def _before(self, ticket: Ticket) -> int:
         """How many have to finish first. Tickets that gave up before being served don't count."""
         if ticket.state != WAITING:
             return 0
-        served = sum(other.state == SERVED for other in self._line)
         ahead = self._line[: self._line.index(ticket)]
-        waiting = sum(other.state == WAITING and not other.stopped() for other in ahead)
-        return max(0, served + waiting - self.at_once + 1)
+        waiting = sum(
+            other.state == WAITING and other.is_long == ticket.is_long and not other.stopped() for other in ahead
+        )
+        return max(0, waiting - self._free(ticket.is_long) + 1)
 
     def _people(self, ticket: Ticket) -> int:
         """How many others come first. Questions without a key, for what belongs to everybody, are of whoever else asks
@@ -221,38 +295,77 @@ class Queue:
                 for other in ahead
                 if other.person != ticket.person
                 and not (other.state == WAITING and other.stopped())
-                and (other.who.person or not other.address or other.address != ticket.address)
+                and (other.who.person or not other.who.address or other.who.address != ticket.who.address)
             }
             return min(len(others), self._before(ticket))
 
 
 @cache
 def passes() -> Queue:
-    """The queue of everything that computes for a page: forward passes, figures, measurements of heads."""
-    return Queue(settings.now().at_once, has_page=sockets.is_open_for)
+    """The queue of what computes for a page: forward passes, measurements of heads."""
+    return Queue(settings.now().at_once, beside=1, kind="passes")
 
 
-def turn(finer: bool = False) -> AbstractContextManager[None]:
+@cache
+def figures() -> Queue:
+    """Of figures: matplotlib draws for one person at a time, and a wall of maps takes seconds."""
+    return Queue(kind="figures", most=60)
+
+
+@cache
+def _long() -> Queue:
+    return Queue(MOST_LONG)
+
+
+@cache
+def decodings() -> Queue:
+    return Queue(2, kind="decodings")
+
+
+@cache
+def _packings() -> Queue:
+    return Queue(kind="packs")
+
+
+def turn(finer: bool = False, seconds: float = SHORT) -> AbstractContextManager[None]:
     """Acquire before computing: `with queue.turn(): …`. Meanwhile the page shows how many come first."""
-    return passes().take(asker.current().waits, finer=finer)
+    return passes().take(asker.current().waits, finer=finer, seconds=seconds)
+
+
+def drawing() -> AbstractContextManager[None]:
+    """Acquire before matplotlib draws."""
+    return figures().take(asker.current().waits)
+
+
+def packing() -> AbstractContextManager[None]:
+    """Acquire before numbers are packed for a browser: a layer may take 20 MB, and a class asks for it at once."""
+    return _packings().take(asker.current().waits)
+
+
+def decoding(seconds: float) -> AbstractContextManager[None]:
+    """Acquire before a picture is decoded, which its header says to take so long: one of 16 megapixels takes 100 MB
+    meanwhile, and a class drops thirty. Of two at a time one may be costly."""
+    return decodings().take(asker.current().waits, seconds=seconds)
 
 
 @contextmanager
-def turns() -> Iterator[Callable[[], None]]:
+def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
     """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. The work calls `give_way()`
     between its pieces: whoever waits comes in between, and the work ends when its asker has left."""
     who, turn, begun = asker.current(), ExitStack(), 0.0
-    place = _long().take(who.waits)
+    line, place = queue, nullcontext()
+    if line is None:
+        line, place = passes(), _long().take(who.waits)
 
     def begin() -> None:
         nonlocal begun
         turn.close()
-        turn.enter_context(passes().take(who.waits))
+        turn.enter_context(line.take(who.waits))
         begun = time.monotonic()
 
     def give_way() -> None:
         who.stays()
-        if time.monotonic() - begun >= SLICE and passes().waited_for():
+        if time.monotonic() - begun >= SLICE and line.waited_for():
             begin()
 
     with place, turn:
@@ -287,28 +400,3 @@ def pieces(ticket: Ticket) -> Iterator[Callable[[], bool]]:
     with turn:
         begin()
         yield give_way
-
-
-@cache
-def _long() -> Queue:
-    return Queue(MOST_LONG, has_page=sockets.is_open_for)
-
-
-@cache
-def _decodings() -> Queue:
-    return Queue(1, has_page=sockets.is_open_for)
-
-
-@cache
-def _packings() -> Queue:
-    return Queue(1, has_page=sockets.is_open_for)
-
-
-def packing() -> AbstractContextManager[None]:
-    """Acquire before numbers are packed for a browser: a layer may take 20 MB, and a class asks for it at once."""
-    return _packings().take(asker.current().waits)
-
-
-def decoding() -> AbstractContextManager[None]:
-    """Acquire before a picture is decoded: one of 16 megapixels takes 100 MB meanwhile, and a class drops thirty."""
-    return _decodings().take(asker.current().waits)

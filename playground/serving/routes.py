@@ -1,10 +1,15 @@
 """All addresses of the server beside Streamlit's own, which has the pages."""
 
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from playground.serving import (
     figure_words,
     routes_beyond,
+    routes_classes,
     routes_figures,
     routes_health,
     routes_models,
@@ -12,19 +17,31 @@ from playground.serving import (
     routes_samples,
     routes_traces,
     scripts,
+    wall,
 )
 
 ROUTES: list[Route] = [
     *scripts.ROUTES,
     *routes_samples.ROUTES,
+    *wall.ROUTES,
     *routes_traces.ROUTES,
     *routes_beyond.ROUTES,
     *routes_pictures.ROUTES,
     *routes_models.ROUTES,
     *scripts.ENGINE,
     *routes_figures.ROUTES,
+    *routes_classes.ROUTES,
     *routes_health.ROUTES,
 ]
+
+
+def _story(request: Request) -> RedirectResponse:
+    """It is told on the page of the microscope."""
+    words = {name: word for name, word in request.query_params.items() if name in LOOK}
+    return RedirectResponse(f"./?{urlencode({**words, 'story': '1'})}")
+
+
+ELSEWHERE = [Route("/story", _story)]  # what has an address and stands on another page
 
 LOOK = ("sample", "mine", "model", "detail", "scale", "cut", "first")  # which picture and model: see chosen.py
 SHOWN = (*figure_words.PLACE, *figure_words.CHOICES)  # as in the microscope's address: figure_words.py reads them
@@ -33,6 +50,8 @@ WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each add
     "GET /api/app/{digest}/{entry:path}": ("styles",),
     "GET /api/samples/{edition}": (),
     "GET /api/samples/{name}/{digest}.jpg": (),
+    "GET /api/moments": (),
+    "GET /api/moments/{edition}/{number}.jpg": (),
     "GET /api/trace": LOOK,
     "GET /api/trace/{digest}/layers": (*LOOK, "layers", "heads", "finer"),
     "GET /api/trace/{digest}/features": (*LOOK, "layer"),
@@ -62,7 +81,15 @@ WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each add
     "POST /figure.{kind}": FIGURE,
     "GET /api/exports": (*SHOWN, *routes_figures.CHOICES),
     "GET /api/exports/size": (*SHOWN, *routes_figures.CHOICES),
+    "GET /c": (),
+    "GET /c/{code}": (),
+    "POST /api/classes": (),
+    "GET /api/classes/{code}": ("after",),
+    "POST /api/classes/{code}/guesses": (),
+    "GET /api/classes/{code}/pictures/{id}.jpg": (),
+    "GET /api/classes/{code}/lecturer": ("after",),
+    "POST /api/classes/{code}/lecturer": (),
     "GET /healthz": (),
     "GET /readyz": (),
-    "GET /api/status": (),
+    "GET /metrics": (),
 }

@@ -151,8 +151,8 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
             "pack": _titled(PACKS, IN_BITS),
         },
         "chosen": picked,
-        "file": {"name": figure_files.name(spec, suffix), **_address(here, spec, suffix)},
-        "preview": _address(here, *_preview(here, view, spec, suffix)),
+        "file": {"name": figure_files.name(spec, suffix), **address(here, spec, suffix)},
+        "preview": address(here, *_preview(here, view, spec, suffix)),
         "command": again(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
     }
 
@@ -251,7 +251,7 @@ def _preview(here: Shown, view: Mapping[str, str], spec: Spec, kind: str) -> tup
     return replace(spec, dpi=max(10, round(across / spec.made_for.width))), "webp" if spec.sweep else "png"
 
 
-def _address(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
+def address(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """Below the app's root."""
     private = here.private and shapes.of(spec).of_pictures
     words = urlencode(figure_words.words_of(here, spec, kind))

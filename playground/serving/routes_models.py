@@ -13,8 +13,9 @@ from starlette.routing import Route
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light
 from playground.models.names import plain_name
+from playground.pictures import jpegs
 from playground.samples import start_patch
-from playground.serving import chosen, fetching, models, people, pictures, settings, traces
+from playground.serving import chosen, fetching, models, people, settings, traces
 from playground.serving.answering import Refused, answer, changes, who
 from playground.serving.cache import Cache
 from playground.serving.fetching import Fetching
@@ -70,7 +71,7 @@ async def looked_through(request: Request) -> Response:
 
     def work() -> Response:
         picture, wish = chosen.read(request.query_params, person)
-        image = pictures.as_jpeg(preview(picture, wish.model, person and person.traces))
+        image = jpegs.as_jpeg(preview(picture, wish.model, person and person.traces))
         headers = {"Cache-Control": SAMPLE} if picture.sample else PRIVATE
         return Response(image, media_type="image/jpeg", headers=headers)
 

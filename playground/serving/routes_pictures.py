@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.serving import admission, people, pictures
+from playground.serving import ledger, people, pictures
 from playground.serving.answering import Refused, answer, changes, said, who
 from playground.serving.asker import Who
 from playground.serving.cache import MB
@@ -124,11 +124,11 @@ class Delivery:
             self.brisk = time.monotonic()
         self.bytes += len(piece)
         self.pieces.append(piece)
-        admission.uploads.take_beyond(self.who, len(piece))
+        ledger.uploads.take_beyond(self.who, len(piece))
 
     def leave(self) -> None:
         under_way.discard(self)
-        admission.uploads.give_back(self.who, self.bytes)
+        ledger.uploads.give_back(self.who, self.bytes)
 
     def end(self) -> None:
         under_way.discard(self)
@@ -147,10 +147,10 @@ async def read(request: Request) -> bytes:
         raise Refused(TOO_LARGE, 413)
     asking = who(request)
     turn = _turns.setdefault(asking.person, asyncio.Lock())
-    with admission.files.holding(asking) as trouble:
+    with ledger.files.holding(asking) as trouble:
         if trouble:
             if trouble == "everybody":
-                _end_the_slowest(admission.files.of_networks)  # who tries again finds a place
+                _end_the_slowest(ledger.files.of)  # who tries again finds a place
             raise Refused(FULL[trouble], 503)
         try:
             async with turn:
@@ -187,13 +187,13 @@ async def _whole(request: Request, asking: Who) -> bytes:
 async def _find_room(delivery: Delivery, count: int, last: AsyncExitStack) -> None:
     """All files may be waiting half-way: so one after the other goes on to its end, beyond the bound."""
     global _beyond
-    while delivery is not _beyond and admission.uploads.trouble(delivery.who, count):
+    while delivery is not _beyond and ledger.uploads.trouble(delivery.who, count):
         delivery.waits = True
         if _beyond is None:
             _beyond = delivery
             last.callback(_leave_beyond, delivery)
             break
-        _end_the_slowest(admission.uploads.of_networks)
+        _end_the_slowest(ledger.uploads.of)
         await asyncio.sleep(LOOK_AGAIN)
     if delivery.waits:
         delivery.waits, delivery.brisk = False, time.monotonic()
@@ -215,5 +215,7 @@ def _end_the_slowest(held: Counter[str]) -> None:
     _looked = now
     slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
     if slow:
-        admission.refused["uploads"] += 1
-        min(slow, key=lambda delivery: (-held[delivery.who.address], delivery.brisk)).end()
+        ledger.refused["uploads"] += 1
+        above = ledger.shares(held)
+        most = max(slow, key=lambda delivery: (above[delivery.who.address], -delivery.brisk))
+        most.end()

@@ -7,9 +7,6 @@ is deployed never mixes old scripts with new ones.
 
 from __future__ import annotations
 
-import asyncio
-import gzip
-import re
 from functools import cache, lru_cache
 from hashlib import sha256
 from threading import Lock
@@ -18,93 +15,10 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.figures.bundle import MICROSCOPE, bundle, stylesheet
 from playground.serving import models, settings
 from playground.serving.answering import Refused, answer, said
-from playground.serving.cache import MB, Cache
-from playground.serving.hosts import path_of
-
-# Text that never changes is compressed once, and kept so: scripts, styles, and the list of samples.
-#
-# Streamlit serves its own 2.3 MB of scripts as they are, for it would have to compress them at every request.
-
-FIXED = re.compile(r"/static/.*|/api/app/.*|/api/samples/[^/]+")  # their addresses hold a digest of what they are
-TEXT = (b"text/", b"application/javascript", b"application/json", b"image/svg+xml", b"application/wasm")
-LEAST = 1000  # bytes: less is not worth it
-KEPT_TEXTS = 12 * MB  # deploy/README.md counts on it
-
-Sent = tuple[list[tuple[bytes, bytes]], bytes]  # headers, body
-
-
-class Compressed:
-    """ASGI middleware."""
-
-    def __init__(self, app: ASGIApp):
-        self.app = app
-        self.kept = Cache(KEPT_TEXTS, size=lambda sent: len(sent[1]))
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers, path = dict(scope.get("headers", ())), path_of(scope)
-        page = b"text/html" in headers.get(b"accept", b"")  # small, and the same for all who come
-        ours = page or path.startswith(("/static/", "/api/", "/figure."))
-        if scope["type"] != "http" or not ours:
-            return await self.app(scope, receive, send)
-        # What is below must not compress it again at every request: queries and keys gain nothing by it.
-        plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
-        wanted = (
-            scope["method"] == "GET"
-            and (page or FIXED.fullmatch(path))
-            and b"gzip" in headers.get(b"accept-encoding", b"")
-            and not {b"if-none-match", b"if-modified-since", b"range"} & headers.keys()
-        )
-        if not wanted:
-            return await self.app(plain, receive, send)
-        # What stands behind the ? changes our own scripts alone: a stranger could write anything there
-        words = scope["query_string"] if path.startswith("/api/app/") else b""
-        key = None if page else (path, words)
-        if key in self.kept:
-            return await _send(self.kept.get(key, lambda: ([], b"")), send)
-        return await self.app(plain, receive, Taking(key, self.kept, send).take)
-
-
-class Taking:
-    """Takes an answer as it comes; what can be compressed is sent and kept so, the rest goes on as it is."""
-
-    def __init__(self, key: tuple[str, bytes] | None, kept: Cache, send: Send):
-        self.key, self.kept, self.send = key, kept, send
-        self.start: Message | None = None
-        self.body: list[bytes] = []
-
-    async def take(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = dict(message["headers"])
-            fits = message["status"] == 200 and b"content-encoding" not in headers
-            if fits and headers.get(b"content-type", b"").startswith(TEXT):
-                self.start = message
-                return None
-        if self.start is None:
-            return await self.send(message)
-        self.body.append(message.get("body", b""))
-        if message.get("more_body"):
-            return None
-        body, start = b"".join(self.body), self.start
-        if len(body) < LEAST:
-            await self.send(start)
-            return await self.send({"type": "http.response.body", "body": body})
-        small = await asyncio.to_thread(gzip.compress, body, 6, mtime=0)
-        headers = [pair for pair in start["headers"] if pair[0] not in (b"content-length", b"accept-ranges")]
-        headers += [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
-        sent = ([*headers, (b"content-length", str(len(small)).encode())], small)
-        return await _send(sent if self.key is None else self.kept.get(self.key, lambda: sent), self.send)
-
-
-async def _send(sent: Sent, send: Send) -> None:
-    headers, body = sent
-    await send({"type": "http.response.start", "status": 200, "headers": list(headers)})
-    await send({"type": "http.response.body", "body": body})
-
 
 KEPT = 50  # scripts, of which the app has half as many; a stranger may ask for any mix of styles
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}

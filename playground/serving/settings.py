@@ -7,7 +7,10 @@ PLAYGROUND_OFFLINE   "yes": nothing is fetched; only models whose weights are on
 PLAYGROUND_BORROWED  a second folder in which what is borrowed is looked for (playground/models/borrowed.py reads it)
 PLAYGROUND_FRAMED_BY sites whose pages may show the app in a frame, such as https://huggingface.co; default: none
 PLAYGROUND_HOSTS     names by which browsers call the server, beside localhost, this machine's own and its addresses
-PLAYGROUND_OPERATOR_KEY  a secret of 16 letters or more: who sends it in X-Playground-Operator may read /api/status
+PLAYGROUND_PROXIES   addresses and networks of proxies that may say for whom they ask (X-Forwarded-For); default: none
+PLAYGROUND_OPERATORS addresses and networks from which /metrics may be read; default: this machine's own
+PLAYGROUND_USER_HEADER  the header in which one of these proxies names who has logged in, such as X-Forwarded-User
+PLAYGROUND_LOG       "json": a line of JSON for each event; default: "text"
 PLAYGROUND_COMPUTE   "browser": their owners' browsers compute own photographs, where they can; default: "server"
 PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
@@ -24,6 +27,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from functools import cache
+from ipaddress import ip_network
 from pathlib import Path
 
 from playground.errors import PlaygroundError
@@ -39,7 +43,10 @@ class Settings:
     hosts: tuple[str, ...] = ()
     device: str | None = None
     compute: str = "server"
-    operator_key: str | None = None
+    proxies: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ("127.0.0.0/8", "::1/128")
+    user_header: str | None = None
+    log: str = "text"
     at_once: int = 1
     model_mb: int = 3000
     sample_mb: int = 600
@@ -55,7 +62,10 @@ def now() -> Settings:
 def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
     """Parses the settings. An invalid value raises PlaygroundError, so that a server with a typing error doesn't
     start."""
-    names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "HOSTS", "OPERATOR_KEY", "COMPUTE")
+    names = (
+        "MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "HOSTS", "COMPUTE", "PROXIES", "OPERATORS",
+        "USER_HEADER", "LOG",
+    )  # fmt: skip
     text = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in names}
     models, samples, uploads = _numbers(environment, "CACHE_MB", (3000, 600, 1200))
     (at_once,) = _numbers(environment, "AT_ONCE", (1,))
@@ -68,7 +78,10 @@ def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
         hosts=_host_names(text["HOSTS"]),
         device=text["DEVICE"] or None,
         compute=_one_of("COMPUTE", text["COMPUTE"], ("server", "browser")),
-        operator_key=_secret("OPERATOR_KEY", text["OPERATOR_KEY"]),
+        proxies=_networks("PROXIES", text["PROXIES"]),
+        operators=_networks("OPERATORS", text["OPERATORS"]) or Settings.operators,
+        user_header=_header("USER_HEADER", text["USER_HEADER"]),
+        log=_one_of("LOG", text["LOG"], ("text", "json")),
         at_once=at_once,
         model_mb=models,
         sample_mb=samples,
@@ -95,10 +108,23 @@ def _host_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _secret(name: str, text: str) -> str | None:
-    if text and len(text) < 16:
-        raise PlaygroundError(f"PLAYGROUND_{name} is a secret of 16 letters or more; given were {len(text)}.")
-    return text or None
+def _networks(name: str, text: str) -> tuple[str, ...]:
+    networks = []
+    for word in text.split():
+        try:
+            networks.append(str(ip_network(word, strict=False)))
+        except ValueError:
+            raise PlaygroundError(
+                f"PLAYGROUND_{name} is addresses and networks such as 10.0.0.0/8, with spaces between; "
+                f"given was {word!r}."
+            ) from None
+    return tuple(networks)
+
+
+def _header(name: str, text: str) -> str | None:
+    if text and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", text):
+        raise PlaygroundError(f"PLAYGROUND_{name} is a header such as X-Forwarded-User; given was {text!r}.")
+    return text.lower() or None
 
 
 def _one_of(name: str, text: str, known: tuple[str, ...]) -> str:

@@ -21,6 +21,7 @@ from playground.errors import PlaygroundError
 from playground.models import engine_file
 from playground.models.names import plain_name, suits
 from playground.pack import unpack, upper_layer
+from playground.pictures import jpegs
 from playground.pictures.images import fit, model_input, open_image
 from playground.samples import Sample, samples
 from playground.serving import chosen, models, pictures, prepared, routes_samples, traces
@@ -151,7 +152,7 @@ def _photograph(folder: Folder, file: Path, model: str, named: bool) -> dict:
         "start": [(row + 0.5) / seen.grid[0], (column + 0.5) / seen.grid[1]],
         "thumb": pictures.thumbnail(image),
         "opens": {"model": model, "detail": 1, "layer": best.layer, "head": best.head},
-        **_picture(folder, name, pictures.as_jpeg(shown), image.size),
+        **_picture(folder, name, jpegs.as_jpeg(shown), image.size),
         "prepared": {
             f"{model} 1": _layers(
                 folder, name, seen.to_bytes(), (best.layer, best.head), _names(seen) if named else None

@@ -108,8 +108,9 @@ def _run(picture: Picture, wish: Wish, finer: bool = False):
 
     vit = models.load(wish.model)
     pixels = size(picture, wish)
-    effort.check(vit, grid(picture, wish))
-    with queue.turn(finer):
+    rows, columns = grid(picture, wish)
+    effort.check(vit, (rows, columns))
+    with queue.turn(finer, effort.seconds(vit, rows * columns)):
         began = time.perf_counter()
         try:
             seen = trace(vit, picture.image, size=pixels, scale=wish.scale, cut=wish.cut)
@@ -179,12 +180,12 @@ def measure(seen, layer: int) -> list[tuple[str, str, str, str]]:
     """(label, short label, colour, told) of each head. `told` is what a loss asked of the head's weights in training:
     the end of "this head was told to …"; else empty. Names are an extra: they come after all who wait for a picture."""
     from playground.analysis import heads
-    from playground.models.source import told
 
     with queue.turn(finer=True):
         measured = heads.look_at(seen, [layer], heads.Grid.of(seen))
     habits, kinds = measured.habits()[0], measured.kinds()[0]
     shorts = [heads.short(measured.head(0, head), habit) for head, habit in enumerate(habits)]
     return [
-        (kind, shorts[head], habits[head].colour, told(seen.vit, layer, head) or "") for head, kind in enumerate(kinds)
+        (kind, shorts[head], habits[head].colour, heads.told(seen.vit, layer, head) or "")
+        for head, kind in enumerate(kinds)
     ]

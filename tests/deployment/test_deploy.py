@@ -17,9 +17,12 @@ import pytest
 import yaml
 from browser.server import free_port
 from browser.stranger import ask
+from browser.test_proxy import NGINX
+from waiting import PATIENCE, until
 
 from playground.serving import hosts, settings
-from playground.serving.admission import BOUNDS
+from playground.serving.routes_pictures import LARGEST
+from playground.ui import run
 
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
@@ -83,8 +86,9 @@ def in_the_image() -> list[Path]:
 def test_the_image_holds_the_app_and_nothing_else():
     assert {file.parts[0] for file in in_the_image()} == {
         ".streamlit", "LICENSE", "app.py", "assets", "pages", "playground",
-        "requirements.txt", "requirements.lock", "requirements-torch.lock", "requirements-bom.lock",
+        "requirements.txt", "requirements.lock", "requirements-torch.lock", "requirements-bom.lock", "deploy",
     }  # fmt: skip
+    assert {file.name for file in in_the_image() if file.parts[0] == "deploy"} == {"nginx.conf", "start.py"}
     assert not any("readme" in file.parts or "__pycache__" in file.parts for file in in_the_image())
 
 
@@ -118,9 +122,11 @@ def test_every_page_works_with_what_the_image_holds(image):
 
 
 def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(image):
-    """Its command and its probe as they stand in the Dockerfile, with another port."""
+    """Its command and its probe as they stand in the Dockerfile, with another port: nginx and the app."""
+    if NGINX is None:
+        pytest.skip("nginx is not installed here")
     port = str(free_port())
-    command = json.loads(told("CMD")[0].replace(str(PORT), port))  # a list: no shell stands before the server
+    command = [*json.loads(told("CMD")[0]), "--port", port]  # a list: no shell stands before the server
     probe = json.loads(told("HEALTHCHECK")[0].partition("CMD")[2].replace(str(PORT), port))
     ours = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
@@ -135,28 +141,46 @@ def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(imag
                 assert server.poll() is None, (image.parent / "image.log").read_text()
             assert "_streamlit_xsrf" in ask(f"http://127.0.0.1:{port}/_stcore/health")[1]["set-cookie"]
             server.terminate()
-            assert server.wait(120) == -signal.SIGTERM
+            assert server.wait(120) == 0
         finally:
             server.kill()
 
 
-def test_one_command_of_the_readme_renews_the_digests_of_the_base_image_and_of_nginx(tmp_path):
+@pytest.mark.parametrize("which", ["nginx", "the app"])
+def test_the_image_ends_when_either_of_its_two_ends(image, which):
+    if NGINX is None:
+        pytest.skip("nginx is not installed here")
+    port = free_port()
+    server = subprocess.Popen([sys.executable, "deploy/start.py", "--port", str(port)], cwd=image)
+    try:
+        until(lambda: len(children(server.pid)) == 2, "both are started")
+        app, nginx = children(server.pid)
+        os.kill(nginx if which == "nginx" else app, signal.SIGKILL)
+        assert server.wait(PATIENCE) not in (0, None)
+        assert not any(Path(f"/proc/{pid}/cmdline").exists() for pid in (app, nginx))
+    finally:
+        server.kill()
+
+
+def children(pid: int) -> list[int]:
+    """In the order in which they were started."""
+    return sorted(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+
+
+def test_one_command_of_the_readme_renews_the_digest_of_the_base_image(tmp_path):
     """With a docker that knows one digest."""
-    (line,) = re.findall(r"^for image in .*$", read("deploy/README.md"), re.MULTILINE)
+    (line,) = re.findall(r"^image=python.*$", read("deploy/README.md"), re.MULTILINE)
     (tmp_path / "docker").write_text('#!/bin/sh\necho "$@" >> asked\nprintf sha256:%064d 7\n')
     (tmp_path / "docker").chmod(0o755)
-    (base,), files = told("FROM"), ("Dockerfile", "compose.yaml")
-    proxy = yaml.safe_load(read("compose.yaml"))["services"]["proxy"]["image"]
-    for file in files:
-        shutil.copy(ROOT / file, tmp_path)
+    (base,) = told("FROM")
+    shutil.copy(ROOT / "Dockerfile", tmp_path)
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     for _ in range(2):  # a newer digest takes the place of the one before
         subprocess.run(["sh", "-ec", line], cwd=tmp_path, env=env, check=True)
-        for file, named in zip(files, (base, proxy), strict=True):
-            before, _, digest = named.partition("@")
-            assert re.fullmatch(r"sha256:[0-9a-f]{64}", digest), f"{file} names its image by a digest"
-            assert (tmp_path / file).read_text() == read(file).replace(named, f"{before}@sha256:{7:064d}")
-            assert before in (tmp_path / "asked").read_text().split()
+        before, _, digest = base.partition("@")
+        assert re.fullmatch(r"sha256:[0-9a-f]{64}", digest), "the Dockerfile names its image by a digest"
+        assert (tmp_path / "Dockerfile").read_text() == read("Dockerfile").replace(base, f"{before}@sha256:{7:064d}")
+        assert before in (tmp_path / "asked").read_text().split()
 
 
 def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp_path):
@@ -197,12 +221,13 @@ def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
     (hub,) = (shlex.split(rest) for rest in told("ENV"))
     assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in hub
     assert proxy["depends_on"]["app"]["condition"] == "service_healthy"
-    assert any(HEALTH in word for word in proxy["healthcheck"]["test"])
-    (folder,) = (volume.split(":")[0] for volume in proxy["volumes"])
-    assert (ROOT / folder / Path(proxy["command"][2]).name).is_file()
-    (published,) = proxy["ports"]
-    assert f"listen {published.partition(':')[2]};" in read("deploy/nginx/playground.conf")
-    assert re.search(rf"^server app:{PORT} resolve", read("deploy/nginx/replicas.conf"), re.MULTILINE)
+    assert proxy["image"] == app["image"]  # in another role, with the same nginx.conf
+    assert proxy["command"] == [*json.loads(told("CMD")[0]), "--replicas", f"app:{PORT}"]
+    assert proxy["ports"] == [f"{PORT}:{PORT}"]
+    assert proxy["read_only"]
+    assert HEALTH in told("HEALTHCHECK")[0]  # which both have
+    assert app["environment"]["PLAYGROUND_PROXIES"]  # else all people would be of one network: the proxy's
+    assert proxy["environment"]["PLAYGROUND_HOSTS"] == app["environment"]["PLAYGROUND_HOSTS"]
 
 
 def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_its_limit_of_memory():
@@ -229,24 +254,19 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
         assert f"Together that is {total:,} MB, and the container has {limit:,}" in read("deploy/README.md")
 
 
-def test_proxies_let_through_what_the_app_takes():
+def test_proxies_let_through_what_the_app_takes_and_say_no_other_limit_twice():
     limit = tomllib.loads(read(".streamlit/config.toml"))["server"]["maxUploadSize"]
-    pings = 30  # seconds between two of Streamlit's, as long as the settings name no other number
-    assert "websocketPingInterval" not in read(".streamlit/config.toml")
-    nginx = dict(re.findall(r"^\s*(\w+) ([^;]+);", read("deploy/nginx/playground.conf"), re.MULTILINE))
+    conf = read("deploy/nginx.conf")
+    assert limit * MB == LARGEST
+    assert f"client_max_body_size {limit + 1}m;" in conf
     ingress = kubernetes("Ingress")["metadata"]["annotations"]
     ingress = {name.rpartition("/")[2].replace("-", "_"): value for name, value in ingress.items()}
-    for size in (nginx["client_max_body_size"], ingress["proxy_body_size"]):
-        assert int(size.removesuffix("m")) == limit + 1
-    for said in (nginx, ingress):
-        assert said["proxy_request_buffering"] == "off"
-        assert int(said["proxy_read_timeout"].removesuffix("s")) > 3 * pings
+    assert ingress["proxy_body_size"] == f"{limit + 1}m"
+    assert ingress["proxy_request_buffering"] == "off"
+    assert not {name for name in ingress if name.startswith("limit_")}  # the image's own nginx has them
+    (wait,) = set(re.findall(r"proxy_read_timeout (\d+)s;", conf)) | {ingress["proxy_read_timeout"]}
+    assert int(wait) > 3 * run.PING
     assert ingress["affinity"] == "cookie"
-    rate, burst = int(ingress["limit_rps"]), int(ingress["limit_rps"]) * int(ingress["limit_burst_multiplier"])
-    assert nginx["limit_conn"] == f"sockets {ingress['limit_connections']}"
-    said = read("deploy/nginx/playground.conf")
-    assert f"zone=files:4m rate={rate}r/s;" in said
-    assert f"limit_req zone=files burst={burst} nodelay;" in said
 
 
 def test_both_ways_to_serve_many_can_put_the_app_under_a_path():
@@ -301,28 +321,15 @@ def test_kubernetes_names_one_host_everywhere_and_lets_only_the_ingress_in():
     (ingress,) = policy["ingress"]
     assert ingress["from"][0]["namespaceSelector"]["matchLabels"]
     assert ingress["ports"] == [{"port": container()["ports"][0]["name"]}]
-    assert variables["FORWARDED_ALLOW_IPS"] == "*"  # which is why
+    assert variables["PLAYGROUND_PROXIES"]  # which is why
     assert policy["egress"] == []
     assert variables["HF_HUB_OFFLINE"] == "1"
 
 
-def test_the_table_of_shares_says_what_the_app_holds_to():
-    """Each bound of serving/admission.py is a line of deploy/README.md: how many in all, of a network, of a key."""
-    table = read("deploy/README.md").partition("<!-- shares -->")[2].partition("\n\n")[0]
-    lines = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("|")}
-    for kind, bound in BOUNDS.items():
-        (line,) = (line for name, line in lines.items() if name.endswith(f"`{kind}`"))
-        shown = [cell.strip() for cell in line.split("|")[2:5]]
-        for cell, most in zip(shown, (bound.everybody, bound.network, bound.key), strict=True):
-            words = "–" if most == float("inf") else f"{most // MB} MB" if most >= MB else f"{most:,}"
-            assert cell == words, (kind, line)
-    assert len(lines) == len(BOUNDS) + 2, "its head, the line under it, and nothing that there is not"
-
-
 def test_the_cookie_that_keeps_the_seat_has_one_name_everywhere():
     names = {
-        *re.findall(r'"(\w+)=\$seat;', read("deploy/nginx/playground.conf")),
-        *re.findall(r"\$cookie_(\w+)", read("deploy/nginx/playground.conf")),
+        *re.findall(r'"(\w+)=\$seat;', read("deploy/nginx.conf")),
+        *re.findall(r"\$cookie_(\w+)", read("deploy/nginx.conf")),
         kubernetes("Ingress")["metadata"]["annotations"]["nginx.ingress.kubernetes.io/session-cookie-name"],
         kubernetes("Service")["metadata"]["annotations"]["traefik.ingress.kubernetes.io/service.sticky.cookie.name"],
     }
@@ -336,19 +343,24 @@ def test_the_unit_starts_the_same_command_as_the_image():
     command = shlex.split(unit["Service"]["ExecStart"])
     (ours,) = map(json.loads, told("CMD"))
     assert Path(command[0]).name == ours[0]
-    assert [word.partition("=")[0] for word in command[1:]] == [word.partition("=")[0] for word in ours[1:]]
+    assert command[1:] == [*ours[1:], "--port", "%i"]
     assert int(unit["Service"]["TimeoutStopSec"]) == 5
+
+
+DEPLOYED = [file for file in DEPLOY.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
 
 
 def test_no_file_brings_a_secret_along():
     ignored = ["git", "check-ignore", "-q", "--no-index"]
     for name in (".env", "deploy/kubernetes/cookie.env"):
         assert subprocess.run([*ignored, name], cwd=ROOT).returncode == 0
+    fetched = DEPLOY / "validate.py"  # its digests say which schemas it takes
     for file in DEPLOY.rglob("*"):
-        assert not file.is_file() or not re.search(r"\b[0-9a-f]{32,}\b", file.read_text(encoding="utf-8"))
+        if file.is_file() and file != fetched and "__pycache__" not in file.parts:
+            assert not re.search(r"\b[0-9a-f]{32,}\b", file.read_text(encoding="utf-8"))
 
 
 def test_every_setting_that_is_named_exists():
     known = set(re.findall(r"PLAYGROUND_[A-Z_]+", settings.__doc__))
-    files = [ROOT / "Dockerfile", ROOT / "compose.yaml", *(f for f in DEPLOY.rglob("*") if f.is_file())]
+    files = [ROOT / "Dockerfile", ROOT / "compose.yaml", *DEPLOYED]
     assert set(re.findall(r"PLAYGROUND_[A-Z_]+", "".join(f.read_text(encoding="utf-8") for f in files))) <= known

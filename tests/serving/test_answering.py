@@ -12,9 +12,9 @@ from starlette.routing import Route
 from waiting import PATIENCE, until
 
 from playground.errors import Busy, PlaygroundError
-from playground.serving import answering, asker, queue
-from playground.serving.admission import BOUNDS, Bound
+from playground.serving import answering, asker, ledger, queue
 from playground.serving.answering import Refused, answer
+from playground.serving.ledger import Room
 from playground.serving.queue import Queue
 from serving.visits import ANNA, BERT, refused
 
@@ -285,24 +285,24 @@ def people(count: int) -> list[dict]:
 
 
 def test_when_the_server_is_full_it_says_so(line, monkeypatch):
-    monkeypatch.setitem(BOUNDS, "requests", Bound(5, 5, 5))
-    assert sorted(together(line, *people(8))) == [202] * 5 + [503] * 3
+    monkeypatch.setattr(ledger, "requests", Room("requests", 5))
+    assert sorted(together(line, *people(8))) == [202] * 4 + [503] * 4
 
 
 def test_one_key_takes_no_more_places_than_its_share(line, monkeypatch):
-    monkeypatch.setitem(BOUNDS, "requests", Bound(600, 450, 4))
+    monkeypatch.setattr(ledger, "requests", Room("requests", 600, 4))
     statuses = together(line, *[ANNA] * 9, BERT)
     assert (statuses[:9].count(202), statuses[:9].count(503), statuses[9]) == (4, 5, 202)
 
 
 def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
     """Which counts a person's questions over all tabs and pages."""
-    statuses = together(line, *[ANNA] * (BOUNDS["questions"].key + 3))
-    assert (statuses.count(202), statuses.count(503)) == (BOUNDS["questions"].key, 3)
+    statuses = together(line, *[ANNA] * (queue.OF_KEY + 3))
+    assert (statuses.count(202), statuses.count(503)) == (queue.OF_KEY, 3)
 
 
 def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypatch):
-    monkeypatch.setitem(BOUNDS, "requests", Bound(8, 6, 6))
+    monkeypatch.setattr(ledger, "requests", Room("requests", 8))
     real = answering.who
 
     def from_where(request: Request) -> asker.Who:

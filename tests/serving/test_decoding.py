@@ -106,6 +106,8 @@ def test_who_leaves_frees_the_place_of_the_next(fresh):
 
 def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, tmp_path, monkeypatch):
     """It takes minutes in a process that looks at no profile before it follows it."""
+    one_decoder = queue.Queue(1)
+    monkeypatch.setattr(queue, "decodings", lambda: one_decoder)
     lines = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
     (tmp_path / "sitecustomize.py").write_text(lines)
     with monkeypatch.context() as careless:

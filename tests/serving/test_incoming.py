@@ -7,10 +7,10 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 from waiting import PATIENCE
 
-from playground.serving import admission, routes_pictures
-from playground.serving.admission import BOUNDS, Bound
+from playground.serving import ledger, routes_pictures
 from playground.serving.answering import Refused
 from playground.serving.cache import MB
+from playground.serving.ledger import Room
 
 
 class Upload:
@@ -52,7 +52,7 @@ def nothing_stays(monkeypatch):
     yield
     gc.collect()
     assert (routes_pictures.under_way, routes_pictures._beyond, dict(routes_pictures._turns)) == (set(), None, {})
-    assert (admission.files.held, admission.uploads.held) == (0, 0)
+    assert (ledger.files.held, ledger.uploads.held) == (0, 0)
 
 
 def test_a_file_arrives():
@@ -107,7 +107,7 @@ def test_uploads_that_trickle_take_no_place_from_others():
 
 def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
     monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.1)
-    monkeypatch.setitem(BOUNDS, "uploads", Bound(3 * MB, 3 * MB))
+    monkeypatch.setattr(ledger, "uploads", Room("uploads", 4 * MB))
 
     async def all_of_them() -> tuple[list[int], list[int]]:
         stalling = [asyncio.create_task(Upload(i, bytes(MB)).arrives()) for i in range(4)]
@@ -128,7 +128,7 @@ def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
 
 def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):
     """Half of each has come when there is no more room: one after the other goes on to its end."""
-    monkeypatch.setitem(BOUNDS, "uploads", Bound(6 * MB, 6 * MB))
+    monkeypatch.setattr(ledger, "uploads", Room("uploads", 6 * MB))
 
     async def everybody() -> tuple[list[int], int]:
         halves = [Upload(i, bytes(MB), bytes(MB), b"end", ends=True) for i in range(12)]
@@ -160,10 +160,10 @@ def test_what_is_too_large_is_refused_when_it_is_announced_and_when_it_comes_una
     assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 4, ends=True).arrives()) == MB
 
 
-@pytest.mark.parametrize(("bound", "keys"), [(Bound(9, 9, 2), (1, 1, 1)), (Bound(9, 2, 9), (1, 2, 3))])
+@pytest.mark.parametrize(("bound", "keys"), [(Room("files", 9, 2), (1, 1, 1)), (Room("files", 2, 9), (1, 2, 3))])
 def test_more_files_than_there_is_room_for_are_refused_however_little_has_come_of_them(bound, keys, monkeypatch):
     """Fifteen hundred that stall had the server look at all of them for each of them, and nobody else was heard."""
-    monkeypatch.setitem(BOUNDS, "files", bound)
+    monkeypatch.setattr(ledger, "files", bound)
 
     async def one_more() -> int:
         stalling = [asyncio.create_task(Upload(key, b"x").arrives()) for key in keys[:-1]]
@@ -180,7 +180,7 @@ def test_more_files_than_there_is_room_for_are_refused_however_little_has_come_o
 
 def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monkeypatch):
     """Two networks whose files send a byte now and then would keep everybody else's photographs out."""
-    monkeypatch.setitem(BOUNDS, "files", Bound(2, 9, 9))
+    monkeypatch.setattr(ledger, "files", Room("files", 3))
     monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.0)
     monkeypatch.setattr(routes_pictures, "_looked", 0.0)
 
@@ -211,5 +211,5 @@ def test_of_all_who_wait_for_room_one_looks_for_who_stalls(monkeypatch):
     monkeypatch.setattr(routes_pictures, "_looked", 0.0)
     monkeypatch.setattr(routes_pictures, "LOOK_AGAIN", PATIENCE)
     for _ in range(400):
-        routes_pictures._end_the_slowest(admission.uploads.of_networks)
+        routes_pictures._end_the_slowest(ledger.uploads.of)
     assert len(looked) == 1

@@ -174,7 +174,7 @@ HOSTILE = ("\x00", "../../etc/passwd", "<script>", "é" * 300, "%00", "\u202e", 
 def test_no_hostile_value_of_any_word_brings_out_more_than_a_sentence(route):
     method, path = route.split(" ")
     digest = chosen.digest(pictures.sample("flock"), Wish("bundled"))
-    path = path.format(digest=digest, kind="csv", id="0" * 16, name="flock", edition="0" * 16)
+    path = path.format(digest=digest, kind="csv", id="0" * 16, name="flock", edition="0" * 16, code="ACDEF")
     with client() as http:
         for word, hostile in product(WORDS[route], HOSTILE):
             look = {"sample": "flock", "model": "bundled", "layer": "0", "layers": "0", "query": "1,1"}

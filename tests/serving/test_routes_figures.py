@@ -350,7 +350,7 @@ def test_what_a_browser_has_is_not_drawn_again(client, monkeypatch):
 def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, monkeypatch):
     made(client, "csv", FLOCK)  # traced before: who asks for the same trace at the same moment waits without a turn
     line = queue.Queue(1)
-    monkeypatch.setattr(queue, "passes", lambda: line)
+    monkeypatch.setattr(queue, "figures", lambda: line)
     answers = []
     people.worked_for_all.cache_clear()
     with line.take():

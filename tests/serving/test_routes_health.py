@@ -1,17 +1,16 @@
 """What who runs the server may read, and nobody else."""
 
-import json
+import re
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from playground.errors import PlaygroundError
-from playground.serving import admission, settings
+from playground.serving import ledger, settings
 from playground.serving.routes import ROUTES
-from serving.visits import refused
 
-KEY = "the operator's own secret"
+ROOT = Path(__file__).parent.parent.parent
 
 
 def from_where(address: str) -> TestClient:
@@ -19,50 +18,56 @@ def from_where(address: str) -> TestClient:
 
 
 @pytest.fixture
-def places(monkeypatch):
-    found = admission.Places()
-    monkeypatch.setattr(admission, "sockets", found)
+def seats(monkeypatch):
+    found = ledger.Seats(ledger.costs)
+    monkeypatch.setattr(ledger, "seats", found)
     return found
 
 
+def number(text: str, name: str) -> float:
+    return float(re.search(rf"^playground_{re.escape(name)} (.+)$", text, re.MULTILINE)[1])
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_who_asks_on_the_machine_itself_reads_numbers_and_nobody_s_name(places, address):
-    for number, key in enumerate(["the same key of two tabs"] * 2 + ["", ""]):
-        place = places.enter("203.0.113.7", lambda: None)
-        place.session, place.key = f"session {number}", key
-    answer = from_where(address).get("/api/status")
+def test_who_asks_on_the_machine_itself_reads_numbers_and_nobody_s_name(seats, address):
+    for place, key in enumerate(["the same key of two tabs"] * 2 + ["", ""]):
+        seat = seats.enter("203.0.113.7", lambda: None)
+        seat.session, seat.key = f"session {place}", key
+    ledger.costs.charge(seat.who(), 1.5, "passes")
+    ledger.refused["seats"] += 1
+    answer = from_where(address).get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store"
-    found = answer.json()
-    assert (found["people"], found["pages"], found["waiting"]) == (3, 4, 0)
-    assert found.keys() == {
-        "people", "pages", "waiting", "requests", "late_ms", "memory_mb", "memory_limit_mb", "own_pictures_mb",
-        "refused",
-    }  # fmt: skip
-    assert found["memory_mb"] > 10
-    assert found["refused"].keys() <= {*admission.BOUNDS, "pages", "foreign pages", "foreign names"}
-    assert not any(word in json.dumps(found) for word in ("203.0.113.7", "the same key", "session "))
+    assert (number(answer.text, "people"), number(answer.text, "pages")) == (3, 4)
+    assert number(answer.text, 'waiting{queue="passes"}') == 0
+    assert number(answer.text, 'seconds_total{kind="passes"}') >= 1.5
+    assert number(answer.text, 'refused_total{reason="seats"}') >= 1
+    assert number(answer.text, "memory_bytes") > 1e7
+    assert not any(word in answer.text for word in ("203.0.113", "the same key", "session "))
+
+
+def test_its_labels_come_from_the_program_and_never_from_a_request(seats):
+    """Whoever could name one would fill the operator's memory."""
+    source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "playground").rglob("*.py"))
+    named = set(re.findall(r'="([^"]+)"}', from_where("127.0.0.1").get("/metrics").text))
+    assert {f'"{name}"' in source for name in named} == {True}
+
+
+@pytest.mark.parametrize("line", ["# HELP", "# TYPE"])
+def test_each_metric_is_described_once_as_prometheus_reads_it(line):
+    text = from_where("127.0.0.1").get("/metrics").text
+    named = re.findall(rf"^{line} (\w+) ", text, re.MULTILINE)
+    assert len(named) == len(set(named)) > 8
+    assert re.fullmatch(r"(?:# (?:HELP|TYPE) \w+ [\w ,']+\n|\w+(?:{\w+=\"[\w ]+\"})? [\d.e+-]+\n)+", text), text
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Forwarded-Proto", "X-Real-IP", "Via"])
 def test_who_comes_through_a_proxy_on_the_machine_is_a_stranger(header):
-    refused(from_where("127.0.0.1").get("/api/status", headers={header: "127.0.0.1"}), 403)
+    assert from_where("127.0.0.1").get("/metrics", headers={header: "127.0.0.1"}).status_code == 404
 
 
 @pytest.mark.parametrize("address", ["203.0.113.7", "10.0.0.1", "testclient"])
-def test_strangers_read_nothing_but_with_the_key(address, monkeypatch):
-    ask = from_where(address).get
-    refused(ask("/api/status"), 403)
-    refused(ask("/api/status", headers={"X-Playground-Operator": ""}), 403)
-    monkeypatch.setattr(settings, "now", lambda: settings.Settings(operator_key=KEY))
-    assert ask("/api/status", headers={"X-Playground-Operator": KEY}).status_code == 200
-    assert ask("/api/status", headers={"X-Playground-Operator": KEY, "X-Forwarded-For": "1.2.3.4"}).status_code == 200
-    for wrong in ("", KEY[:-1], "é"):
-        refused(ask("/api/status", headers={"X-Playground-Operator": wrong.encode()}), 403)
-
-
-def test_a_short_key_is_none():
-    with pytest.raises(PlaygroundError, match="16 letters"):
-        settings.read({"PLAYGROUND_OPERATOR_KEY": "short"})
-    assert settings.read({"PLAYGROUND_OPERATOR_KEY": KEY}).operator_key == KEY
-    assert settings.read({}).operator_key is None
+def test_strangers_find_nothing_there_until_the_operator_names_their_address(address, monkeypatch):
+    assert from_where(address).get("/metrics").status_code == 404
+    monkeypatch.setattr(settings, "now", lambda: settings.Settings(operators=("10.0.0.0/8", "203.0.113.7/32")))
+    assert from_where(address).get("/metrics").status_code == (404 if address == "testclient" else 200)

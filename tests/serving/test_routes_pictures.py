@@ -9,7 +9,7 @@ from PIL import Image
 from training.test_datasets import cifar
 
 from playground.errors import PlaygroundError
-from playground.serving import admission, answering, asker, chosen, people, pictures, routes_pictures
+from playground.serving import answering, asker, chosen, classes, ledger, people, pictures, routes_pictures
 from playground.serving.routes import ROUTES
 from playground.training import datasets
 from serving.visits import ANNA, BERT, bring, client, photograph, refused
@@ -108,8 +108,10 @@ def test_there_are_requests_that_change_something():
 @pytest.mark.parametrize(("method", "path"), CHANGING)
 def test_only_this_server_s_own_pages_change_anything(http, method, path, who):
     mine = bring(http, ANNA)
-    path = path.format(id=mine["id"], kind="svg")
+    code = classes.start("lecturer" * 4, "").code if "{code}" in path else ""
+    path = path.format(id=mine["id"], kind="svg", code=code)
     answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN[who])
+    classes.end_all()
     refused(answer, 403)
     assert mine["id"] in people.known(ANNA["X-Playground-Key"]).pictures
 
@@ -173,7 +175,7 @@ def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_
 
 
 def limit_pictures(monkeypatch, most: int) -> None:
-    monkeypatch.setitem(admission.BOUNDS, "pictures", admission.Bound(most, most))
+    monkeypatch.setattr(ledger, "PICTURES", most)
 
 
 def own_picture(number: int, side: int = 1600):

@@ -122,7 +122,7 @@ def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(
 
 def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
     """What its file lists."""
-    from playground.models.source import told
+    from playground.analysis.heads import told
 
     vit = models.load("bundled-taught")
     words = {"sample": "flock", "model": "bundled-taught"}

@@ -8,11 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from waiting import PATIENCE, until
 
+from playground.analysis import block
 from playground.analysis.ablation import addition, passes_of_addition, without
 from playground.analysis.contribution import differing
 from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
-from playground.lessons import block, fused
+from playground.lessons import fused
 from playground.serving import asker, effort, models, queue, traces
 from playground.serving.queue import Queue
 
@@ -154,7 +155,7 @@ def test_what_would_take_too_many_passes_is_refused_with_a_size_that_would_do(mo
     effort.check(vit, (1, few), passes)
     with pytest.raises(PlaygroundError):
         effort.check(vit, (1, few + 10), passes)
-    assert "patches, " in next(info.value for info in open_the_sum().info)
+    assert "patches, " in " ".join(element.value for element in (*open_the_sum().markdown, *open_the_sum().info))
 
 
 def open_the_sum() -> AppTest:

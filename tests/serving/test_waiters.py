@@ -7,7 +7,7 @@ from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.serving import fetching, models
-from playground.serving.admission import BOUNDS
+from playground.serving.ledger import MODELS
 
 ANNA, BERT = "anna" * 6, "bert" * 6
 
@@ -77,7 +77,7 @@ def test_who_asks_twice_waits_once(coming):
 
 
 def test_only_so_many_models_come_at_the_same_time(coming):
-    for number in range(BOUNDS["models"].everybody):
+    for number in range(MODELS):
         fetching.wait_for(f"{number}" * 22, f"model {number}")
     with pytest.raises(PlaygroundError, match=r"4 models are on their way to this server already: try again"):
         fetching.wait_for(ANNA, "one more")
@@ -87,7 +87,7 @@ def test_only_so_many_models_come_at_the_same_time(coming):
 
 
 def test_one_network_leaves_a_model_s_place_to_others(coming):
-    for number in range(BOUNDS["models"].network):
+    for number in range(MODELS - 1):
         fetching.wait_for(f"{number}" * 22, f"model {number}", "greedy")
     with pytest.raises(PlaygroundError, match="on their way to this server already"):
         fetching.wait_for(ANNA, "one more", "greedy")

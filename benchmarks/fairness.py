@@ -1,0 +1,180 @@
+"""Do people get their turn while a thousand are hostile? Two hours on the real ledger, seats and queue, with a clock of
+its own: a minute of play takes some twelve seconds of a core. Its smallest case is in tests/serving/test_fairness.py.
+
+    python benchmarks/fairness.py             # a thousand in forty networks, a hundred people, a class of 300
+    python benchmarks/fairness.py --minutes 10
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from playground.errors import Busy
+from playground.serving import ledger
+from playground.serving.asker import Who, network
+from playground.serving.ledger import Ledger, Seat, Seats
+from playground.serving.queue import OVER, SERVED, WAITING, Queue, Ticket
+
+EVERY = 60.0  # seconds between what a person asks
+FAIR_AFTER = 5  # minutes: to begin with nobody has cost anything, and people wait until hostile networks have
+SMALL, COSTLY = 0.3, 7.0  # seconds that it takes
+
+
+@dataclass(eq=False)
+class Player:
+    """`seconds` that each of their questions takes, `at_once` of them asked, every so many seconds."""
+
+    who: Who
+    seconds: float = SMALL
+    every: float = EVERY
+    at_once: int = 1
+    hostile: bool = False
+    waits: list[float] = field(default_factory=list)
+    refused: int = 0
+    seat: Seat | None = None
+
+
+class World:
+    """One queue and the seats; what happens next is the first of a heap."""
+
+    def __init__(self, seed: int = 0):
+        self.now, self.random = 0.0, random.Random(seed)
+        self.costs = Ledger(lambda: self.now)
+        self.seats = ledger.seats = Seats(self.costs)
+        self.queue = Queue(1, beside=1, kind="passes", charged=self.costs)
+        self.asked: dict[Ticket, tuple[Player, float]] = {}
+        self._soon: list[tuple[float, int, Callable[[], None]]] = []
+        self._number = 0
+
+    def at(self, when: float, do: Callable[[], None]) -> None:
+        self._number += 1
+        heapq.heappush(self._soon, (when, self._number, do))
+
+    def play(self, players: list[Player], seconds: float) -> None:
+        for player in players:
+            self.at(self.random.random() * player.every, lambda player=player: self.asks(player))
+        while self._soon and self._soon[0][0] < seconds:
+            self.now, _, do = heapq.heappop(self._soon)
+            do()
+        for player, began in self.asked.values():  # who waits still has waited so long
+            player.waits.append(seconds - began)
+
+    def asks(self, player: Player) -> None:
+        self.at(self.now + player.every * (0.5 + self.random.random()), lambda: self.asks(player))
+        if player.seat not in self.seats.open:
+            player.seat = self.seats.enter(player.who.address, lambda: None)
+        if seat := player.seat:
+            seat.key, seat.asked, seat.session = player.who.person, self.now, player.who.person
+        elif not player.hostile:
+            player.refused += 1
+        for _ in range(player.at_once):
+            ticket = Ticket(who=player.who, seconds=player.seconds)
+            try:
+                self.queue._join(ticket)
+            except Busy:
+                player.refused += not player.hostile
+                continue
+            self.asked[ticket] = player, self.now
+        self.serve()
+
+    def serve(self) -> None:
+        """Whoever the queue has woken, or sent away."""
+        for ticket in [ticket for ticket in self.queue._line if ticket.sent_away]:
+            player, began = self.asked.pop(ticket)
+            player.refused += not player.hostile
+            self.queue._leave(ticket)
+        while ready := [ticket for ticket in self.queue._line if ticket.state == WAITING and ticket.turn.is_set()]:
+            for ticket in ready:
+                self.queue._wait(ticket)
+                if ticket.state == SERVED:
+                    player, began = self.asked.pop(ticket)
+                    player.waits.append(self.now - began)
+                    self.at(self.now + player.seconds, lambda ticket=ticket: self.done(ticket))
+
+    def done(self, ticket: Ticket) -> None:
+        if ticket.state != OVER:
+            self.queue._leave(ticket)
+        self.serve()
+
+
+def people(count: int, hosts: list[str]) -> list[Player]:
+    """One person a network; every tenth of them shares a /24 with an attacker."""
+    own = [f"203.{number}.113.5" for number in range(count)]
+    beside = [f"{host.rpartition('.')[0]}.250" for host in hosts if "." in host]
+    addresses = [beside[n % len(beside)] if beside and n % 10 == 0 else own[n] for n in range(count)]
+    return [Player(Who(f"person {number}", address)) for number, address in enumerate(addresses)]
+
+
+def adversaries(count: int, networks: int) -> tuple[list[Player], list[str]]:
+    """In turns: one address, a house with many networks; keyed or not, cheap or costly, steady or in bursts."""
+    hosts = [f"198.{n}.100.7" if n % 2 else f"2001:db8:{n + 1:x}" for n in range(networks)]
+    players = []
+    for number in range(count):
+        host = hosts[number % networks]
+        address = host if "." in host else network(f"{host}:{number:x}::1")
+        key = f"minted {number}" if number % 3 else ""
+        costly, burst = number % 4 == 0, number % 5 == 0
+        players.append(
+            Player(
+                Who(key, address), COSTLY if costly else SMALL, 30.0 if burst else 5.0, 12 if burst else 1, hostile=True
+            )
+        )
+    return players, hosts
+
+
+def a_class(count: int) -> list[Player]:
+    """Behind one address; one of them is hostile."""
+    players = [Player(Who(f"student {number}", "192.0.2.77"), every=120.0) for number in range(count)]
+    if players:
+        players[0] = Player(Who("hostile student", "192.0.2.77"), COSTLY, 2.0, 12, hostile=True)
+    return players
+
+
+def p95(players: list[Player]) -> float:
+    waits = sorted(wait for player in players for wait in player.waits)
+    return waits[int(0.95 * (len(waits) - 1))] if waits else 0.0
+
+
+def play(count: int, hostile: int, networks: int, students: int, seconds: float) -> dict[str, float]:
+    """p95 in peace and under attack, of people; of the class; and how often a person found no place."""
+    enemies, hosts = adversaries(hostile, networks)
+    calm, attacked, pupils = people(count, hosts), people(count, hosts), a_class(students)
+    World().play(calm, seconds)
+    World().play([*attacked, *enemies, *pupils], seconds)
+    alone = [player for number, player in enumerate(attacked) if number % 10]
+    beside = [player for number, player in enumerate(attacked) if not number % 10]
+    return {
+        "calm": p95(calm),
+        "attacked": p95(alone),
+        "longest": max(max(player.waits, default=seconds) for player in alone),
+        "beside an attacker": max(max(player.waits, default=seconds) for player in beside),
+        "class": p95(pupils[1:]),
+        "refused": sum(player.refused for player in alone),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--minutes", type=float, default=120)
+    options = parser.parse_args()
+    waits = play(100, 1000, 40, 300, 60 * options.minutes)
+    for what, number in waits.items():
+        print(f"{what:>20}  {number:8.2f}" + (" s" if what != "refused" else " times"))
+    holds = waits["attacked"] <= 3 * waits["calm"] + 1 and not waits["refused"]
+    if options.minutes < FAIR_AFTER:
+        print(f"Whether it holds can be told after {FAIR_AFTER} minutes.")
+        return 0
+    print("It holds." if holds else "It does not hold.")
+    return not holds
+
+
+if __name__ == "__main__":
+    sys.exit(main())

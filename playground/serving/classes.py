@@ -1,0 +1,307 @@
+"""Classes that guess together: who is in one, which question is open, and what was guessed. In memory only.
+
+All of it happens in the event loop's thread, and nothing here waits, so nothing is locked. A phone is a key that its
+browser made up: no name, no address. A request that waits for news holds one future, which the next change ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from playground.serving.answering import Refused
+
+LETTERS = "ACDEFHJKMNPQRTVWXY"  # none is taken for another, nor for a digit
+CODE_LENGTH = 5
+LONGEST_LIFE = 4 * 3600.0  # seconds
+LEFT_AFTER = 20 * 60.0  # seconds since the lecturer was heard of: their class gives way where there is no room
+MOST_CLASSES, MOST_OF_A_NETWORK, MOST_OF_A_KEY = 64, 16, 2
+MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # of a class, of all
+MOST_QUESTIONS, MOST_ROUNDS = 12, 2
+MOST_SCREENS = 4  # of the lecturer, which wait at the same time
+MOST_SQUARES = 10_000
+BURST, A_SECOND = 30, 2.0  # requests of one phone, beside those that wait
+ASKS, SHOWS, TELLS = "asks", "shows", "tells"  # guesses come in; all guesses are shown; the truth is shown
+KINDS = ("place", "number", "choice")
+
+clock: Callable[[], float] = time.monotonic
+
+
+@dataclass
+class Question:
+    """What is asked of one scene. `told` is what phones show of it, as the lecturer's page gave it."""
+
+    number: int  # in this class
+    scene: int
+    kind: str
+    low: int
+    high: int  # of a place: the last square
+    values: tuple[str, ...]  # of a choice
+    told: Mapping[str, object]
+    of: str = ""  # the picture and the square that it is about, as the lecturer's page names them
+    phase: str = ASKS
+    rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # key -> guess
+    hands: list[dict[str, int]] = field(
+        default_factory=lambda: [{}]
+    )  # counted in the room, by round: value -> how many
+    truth: int | str | None = None
+    after: object = None
+
+    def counts(self) -> list[dict[str, int]]:
+        """By round: how many guessed what."""
+        return [
+            dict(Counter(map(str, guesses.values())) + Counter(hands))
+            for guesses, hands in zip(self.rounds, self.hands, strict=True)
+        ]
+
+    def guess(self, value: object) -> int | str:
+        """As it is kept. Raises Refused where it is none."""
+        if self.kind == "choice":
+            if not isinstance(value, str) or value not in self.values:
+                raise Refused("That is none of the answers: choose one of those on the screen.")
+            return value
+        if isinstance(value, float) and math.isfinite(value) and value == int(value):
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise Refused("A guess is a whole number: choose it once more.")
+        if not self.low <= value <= self.high:
+            there = "off the picture" if self.kind == "place" else f"not between {self.low} and {self.high}"
+            raise Refused(f"That is {there}: choose once more.")
+        return value
+
+
+def wake(wait: asyncio.Future[None] | None) -> None:
+    if wait is not None and not wait.done():
+        wait.set_result(None)
+
+
+class Phone:
+    def __init__(self) -> None:
+        self.left, self.at = float(BURST), clock()
+        self.wait: asyncio.Future[None] | None = None  # of its latest request: an earlier one ends
+
+    def waits(self) -> asyncio.Future[None]:
+        self.wake()
+        self.wait = asyncio.get_running_loop().create_future()
+        return self.wait
+
+    def wake(self) -> None:
+        wake(self.wait)
+
+    def may_ask(self) -> bool:
+        now = clock()
+        self.left = min(BURST, self.left + (now - self.at) * A_SECOND)
+        self.at = now
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
+
+
+class Class:
+    def __init__(self, code: str, key: str, network: str):
+        self.code, self.key, self.network = code, key, network
+        self.secret = secrets.token_urlsafe(24)
+        self.begun = self.heard = clock()  # of the lecturer
+        self.open = True
+        self.ended = False
+        self.phones: dict[str, Phone] = {}
+        self.scene: Mapping[str, object] = {"n": 0}
+        self.questions: dict[int, Question] = {}  # by scene
+        self.asked = 0  # questions so far
+        self.pictures: dict[str, bytes] = {}  # the lecturer's own that phones may see: id -> JPEG; the last one
+        self.address = ""  # that phones open
+        self.trouble = ""  # why they can't
+        self.kept: tuple[int, bytes] | None = None  # (version, what all phones are told)
+        self.version = self.count = 0  # of what phones hear of, of what the lecturer does
+        self.screens: list[asyncio.Future[None]] = []  # of the lecturer, which wait
+
+    def tell(self) -> None:
+        """Everybody who waits."""
+        self.version += 1
+        for phone in self.phones.values():
+            phone.wake()
+        self.tell_lecturer()
+
+    def tell_lecturer(self) -> None:
+        self.count += 1
+        for screen in self.screens:
+            wake(screen)
+        self.screens.clear()
+
+    def screen_waits(self) -> asyncio.Future[None]:
+        if len(self.screens) >= MOST_SCREENS:
+            wake(self.screens.pop(0))
+        self.screens.append(asyncio.get_running_loop().create_future())
+        return self.screens[-1]
+
+    @property
+    def question(self) -> Question | None:
+        """Of the scene that the lecturer is on."""
+        return self.questions.get(int(str(self.scene["n"])))
+
+    def needs_question(self) -> Question:
+        if self.question is None:
+            raise Refused("No question is open in this scene: open it first.", 409)
+        return self.question
+
+    # ---- phones
+    def enter(self, key: str) -> Phone:
+        phone = self.phones.get(key)
+        if phone is None:
+            if not self.open:
+                raise Refused("The lecturer has closed the door of this class: ask them to open it again.", 403)
+            if len(self.phones) >= MOST_PHONES or _phones() >= MOST_PHONES_IN_ALL:
+                raise Refused("This class is full: look at a neighbour's phone.", 503)
+            phone = self.phones[key] = Phone()
+            self.tell_lecturer()
+        return phone
+
+    def take(self, key: str, number: object, turn: object, value: object) -> int | str:
+        question = self.question
+        if question is None or question.number != number:
+            raise Refused("That was another question: the one that is asked now comes at once.", 409)
+        if question.phase != ASKS or len(question.rounds) != turn:
+            raise Refused("The guesses of this question are shown already.", 409)
+        guess = question.guess(value)
+        question.rounds[-1][key] = guess
+        self.tell_lecturer()
+        return guess
+
+    # ---- the lecturer
+    def go(self, scene: Mapping[str, object]) -> None:
+        if scene != self.scene:
+            self.scene = scene
+            self.tell()
+
+    def ask(self, question: Question) -> None:
+        if question.scene not in self.questions and len(self.questions) >= MOST_QUESTIONS:
+            raise Refused(f"A class has room for {MOST_QUESTIONS} questions: end it, and start another.", 409)
+        self.asked += 1
+        question.number = self.asked
+        self.questions[question.scene] = question
+        self.tell()
+
+    def again(self) -> None:
+        question = self.needs_question()
+        if question.phase == TELLS or len(question.rounds) >= MOST_ROUNDS:
+            raise Refused(
+                "The class has guessed twice, or the answer is shown: this question takes no third vote.", 409
+            )
+        question.rounds.append({})
+        question.hands.append({})
+        question.phase = ASKS
+        self.tell()
+
+    def show(self) -> None:
+        question = self.needs_question()
+        if question.phase == ASKS:
+            question.phase = SHOWS
+            self.tell()
+
+    def say_truth(self, truth: object, after: object) -> None:
+        question = self.needs_question()
+        question.truth, question.after, question.phase = question.guess(truth), after, TELLS
+        self.tell()
+
+    def count_hands(self, hands: Mapping[str, object]) -> None:
+        question = self.needs_question()
+        if question.phase == TELLS:
+            raise Refused("The truth is shown already: hands are counted before.", 409)
+        counted = {}
+        for value, many in hands.items():
+            if not isinstance(many, int) or isinstance(many, bool) or not 0 <= many <= 1000:
+                raise Refused("Hands are counted from 0 to 1000: type a whole number.")
+            counted[str(question.guess(value))] = many
+        question.hands[-1] = counted
+        (self.tell if question.phase == SHOWS else self.tell_lecturer)()
+
+    def set_door(self, is_open: bool) -> None:
+        self.open = is_open
+        self.tell_lecturer()
+
+
+_classes: OrderedDict[str, Class] = OrderedDict()  # by code, the oldest first
+
+
+def start(key: str, network: str) -> Class:
+    drop_the_old()
+    of_key = [one for one in _classes.values() if one.key == key]
+    if len(of_key) >= MOST_OF_A_KEY:
+        end(of_key[0])
+    if sum(one.network == network for one in _classes.values()) >= MOST_OF_A_NETWORK or len(_classes) >= MOST_CLASSES:
+        left = min(_classes.values(), key=lambda one: one.heard)
+        if clock() - left.heard < LEFT_AFTER:
+            raise Refused("So many classes run here that there is no room for one more: try again later.", 503)
+        end(left)
+    code = _code()
+    while code in _classes:
+        code = _code()
+    _classes[code] = Class(code, key, network)
+    return _classes[code]
+
+
+def _code() -> str:
+    return "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
+
+
+def named(code: str) -> Class | None:
+    drop_the_old()
+    return _classes.get(code.upper())
+
+
+def end(one: Class) -> None:
+    one.ended = True
+    _classes.pop(one.code, None)
+    one.tell()
+
+
+def drop_the_old() -> None:
+    for one in list(_classes.values()):
+        if clock() - one.begun > LONGEST_LIFE:
+            end(one)
+
+
+def end_all() -> None:
+    for one in list(_classes.values()):
+        end(one)
+
+
+def _phones() -> int:
+    return sum(len(one.phones) for one in _classes.values())
+
+
+# Codes that nobody has: each browser has few tries, and where a network has made many, each try takes longer. A code
+# that is right is never refused for others' tries, so nobody can shut a room out.
+
+TRIES_OF_A_KEY, TRIES_OF_A_NETWORK = 10, 60  # within TRIES_SECONDS
+TRIES_SECONDS = 60.0
+MOST_TRIERS = 4000  # of whom is known when they tried
+
+
+class Tries:
+    """When each has tried a code that nobody has."""
+
+    def __init__(self, most: int):
+        self.most = most
+        self._when: OrderedDict[str, list[float]] = OrderedDict()
+
+    def add(self, who: str) -> None:
+        self._when[who] = [*self._recent(who), clock()][-self.most :]
+        self._when.move_to_end(who)
+        while len(self._when) > MOST_TRIERS:
+            self._when.popitem(last=False)
+
+    def too_many(self, who: str) -> bool:
+        return len(self._recent(who)) >= self.most
+
+    def _recent(self, who: str) -> list[float]:
+        return [at for at in self._when.get(who, ()) if clock() - at < TRIES_SECONDS]
+
+
+of_keys, of_networks = Tries(TRIES_OF_A_KEY), Tries(TRIES_OF_A_NETWORK)

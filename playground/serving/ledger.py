@@ -1,0 +1,306 @@
+"""What each network has cost this server lately, in seconds of a processor: the one rule of who comes next, who waits,
+and who gives way.
+
+A person is a network: keys and addresses are free to mint, networks are not. What somebody costs is charged to their
+network and to the wider ones around it, which may cost more before all in them pay for it; half of it is forgotten
+every two minutes. Within one network people are told apart by the keys of browsers that have a page open.
+
+Who has cost least comes next. What runs out (seats, bytes in memory) is shared by one rule too: see `Room`.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from ipaddress import ip_network
+
+from playground.serving.asker import NOBODY, Who
+
+MB = 2**20
+HALF = 120.0  # seconds, in which half of a cost is forgotten
+REQUEST = 0.002  # seconds that a request costs beside what it computes
+BYTE = 0.05 / MB  # seconds, sent or brought
+SEAT = 0.1 / 60  # seconds, for each second of a page that is open
+MOST_KNOWN = 50_000  # networks and people; who cost least is forgotten first
+
+# How many households' worth a network may cost before all of it pays: length of the prefix -> households
+OLD = {32: 1, 24: 8, 16: 64}
+NEW = {64: 1, 56: 1, 48: 1, 32: 64}  # a home has a /56 or a /64, and anybody may have a /48; a provider a /32
+
+Path = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
+
+refused: Counter[str] = Counter()  # how often there was no room, by what for: /metrics tells the operator
+
+
+@lru_cache(10_000)
+def path(address: str) -> Path:
+    """The networks of an address, from the narrowest to the widest. A login is a network of its own."""
+    try:
+        parts = ip_network(address, strict=False)
+    except ValueError:
+        return ((address, 1),) if address else ()
+    prefixes = OLD if parts.version == 4 else NEW
+    return tuple(
+        (str(ip_network((parts.network_address, length), strict=False)), prefixes[length]) for length in prefixes
+    )
+
+
+class Ledger:
+    """Costs are kept as if the past had not shrunk but the present grown: then their order needs no clock."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self.clock = clock
+        self.spent: Counter[str] = Counter()  # seconds by kind of work; the operator reads them
+        self._grown: dict[object, float] = {}
+        self._began = clock()
+        self._lock = threading.Lock()
+
+    def charge(self, who: Who, seconds: float, kind: str = "") -> None:
+        """Less than nothing corrects an estimate."""
+        if kind:
+            self.spent[kind] += seconds
+        if who == NOBODY:
+            return
+        with self._lock:
+            grown = seconds * self._growth()
+            for name in (*(network for network, _ in path(who.address)), who):
+                self._grown[name] = max(0.0, self._grown.get(name, 0.0) + grown)
+            if len(self._grown) > MOST_KNOWN:
+                most = sorted(self._grown, key=self._grown.__getitem__)[MOST_KNOWN // 2 :]
+                self._grown = {name: self._grown[name] for name in most}
+
+    def cost(self, name: object) -> float:
+        """Seconds that a network, or a person in it (a Who), has cost lately."""
+        growth = self._growth()  # before what has grown: it may begin anew
+        return self._grown.get(name, 0.0) / growth
+
+    def rank(self, who: Who) -> tuple[float, float, float]:
+        """Whose is lowest comes next. The dearest of their networks counts, then their own network, and within it their
+        own key."""
+        networks = [(self.cost(name), households) for name, households in path(who.address)] or [(0.0, 1)]
+        return max(cost / households for cost, households in networks), networks[0][0], self.cost(who)
+
+    def _growth(self) -> float:
+        halves = (self.clock() - self._began) / HALF
+        if halves > 500:  # a float ends at 2 ** 1023
+            self._began += halves * HALF
+            self._grown = {name: kept for name, grown in self._grown.items() if (kept := grown * 2**-halves) > 1e-6}
+            return 1.0
+        return 2.0**halves
+
+
+def in_networks(held: Mapping[str, float]) -> Counter[str]:
+    """What each network holds, where each address holds so much."""
+    wide: Counter[str] = Counter()
+    for address, amount in held.items():
+        for name, _ in path(address):
+            wide[name] += amount
+    return wide
+
+
+def shares(held: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """How far each address, which holds so much, is above its share: what the fullest of its networks holds for what it
+    may, and then what it holds itself."""
+    wide = in_networks(held)
+    return {
+        address: (max([wide[name] / many for name, many in path(address)], default=0.0), amount)
+        for address, amount in held.items()
+    }
+
+
+def furthest(held: Mapping[str, float]) -> str:
+    """The address whose networks exceed their share most."""
+    return max(above := shares(held), key=above.__getitem__)
+
+
+# Where something runs out ---------------------------------------------------------------------------------------------
+
+REACH = 3  # times what is free yet: so much one network may hold. Alone it gets three quarters of all
+KEPT = 0.1  # of everything, for networks that hold nothing yet
+
+
+class Room:
+    """So much of one thing. Nobody may hold more than REACH times what is still free: a network alone gets three
+    quarters, two get three sevenths each. The last of it is for networks that hold nothing yet."""
+
+    def __init__(self, kind: str, most: float, of_key: float = math.inf):
+        self.kind, self.most, self.of_key = kind, most, of_key
+        self.held = 0.0
+        self.of: Counter[str] = Counter()  # by household
+        self._wide: Counter[object] = Counter()  # by network, and by person
+        self._lock = threading.Lock()
+
+    def trouble(self, who: Who, count: float = 1) -> str:
+        """Who has too much for so much more: "everybody", "network", "key", or "" where there is room."""
+        free = self.most - self.held
+        mine = max((self._wide[name] / many for name, many in path(who.address)), default=0.0)
+        if who.person and self._wide[who] and self._wide[who] + count > self.of_key:
+            return "key"
+        if count > free - (KEPT * self.most if mine else 0):
+            return "everybody"
+        return "network" if mine and mine + count > REACH * free else ""
+
+    def take(self, who: Who, count: float = 1) -> str:
+        """As `trouble`; where there is none, they hold it from now on."""
+        with self._lock:
+            if trouble := self.trouble(who, count):
+                refused[self.kind] += 1
+            else:
+                self._add(who, count)
+            return trouble
+
+    def take_beyond(self, who: Who, count: float) -> None:
+        """Where there may be no room for it."""
+        with self._lock:
+            self._add(who, count)
+
+    def give_back(self, who: Who, count: float = 1) -> None:
+        with self._lock:
+            self._add(who, -count)
+
+    def _add(self, who: Who, count: float) -> None:
+        self.held += count
+        self.of[who.address] += count
+        for name in (*(network for network, _ in path(who.address)), who):
+            self._wide[name] += count
+            if not self._wide[name]:
+                del self._wide[name]
+        if not self.of[who.address]:
+            del self.of[who.address]
+
+    @contextmanager
+    def holding(self, who: Who, count: float = 1) -> Iterator[str]:
+        """Gives the trouble, if there is one; else they hold it meanwhile."""
+        trouble = self.take(who, count)
+        try:
+            yield trouble
+        finally:
+            if not trouble:
+                self.give_back(who, count)
+
+
+# Seats ----------------------------------------------------------------------------------------------------------------
+
+SEATS = 400  # pages that are open: each is a session, and holds about a megabyte
+OF_BROWSER = 20  # of them
+IDLE = 60.0  # seconds since a person did something: then another of their own network may have the seat
+NEW_PAGE = 10.0  # seconds until an open socket has asked for its page
+
+
+class Seat:
+    """An open socket: one page in one browser."""
+
+    def __init__(self, address: str, end: Callable[[], object], now: float):
+        self.address, self.end = address, end
+        self.asked = now  # when a person last did something there; a heartbeat is none
+        self.session = self.key = ""
+        self.asked_for_page = self.over = False
+
+    def who(self) -> Who:
+        return Who(self.key, self.address)
+
+
+class Seats:
+    """Where all are taken, the network furthest above its share gives one, whether or not it is in use: first a page
+    without a key, which is no browser's, then the one where nobody did anything for longest. A network that has most
+    itself changes only its own idle pages: a hall is not thrown out by itself."""
+
+    def __init__(self, costs: Ledger, most: int = SEATS):
+        self.costs, self.clock, self.most = costs, costs.clock, most
+        self.open: dict[Seat, None] = {}  # in the order in which they came
+        self._charged = self.clock()
+        self._fullest: tuple[float, str, Counter[str]] | None = None  # until a seat is taken or left
+
+    def enter(self, address: str, end: Callable[[], object]) -> Seat | None:
+        if len(self.open) >= self.most:
+            victim = self._gives_way(address)
+            if victim is None:
+                refused["seats"] += 1
+                return None
+            self.close(victim)
+        seat = Seat(address, end, self.clock())
+        self.open[seat] = self._fullest = None
+        return seat
+
+    def has_room(self, address: str) -> bool:
+        return len(self.open) < self.most or self._gives_way(address) is not None
+
+    def leave(self, seat: Seat) -> None:
+        self.open.pop(seat, None)
+        self._fullest = None
+
+    def close(self, seat: Seat) -> None:
+        """From here; its browser may try again."""
+        refused["seats"] += 1
+        seat.over = True
+        self.leave(seat)
+        seat.end()
+
+    def asks(self, session: str, key: str, person: bool = True) -> None:
+        """A browser asked for something, and says which of the open pages it is. `person`: and somebody is there."""
+        for seat in list(self.open):  # a page's thread may ask
+            if session and seat.session == session:
+                if person:
+                    seat.asked = self.clock()
+                if key in ("", seat.key):
+                    return
+                seat.key = key
+                same = [other for other in list(self.open) if other.key and other.who() == seat.who()]
+                if len(same) > OF_BROWSER:
+                    self.close(min(same, key=lambda other: other.asked))
+                return
+
+    def charge(self) -> None:
+        """For the time since the last call."""
+        now = self.clock()
+        for seat in list(self.open):
+            self.costs.charge(seat.who(), SEAT * (now - self._charged), "seats")
+        self._charged = now
+
+    def address_of(self, session: str) -> str | None:
+        """Of the open page with this session; None until it has told the session, and after it has left."""
+        return next((seat.address for seat in list(self.open) if session and seat.session == session), None)
+
+    def account(self, who: Who) -> Who:
+        """Who pays: a key that has a page open, or else all of a network who have none, together."""
+        has_page = any(who.person in (seat.key, seat.session) for seat in list(self.open)) if who.person else False
+        return who if has_page or not who.address else Who("", who.address)
+
+    def people(self) -> int:
+        """Tabs of one browser are one person."""
+        return len({(seat.address, seat.key or seat) for seat in list(self.open)})
+
+    def _gives_way(self, address: str) -> Seat | None:
+        """The seat that one more of this address gets."""
+        if self._fullest is None:
+            above = shares(held := Counter(seat.address for seat in self.open))
+            most = max(above, key=above.__getitem__)
+            self._fullest = above[most][0], most, in_networks(held)
+        amount, most, wide = self._fullest
+        is_fuller = max([(wide[name] + 1) / many for name, many in path(address)], default=0.0) >= amount
+        if is_fuller:  # perhaps they are, or somebody beside them
+            above = shares(Counter(seat.address for seat in self.open) + Counter([address]))
+            most = max(above, key=above.__getitem__)
+            is_fuller = above[most] == above[address]
+        now = self.clock()
+        if is_fuller:
+            theirs = [seat for seat in self.open if seat.address == address and now - seat.asked > IDLE]
+        else:
+            theirs = [seat for seat in self.open if seat.address == most]
+        return min(theirs, key=lambda seat: (bool(seat.key), seat.asked), default=None)
+
+
+costs = Ledger()
+seats = Seats(costs)
+requests = Room("requests", 1500, 40)  # in work: each holds a thread; a browser asks for six things at a time
+files = Room("files", 400, 20)  # on their way: each holds its connection
+uploads = Room("uploads", 68 * MB)  # what has come of them; one of them goes on to its end beyond that
+decodes = Room("decodes", 100 * MB, 70 * MB)  # files as they came, until it is their turn
+answers = Room("answers", 150 * MB, 100 * MB)  # private ones that are being fetched
+PICTURES = 256 * MB  # people's own, decoded: the network with most of them gives way
+MODELS = 4  # on their way to the server; one of each network less

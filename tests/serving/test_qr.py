@@ -1,0 +1,60 @@
+"""A QR code is read back here, by the rules of ISO/IEC 18004 written down once more, the other way round."""
+
+import pytest
+
+from playground.errors import PlaygroundError
+from playground.serving import qr
+
+# "y" seventeen times, as the library segno 1.6.6 draws it (byte mode, least correction, mask 1)
+KNOWN = int(
+    "1fd87f82d20dd1576e9abb7585d82d20ff55fc02401cdef354fbbe7d55572555fde22009bbff05560a55574623ba5bb5d655e0bd51fd221",
+    16,
+)
+
+ADDRESSES = ["http://a.b/c/X", "http://192.168.178.23:8501/c/ACDEF", "https://attention.example.org/some/path/c/QRTVW"]
+
+
+def read(rows: list[str]) -> str:
+    """Unmasks, walks the columns, checks the correction, and takes the bytes."""
+    side = len(rows)
+    grid = [[int(cell) for cell in row] for row in rows]
+    formats = [[grid[row][column] for row, column in places] for places in qr._format_places(side)]
+    assert formats[0] == formats[1]
+    chosen = int("".join(map(str, formats[0])), 2) ^ 0b101010000010010
+    assert chosen >> 13 == 0b01
+    mask = qr.MASKS[chosen >> 10 & 7]
+    version = (side - 17) // 4
+    fixed = qr._fixed(version)
+    bits, up = [], True
+    for right in [c for c in range(side - 1, 0, -1) if (c > 6 and (side - 1 - c) % 2 == 0) or c in (5, 3, 1)]:
+        for row in range(side - 1, -1, -1) if up else range(side):
+            for column in (right, right - 1):
+                if fixed[row][column] is None:
+                    bits.append(grid[row][column] ^ mask(row, column))
+        up = not up
+    words = [int("".join(map(str, bits[i : i + 8])), 2) for i in range(0, len(bits) - 7, 8)]
+    for power in range(qr.CORRECTION[version]):  # the whole is divisible by each factor of the divisor
+        root, rest = 1, 0
+        for _ in range(power):
+            root = qr._times(root, 2)
+        for word in words:
+            rest = qr._times(rest, root) ^ word
+        assert rest == 0, power
+    whole = "".join(f"{word:08b}" for word in words[: qr.DATA[version]])
+    assert whole[:4] == "0100"
+    length = int(whole[4:12], 2)
+    return bytes(int(whole[at : at + 8], 2) for at in range(12, 12 + 8 * length, 8)).decode()
+
+
+@pytest.mark.parametrize("text", [*ADDRESSES, *("x" * n for n in (1, 17, 18, 32, 33, 53, 54, 78, 79, 106))])
+def test_what_is_drawn_can_be_read(text):
+    assert read(qr.rows(text)) == text
+
+
+def test_it_is_what_another_program_draws():
+    assert int("".join(qr.rows("y" * 17)), 2) == KNOWN
+
+
+def test_a_long_address_is_refused_with_a_sentence():
+    with pytest.raises(PlaygroundError, match="107"):
+        qr.rows("x" * 107)
