@@ -1,6 +1,6 @@
 # make run   starts the app          make test   passes the tests
 # make more  passes what is slow and seldom breaks: other releases of Streamlit, Firefox, the scripts in benchmarks/
-# make docs  writes the documentation, a folder of plain pages, to build/docs
+# make docs  writes the documentation, a site that opens without a server, to build/docs
 # Each does all its own set-up in .venv on a machine that has Python 3.11 or newer.
 #
 # On Linux pip's torch brings several GB of CUDA libraries. Without an NVIDIA GPU torch's CPU index is taken, where it can
@@ -52,7 +52,7 @@ more: $(VENV)/.dev borrow
 	$(BIN)/python tests/more.py
 
 docs: $(VENV)/.dev
-	$(BIN)/python docs/build.py
+	$(BIN)/python -m sphinx -W --keep-going -q -c docs docs/pages build/docs
 
 lint: $(VENV)/.dev node_modules/.bin/biome
 	$(BIN)/ruff check .

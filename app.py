@@ -1,4 +1,4 @@
-"""The web app: its pages, its frame and its routes. Start it with `make run` or `streamlit run app.py`."""
+"""The web app: its pages, its frame and its routes. Start it with `make run`."""
 
 import streamlit as st
 
@@ -25,17 +25,15 @@ else:  # its server imports it once, and takes `app` out of it
     from starlette.middleware import Middleware
 
     from playground.serving import hosts
-    from playground.serving.routes import ROUTES
-    from playground.serving.scripts import Compressed
-    from playground.ui import sockets, streamlit_private
+    from playground.serving.routes import ELSEWHERE, ROUTES
+    from playground.ui import streamlit_private
+    from playground.ui.door import Door
     from playground.ui.headers import Headers, KnownHosts
     from playground.ui.lifespan import LeftPages, lifespan
-    from playground.ui.socket_limits import Sockets
     from playground.ui.toolbar import Ahead
 
-    sockets.use()
     streamlit_private.use_our_pages()
     base = hosts.read(st.get_option("server.baseUrlPath"))
-    parts = (Headers, Sockets, Compressed, Ahead, LeftPages)
+    parts = (Headers, Door, Ahead, LeftPages)
     middleware = [Middleware(KnownHosts), Middleware(hosts.BasePath, base=base), *map(Middleware, parts)]
-    app = st.App(__file__, middleware=middleware, routes=hosts.under(base, ROUTES), lifespan=lifespan)
+    app = st.App(__file__, middleware=middleware, routes=hosts.under(base, [*ROUTES, *ELSEWHERE]), lifespan=lifespan)

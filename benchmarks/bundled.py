@@ -1,7 +1,7 @@
 """What the bundled model can do, on scenes that its training can't have seen: python benchmarks/bundled.py [FILE]
 
 Prints the numbers of assets/MODEL.md and the bars they have to reach; `--write-card` puts them there, and the main ones
-into the README. Heads, and the
+into docs/pages/numbers.md. Heads, and the
 settings of the rows they are compared with, are chosen on other held-out scenes than those they are measured on.
 
 With `--photographs DIR` (see workshop/PHOTOGRAPHS.md) also on photographs that no training has seen: things
@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-CARD, README = ROOT / "assets" / "MODEL.md", ROOT / "README.md"
+CARD, NUMBERS = ROOT / "assets" / "MODEL.md", ROOT / "docs" / "pages" / "numbers.md"
 BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end of numbers -->"  # in both of them
 OTHERS = 200  # scenes on which heads and settings are chosen
 NAMED = 60  # scenes on which what the class token names is compared with where it looks
@@ -359,7 +359,7 @@ def main() -> None:
     if options.write_card:
         title = f"Measured on {options.scenes} held-out scenes; heads and settings chosen on {OTHERS} others."
         put(CARD, f"{title}\n\n{text}")
-        put(README, evaluate.table())
+        put(NUMBERS, evaluate.markdown())
 
 
 def put(file: Path, numbers: str) -> None:

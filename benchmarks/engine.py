@@ -1,8 +1,9 @@
 """The engine beside its peers, in one run: python benchmarks/engine.py
 
-Prints the README's table: a trace against timm's fused forward and against Hugging Face with all attention maps, and
-the time of one row. Ratios, because absolute times belong to the machine. Peak memory is the process's own highest
-resident size above what it was with the model loaded; every measurement of it has a process to itself.
+Prints the table of docs/pages/numbers.md: a trace against timm's fused forward and against Hugging Face with all
+attention maps, and the time of one row. Ratios, because absolute times belong to the machine. Peak memory is the
+process's own highest resident size above what it was with the model loaded; every measurement of it has a process to
+itself.
 """
 
 import json

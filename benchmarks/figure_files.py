@@ -1,4 +1,5 @@
-"""How large a figure's files are and how long each takes, as a table for the README: python benchmarks/figure_files.py
+"""How large a figure's files are and how long each takes, as a table for the numbers page:
+python benchmarks/figure_files.py
 
 The trace is there already, as in a notebook and on the page; times are the medians of five. `--times 1` for the sizes.
 """

@@ -1,4 +1,4 @@
-"""How large the package is and how long its installation takes, as a table for the README:
+"""How large the package is and how long its installation takes, as a table for docs/pages/numbers.md:
 
 python benchmarks/installation.py              into a fresh environment that sees the packages of this one
 python benchmarks/installation.py --index URL  with all that it needs; URL: torch's index without CUDA

@@ -3,7 +3,7 @@
     python benchmarks/readability.py            # the working tree
     python benchmarks/readability.py REVISION   # beside an older one
 
-Read are the texts of pages/, playground/ui/lessons and playground/lessons that hold a sentence: strings with a space
+Read are the texts of playground/lessons that hold a sentence: strings with a space
 and a full stop, question mark or colon. A word is rare if it is longer than nine letters and stands on that page only.
 """
 
@@ -66,12 +66,8 @@ def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[
 
     of, pages = read(revision), {}
     for page in LESSONS:
-        files = sorted((ROOT / "playground/ui/lessons").glob(f"{page.name}*.py"))
-        paths = (
-            f"pages/{page.name}.py",
-            *(str(f.relative_to(ROOT)) for f in files),
-            f"playground/lessons/{page.name}.py",
-        )
+        files = sorted((ROOT / "playground/lessons").glob(f"{page.name}*.py"))
+        paths = [str(file.relative_to(ROOT)) for file in files]
         texts = [text for path in paths if (source := of(path)) for text in strings(source)]
         pages[page.name] = sentences(texts)
     spread = Counter(word for found in pages.values() for word in {w.lower() for s in found for w in s})

@@ -6,14 +6,19 @@ They show the photographs and DINOv2, which `python -m playground download dinov
 
 import argparse
 import sys
+from io import BytesIO
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.chromium import find, install  # noqa: E402
+from browser.own_picture import hand_over  # noqa: E402
 from browser.server import serving  # noqa: E402
 from browser.visitor import LAUNCH, Visitor  # noqa: E402
 
@@ -39,16 +44,33 @@ SHOTS = {  # a file's name -> the address, the patch that is pointed at, the bro
     "microscope": (CAT, EYE, DESK),
     "dark": (CAT | {"draw": "light"}, EYE, {**DESK, "color_scheme": "dark"}),
     "off": (CAT | {"curtain": "0.55"}, EYE, DESK),
+    "cut": (CAT | {"cut": "11,23>9,14"}, EYE, DESK),
     "wall": (CAT | {"beside": "wall"}, EYE, DESK),
     "compare": ({"sample": "portrait", "with": "sample:meadow", "beside": "compare"}, (6, 7), DESK),
     "phone": (CAT, EYE, PHONE),
 }
 PAGES = ["training"]
+SHEET = "see-sizes"  # of See in windows of these sizes, light and dark
+SIZES = (
+    (1920, 1080), (1440, 900), (1280, 720), (1024, 768), (834, 1112), (844, 390), (640, 360), (390, 844), (360, 740),
+    (320, 568),
+)  # fmt: skip
+TOUCHED = (834, 844, 390, 360, 320)  # widths of tablets and phones
+MOVING = "moving"  # what the README begins with: the cat's eyes, √d_k, a photograph of one's own
+FRAME = {"viewport": {"width": 1152, "height": 648}, "device_scale_factor": 0.85}
+WAY = ((11, 23), (10, 22), (9, 14), (8, 12), (9, 10), (13, 9), (20, 19), (22, 20), (11, 23))  # over the cat
+OWN = ((0.40, 0.19), (0.48, 0.18), (0.44, 0.72), (0.75, 0.83))  # over the photograph: eyes, suit, helmet
+BEAT, REST = 450, 1500  # milliseconds a frame
+ALL = [*SHOTS, *PAGES, SHEET, MOVING]
+LINE, ACROSS, GAP = 300, 2000, 8  # pixels: of a line of the sheet, and between its pictures
 
 
 def shoot(chromium: Browser, url: str, file: Path) -> None:
     address, patch, options = SHOTS[file.stem]
-    visits = Newcomer if file.stem.startswith("see") else Visitor
+    shown(chromium, url, file, Newcomer if file.stem.startswith("see") else Visitor, address, patch, options)
+
+
+def shown(chromium: Browser, url: str, file: Path, visits: type[Visitor], address: dict, patch, options: dict) -> None:
     visitor = visits(chromium, url, **options).open(address)
     if options.get("has_touch"):
         visitor.page.touchscreen.tap(*visitor.place(patch))
@@ -57,9 +79,73 @@ def shoot(chromium: Browser, url: str, file: Path) -> None:
     visitor.page.evaluate("document.fonts.ready")
     visitor.page.wait_for_timeout(1200)  # Streamlit's own transitions
     visitor.until()
+    visitor.page.get_by_text("running the whole network").wait_for(state="hidden")
     visitor.page.screenshot(path=file)
     visitor.check()
     visitor.close()
+
+
+def shoot_sizes(chromium: Browser, url: str, file: Path) -> None:
+    """All of them on one sheet, line by line."""
+    with TemporaryDirectory() as folder:
+        for (width, height), colours in product(SIZES, ("light", "dark")):
+            touch = {"has_touch": True, "is_mobile": True} if width in TOUCHED else {}
+            options = {"viewport": {"width": width, "height": height}, "color_scheme": colours, **touch}
+            one = Path(folder) / f"{width}-{height}-{colours}.png"
+            shown(chromium, url, one, Newcomer, CAT, EYE, options)
+        pictures = [Image.open(Path(folder) / f"{w}-{h}-{c}.png") for (w, h), c in product(SIZES, ("light", "dark"))]
+        sheet(pictures).save(file.with_suffix(".jpg"), quality=80)
+
+
+def sheet(pictures: list[Image.Image]) -> Image.Image:
+    small = [one.convert("RGB").resize((one.width * LINE // one.height, LINE)) for one in pictures]
+    lines: list[list[Image.Image]] = [[]]
+    for one in small:
+        if sum(other.width + GAP for other in lines[-1]) + one.width > ACROSS:
+            lines.append([])
+        lines[-1].append(one)
+    drawn = Image.new("RGB", (ACROSS, len(lines) * (LINE + GAP)), "#888888")
+    for n, line in enumerate(lines):
+        left = 0
+        for one in line:
+            drawn.paste(one, (left, n * (LINE + GAP)))
+            left += one.width + GAP
+    return drawn
+
+
+def shoot_moving(chromium: Browser, url: str, file: Path) -> None:
+    """Points at the cat, flips √d_k there and back, and drops a photograph as a person does."""
+    visitor = Newcomer(chromium, url, **FRAME).open(CAT)
+    frames: list[tuple[Image.Image, int]] = []
+
+    def take(milliseconds: int) -> None:
+        visitor.until()
+        visitor.page.wait_for_timeout(400)  # See's own transitions
+        frames.append((Image.open(BytesIO(visitor.page.screenshot())).convert("RGB"), milliseconds))
+
+    for patch in WAY:
+        visitor.hover(patch)
+        take(REST if patch == EYE else BEAT)
+    visitor.lock(EYE)
+    switch = visitor.part("switch")
+    for scale in ("r.scale === 1", "r.scale !== 1"):
+        switch.click()
+        visitor.until(f"r => {scale}")
+        take(REST)
+    photograph = (borrowed.cache_folder() / "astronaut.png").read_bytes()
+    hand_over(visitor, "drop", photograph, "image/png", "my photograph.png")
+    visitor.until("r => r.row && r.picture !== 'chelsea'")
+    visitor.page.get_by_text("eye → eye").wait_for(state="detached")  # of the cat: its own moments come
+    box = visitor.part("picture").bounding_box()
+    for right, down in OWN:
+        visitor.page.mouse.move(box["x"] + right * box["width"], box["y"] + down * box["height"])
+        take(REST)
+    visitor.close()
+    pictures, milliseconds = zip(*frames, strict=True)
+    pictures[0].save(
+        file.with_suffix(".webp"), save_all=True, append_images=pictures[1:], duration=milliseconds, loop=0,
+        quality=60, method=4,
+    )  # fmt: skip
 
 
 def shoot_page(chromium: Browser, url: str, file: Path) -> None:
@@ -73,16 +159,18 @@ def shoot_page(chromium: Browser, url: str, file: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"by default all of {', '.join([*SHOTS, *PAGES])}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"by default all of {', '.join(ALL)}")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     path = find() or install()
     with sync_playwright() as playwright, serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as server:
         chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
-        for name in asked.names or [*SHOTS, *PAGES]:
-            file = asked.folder / f"{name}.png"
-            (shoot_page if name in PAGES else shoot)(chromium, server.url, file)
+        for name in asked.names or ALL:
+            others = {SHEET: shoot_sizes, MOVING: shoot_moving}
+            make = shoot_page if name in PAGES else others.get(name, shoot)
+            make(chromium, server.url, asked.folder / f"{name}.png")
+            (file,) = asked.folder.glob(f"{name}.*")
             print(f"{file.name}  {file.stat().st_size / 1000:.0f} kB", flush=True)
         chromium.close()
 

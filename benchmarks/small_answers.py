@@ -2,7 +2,8 @@
 
     python benchmarks/small_answers.py [--times 100]
 
-Two servers, with the option that ui/sockets.py sets on each connection and without it, are asked in turns. Medians.
+Two servers, ours and one that Streamlit's own command starts, are asked in turns: ui/run.py makes its sockets so that
+asyncio sets the option, and Streamlit does not. Medians.
 """
 
 from __future__ import annotations
@@ -23,20 +24,14 @@ from browser.server import Server  # noqa: E402
 
 BAR = 5.0  # ms
 ASKED = ("/healthz", "/api/models", "/api/trace?sample=meadow&model=bundled")
-WITHOUT = """
-from playground.ui import sockets
-sockets.send_at_once = lambda line: None
-import sys
-from streamlit.web import cli
-cli.main(["run", "app.py", "--server.address=127.0.0.1", "--server.port=" + sys.argv[1]])
-"""
 
 
 class Without(Server):
     """The same server, whose second packet waits for the acknowledgement of the first."""
 
     def start(self) -> Without:
-        command = [sys.executable, "-c", WITHOUT, str(self.port)]
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address=127.0.0.1"]
+        command += [f"--server.port={self.port}"]
         with (self.home / "log.txt").open("a") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT

@@ -2,7 +2,7 @@
 The facts that the app shows beside each offered model, into assets/models.json: python benchmarks/zoo.py --offers
 
 Every name's shapes are built twice, by timm and by us, and timm's state dict must fit ours exactly (no memory, no
-network). Prints the count that the README states, and the reasons for the rest.
+network). Prints the count that docs/pages/numbers.md states, and the reasons for the rest.
 """
 
 import json

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from playground.ui import lesson
-from playground.ui.lessons import teach
+from playground.ui import lesson, teach
 
 here = lesson.begin(
     "teach",

@@ -1,7 +1,8 @@
 """The command line: reads what was typed. What a command does lies in the room that it belongs to.
 
 `attention-playground`, or `python -m playground` in a checkout, starts the app; with a command after it, it is
-figure | relevance | numbers | site | models | download | prepare | doctor | completion | photographs | train.
+figure | relevance | faithfulness | numbers | site | models | download | prepare | doctor | completion | photographs |
+train.
 """
 
 from __future__ import annotations
@@ -145,8 +146,23 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     scored.add_argument("--label", help="a label's name or number, instead of a patch")
     scored.add_argument("--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)")
-    scored.add_argument("--method", help="gradient, chefer or legrad (default: all)")
+    scored.add_argument("--method", help="gradient, integrated, chefer or legrad (default: all)")
     scored.set_defaults(run=_relevance)
+    trusted = commands.add_parser(
+        "faithfulness", help="a table of how far each method's maps can be trusted, over a folder of pictures"
+    )
+    trusted.add_argument(
+        "images", metavar="FOLDER", nargs="+", help="pictures; FOLDER_masks has masks of the same names"
+    )
+    trusted.add_argument("--models", metavar="MODEL", nargs="+", default=["bundled"], help="(default: bundled)")
+    trusted.add_argument(
+        "--out", metavar="FILE", required=True, help="a .csv, a line for a picture and a method; or .md"
+    )
+    trusted.add_argument("--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)")
+    trusted.add_argument(
+        "--size", type=int, metavar="SIDE", help="pixels of a square as large as the input (default: the model's own)"
+    )
+    trusted.set_defaults(run=_faithfulness)
     numbers = commands.add_parser(
         "numbers", help="the numbers of many pictures, into a .zarr or .nc; a stopped run goes on"
     )
@@ -172,7 +188,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     site.add_argument("out", metavar="OUT", type=Path, help="an empty folder, or one that this has written")
     site.add_argument(
-        "--base", default="/", metavar="PATH", help="where it will lie, such as /playground/ (default: /)"
+        "--base",
+        default="/",
+        metavar="PATH",
+        help="where it will lie: /playground/, or https://example.org/ so that links have previews (default: /)",
     )
     site.add_argument(
         "--models",
@@ -292,6 +311,12 @@ def _app(options: argparse.Namespace) -> None:
             raise PlaygroundError(f"There is no folder {options.models} to take models from.")
         os.environ["PLAYGROUND_MODELS_DIR"] = str(Path(options.models).expanduser().resolve())
     launch(options.host, options.port, not options.no_browser, options.allow_host)
+
+
+def _faithfulness(options: argparse.Namespace) -> None:
+    from playground.figures import faithfulness
+
+    faithfulness.write(options)
 
 
 def _relevance(options: argparse.Namespace) -> None:

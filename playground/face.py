@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
-from torch import nn
+from torch import Tensor, nn
 
 from playground import tracing
+from playground.analysis.interventions import Trace as Trace
+from playground.analysis.interventions import as_function
 from playground.errors import PlaygroundError
 from playground.models.loading import load
 from playground.pictures.images import Source, given_input, open_image
 from playground.samples import named
-from playground.tracing import Scale, Trace
-from playground.vit import VisionTransformer
+from playground.tracing import Scale
+from playground.vit import At, VisionTransformer
 
 
 def trace(
@@ -27,6 +29,9 @@ def trace(
     size: tuple[int, int] | None = None,
     scale: Scale = None,
     cut: Sequence[str] | str = (),
+    at: At | Mapping[str, Callable[[Tensor], Tensor]] | None = None,
+    grad: bool = False,
+    transform: Callable[[Image.Image], Any] | None = None,
     pixel_values: Any = None,
 ) -> Trace:
     """One forward pass, remembered. `vit` is what `load` gives, or what it takes. `image` is a picture: PIL's, a path,
@@ -34,25 +39,86 @@ def trace(
     height, width), bytes or 0 … 1. `size` is the input's (height, width): by default the area that the model was
     trained on, with the picture's aspect; a batch of one picture in fractions, (1, 3, height, width), keeps its own.
     `pixel_values`, instead of a picture, is exactly what the model gets: (1, 3, height, width), normalised already, or
-    what an image processor of `transformers` gives. `scale` replaces 1/√d_k in every layer. `cut` says who may not hear
-    whom, such as "7,5>3,2" or "*>3x3@4": see playground/cuts.py.
+    what an image processor of `transformers` gives. `transform` is your own way from a picture to that: the pixels that
+    it gives are what runs, and what is drawn. `scale` replaces 1/√d_k in every layer. `cut` says who may not hear
+    whom, such as `7,5>3,2` or `*>3x3@4`: see playground/cuts.py.
+
+    `at` puts something else into the pass, at the points that `vit.points()` lists: {point: function of the tensor
+    there}, or a function of a point and a tensor, which it gives back where nothing changes. The tensors are those of
+    the pass, on its device. With `grad` the graph is kept: `seen.logits` and `seen.record` can be differentiated.
 
     >>> playground.trace("untrained", "meadow")
     Trace(untrained: 6 layers × 6 heads, 14 × 14 patches)
     """
     vit = _vit(vit)
+    how: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad}
     if pixel_values is not None:
-        if image is not None or size is not None:
-            raise PlaygroundError("pixel_values= is all that the model gets: leave the picture and size= out.")
-        return tracing.trace_input(vit, given_input(pixel_values), scale=scale, cut=cut)
+        if image is not None or size is not None or transform is not None:
+            raise PlaygroundError("pixel_values= is all that the model gets: leave the picture, size=, transform= out.")
+        pixels = given_input(pixel_values)
+        if len(pixels) > 1:
+            raise PlaygroundError(f"These pixel_values are {len(pixels)} pictures: trace_batch takes several.")
+        return Trace(**vars(tracing.trace_input(vit, pixels, **how)))
     if image is None:
         raise PlaygroundError("trace takes a picture, or the model's input as pixel_values=.")
+    if transform is not None:
+        if size is not None:
+            raise PlaygroundError("transform= decides the input's size: leave size= out.")
+        return _transformed(vit, image, transform, how)
     size = _of_a_batch(image) if size is None else size
     picture, name = _picture(image)
     if size is None and (sample := named(name)) and sample.look and sample.look.model == vit.name:
         rows, columns = sample.look.grid  # as the command line and the app see this sample
         size = rows * vit.config.patch_size, columns * vit.config.patch_size
-    return tracing.trace(vit, picture, size=size, scale=scale, cut=cut).of(picture, name)
+    return Trace(**vars(tracing.trace(vit, picture, size=size, **how).of(picture, name)))
+
+
+def trace_batch(
+    vit: nn.Module | str | os.PathLike[str],
+    pixel_values: Any,
+    *,
+    scale: Scale = None,
+    cut: Sequence[str] | str = (),
+    at: At | Mapping[str, Callable[[Tensor], Tensor]] | None = None,
+    grad: bool = False,
+) -> list[Trace]:
+    """The traces of several pictures of one size, which go through together: (pictures, 3, height, width), exactly what
+    the model gets. The rest as in `trace`.
+
+    >>> import torch
+    >>> len(playground.trace_batch("untrained", torch.rand(2, 3, 112, 112)))
+    2
+    """
+    vit = _vit(vit)
+    how: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad}
+    return [Trace(**vars(one)) for one in tracing.trace_inputs(vit, given_input(pixel_values), **how)]
+
+
+def _transformed(vit: VisionTransformer, image: Source, transform: Any, how: dict[str, Any]) -> Trace:
+    """The picture that is drawn is what the transform left of it."""
+    picture, name = _picture(image)
+    try:
+        pixels = transform(picture)
+    except Exception as error:  # it is somebody's own
+        raise PlaygroundError(f"transform= fails on this picture ({type(error).__name__}: {error!s:.200}).") from None
+    if isinstance(pixels, Tensor) and pixels.dim() == 3:
+        pixels = pixels[None]
+    traced = tracing.trace_input(vit, given_input(pixels), **how)
+    c = vit.config
+    mean, std = next(filter(None, map(_normalisation, _steps(transform))), (c.mean, c.std))
+    return Trace(**vars(traced.of(tracing.denormalised(traced._need_input()[0], mean, std), name)))
+
+
+def _steps(transform: Any) -> list[Any]:
+    """A transform, and those that it is made of."""
+    inside = getattr(transform, "transforms", ())
+    return [transform, *(step for one in inside for step in _steps(one))]
+
+
+def _normalisation(step: Any) -> tuple[Any, Any] | None:
+    """torchvision's Normalize has a mean and an std, an image processor of `transformers` both with other names."""
+    pairs = ((getattr(step, f"{start}mean", None), getattr(step, f"{start}std", None)) for start in ("", "image_"))
+    return next(((mean, std) for mean, std in pairs if mean is not None and std is not None), None)
 
 
 def _of_a_batch(image: Any) -> tuple[int, int] | None:
@@ -79,6 +145,7 @@ def _picture(image: Source) -> tuple[Image.Image, str]:
     if not isinstance(image, str | os.PathLike):
         opened = open_image(image)
         return opened, opened.filename  # type: ignore[attr-defined]
+    image = str(image) if isinstance(image, str) else image  # NumPy's too, which are arrays as well
     name = os.fspath(image)
     sample = named(name) if isinstance(name, str) and not Path(name).exists() else None
     return open_image(sample.path if sample else image), str(name)

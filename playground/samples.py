@@ -112,7 +112,7 @@ PHOTOGRAPHS = (  # about 28 × 28 patches: three times as fast as the 37 × 37 o
         ),
     ),
     _photograph(
-        "astronaut.png", "Eileen Collins, astronaut", (19, 16), (28, 28), 8, 4,
+        "astronaut.png", "Eileen Collins, astronaut", (19, 16), (28, 28), 7, 2,
         "Point at one badge: the badge on the other side of the suit lights up.",
         parts=(
             Part("badge", (0.66, 0.25, 0.85, 0.42)), Part("badge", (0.65, 0.53, 0.75, 0.66)),

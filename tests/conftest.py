@@ -27,7 +27,7 @@ LONG = (
     "test_own_pictures.py", "test_scale_and_cost.py", "test_export_sheet.py", "test_one_choice.py", "test_visits.py",
     "test_stage.py", "test_training.py", "test_lessons_and_choice.py",
     "test_export_commands.py", "test_hub.py", "test_hostile.py", "test_borrowed.py", "test_own_models.py",
-    "test_honest.py", "test_bundled.py", "test_deploy.py",
+    "test_honest.py", "test_provenance.py", "test_bundled.py", "test_deploy.py",
 )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def nothing_fetched(tmp_path, monkeypatch):
 
     from playground.serving import models, pictures
 
-    monkeypatch.setattr(models, "_loaded", cache(models._loaded.__wrapped__))
+    monkeypatch.setattr(models, "kept", cache(models.kept.__wrapped__))
     monkeypatch.setattr(pictures, "sample", cache(pictures.sample.__wrapped__))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "empty"))
     monkeypatch.delenv("PLAYGROUND_BORROWED", raising=False)

@@ -29,6 +29,7 @@ class Passed:
     wall: list[float]  # ms
     cpu: list[float]  # ms
     bytes: int  # of the kernels' memory
+    points: list[str]  # where it asks `at`
 
 
 def run(job: dict, folder: Path) -> dict:

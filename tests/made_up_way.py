@@ -15,7 +15,7 @@ WORDS = {
     "squared.question": "What is most certain of",
     "squared.end": "?",
     "squared.note": "w²: large weights stand out",
-    "squared.sentence": "The largest square stands {place}: {value}.",
+    "squared.sentence": "The largest square stands {within}: {value}.",
 }
 IN_THE_BROWSER = """export const MADE_OF_WEIGHTS = {
   squared(out, at, weights, count) {

@@ -17,7 +17,10 @@ from playground.__main__ import main
 from playground.version import RELEASED
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTED = ("face", "models.loading", "tracing", "version", "figures.many")
+DOCUMENTED = (
+    "analysis.interventions", "face", "figures.many", "figures.sweeping", "figures.watching", "models.checking",
+    "models.loading", "tracing", "version",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)

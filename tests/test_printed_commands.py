@@ -23,7 +23,7 @@ from playground.samples import SAMPLES
 from playground.serving import settings
 from playground.serving.here import Here
 from playground.serving.routes import ROUTES
-from playground.ui.lessons import teach_slides
+from playground.ui import teach_slides
 
 ROOT = Path(__file__).parent.parent
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
@@ -256,7 +256,7 @@ WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "deploy
 @pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_a_written_command_can_be_typed(file):
     words = file.read_text(encoding="utf-8")
-    typed_there = re.findall(r"^(?:\S*/)?(?:attention-playground|python -m playground)(?= |$)(.*)$", words, re.M)
+    typed_there = re.findall(r"^ *(?:\S*/)?(?:attention-playground|python -m playground)(?= |$)(.*)$", words, re.M)
     inline = re.findall(r"`(?:attention-playground|python -m playground)(?= )([^`…]*)`", words)
     for line in [*typed_there, *inline]:
         assert _parser().parse_args(shlex.split(line, comments=True)).run, line

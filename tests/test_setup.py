@@ -110,8 +110,8 @@ def test_no_volume_hides_what_the_image_has_built_in(tmp_path, monkeypatch):
 # What is said of it ---------------------------------------------------------------------------------------------------
 
 
-def test_the_readme_names_all_that_is_borrowed_with_author_licence_and_package():
-    rows = re.findall(r"^\|(.+)\|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+def test_the_documentation_names_all_that_is_borrowed_with_author_licence_and_package():
+    rows = re.findall(r"^\|(.+)\|$", (ROOT / "docs" / "pages" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
     rows = [[cell.strip().strip("`") for cell in row.split("|")] for row in rows]
     for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS):
         stem = Path(thing.file).stem

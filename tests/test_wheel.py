@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import textwrap
 import venv
 import zipfile
 from pathlib import Path
@@ -19,7 +20,7 @@ from PIL import Image
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parent.parent
 # Commands that need a network or what it brought; a whole site takes a minute, and tests/ui/test_site.py writes one
-ELSEWHERE = {"prepare", "download", "site"}
+ELSEWHERE = {"faithfulness", "prepare", "download", "site"}
 
 
 def run(*command, cwd: Path) -> str:
@@ -82,16 +83,21 @@ def test_the_wheel_holds_all_that_the_app_needs_and_nothing_else(wheel):
     assert names == wanted, f"lacking {sorted(wanted - names)}, more than wanted {sorted(names - wanted)}"
 
 
-def blocks(language: str) -> list[str]:
-    """The README's pieces of code in a language; what is typed in a shell has none."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
-    return [code for said, code in found if said == language]
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / "pages").glob("*.md")]
+
+
+def blocks(file: Path, language: str) -> list[str]:
+    """A page's pieces of code in a language; what is typed in a shell has none."""
+    pieces = re.findall(r"^( *)```(\w*)\n(.*?)^\1```$", file.read_text(encoding="utf-8"), re.M | re.S)
+    return [textwrap.dedent(code) for _, its, code in pieces if its == language]
 
 
 def commands() -> list[list[str]]:
-    """What the README says to type after `attention-playground`."""
-    typed = [shlex.split(line, comments=True) for block in blocks("") for line in block.splitlines()]
-    return [words[1:] for words in typed if words[:1] == ["attention-playground"] and len(words) > 1]
+    """What README and documentation say to type after `attention-playground`."""
+    lines = [line for file in PAGES for block in blocks(file, "") for line in block.splitlines()]
+    typed = [shlex.split(line, comments=True) for line in lines if line.startswith("attention-playground ")]
+    unique = dict.fromkeys(tuple(words[1:]) for words in typed if len(words) > 1 and "--dask" not in words)
+    return list(map(list, unique))
 
 
 EACH = """
@@ -102,11 +108,11 @@ for arguments in json.load(open(sys.argv[1])):
 """
 
 
-def test_every_command_of_the_readme_works_in_an_empty_folder(scripts, empty, tmp_path):
+def test_every_written_command_works_in_an_empty_folder(scripts, empty, tmp_path):
     chosen = [words for words in commands() if words[0] not in ELSEWHERE]
     assert len(chosen) >= 6
     (tmp_path / "commands.json").write_text(json.dumps(chosen))
-    (empty / "FOLDER").mkdir()  # the README's name for a folder of one's own photographs
+    (empty / "FOLDER").mkdir()  # the documentation's name for a folder of one's own photographs
     Image.radial_gradient("L").convert("RGB").save(empty / "FOLDER" / "circle.png")
     said = run(scripts / "python", "-c", EACH, tmp_path / "commands.json", cwd=empty)
     outputs = [words[words.index("-o") + 1] for words in chosen if words[0] == "figure"]
@@ -124,7 +130,7 @@ def test_what_only_makes_the_weights_is_not_in_the_package_which_says_so(scripts
 
 
 def test_the_readmes_python_works_in_an_empty_folder(scripts, empty, tmp_path):
-    code = "\n".join(blocks("python"))
+    code = "\n".join(blocks(ROOT / "README.md", "python"))
     (tmp_path / "readme.py").write_text(code)
     run(scripts / "python", tmp_path / "readme.py", cwd=empty)
 

@@ -1,0 +1,68 @@
+"""What a sweep over all heads costs, in passes of the same model over the same picture, in one run:
+
+python benchmarks/sweep.py              # ViT-B/16, random weights: 144 heads; --model ViT-S/16
+python benchmarks/sweep.py --pictures 100 --model ViT-Ti/16    # the memory that so many pictures hold, too
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import playground
+from playground.figures import sweeping
+
+BAR = 80  # passes
+
+
+def clock(work) -> float:
+    began = time.process_time()
+    with torch.no_grad():
+        work()
+    return time.process_time() - began
+
+
+def memory(vit, count: int) -> float:
+    """Of the process, after so many pictures, times that after the first few."""
+    import tempfile
+
+    from PIL import Image
+
+    held = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(count):
+            Image.effect_noise((112, 112), 60 + number).convert("RGB").save(Path(folder) / f"{number:04}.png")
+        every = sweeping.asked(folder, vit, "moved", "heads", None, (), (), (), 1, (112, 112))
+        for _ in every:
+            held.append(int(Path("/proc/self/statm").read_text().split()[1]))
+    return held[-1] / held[4]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="ViT-B/16")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pictures", type=int, default=0)
+    options = parser.parse_args()
+    vit = playground.load(options.model, device="cpu")
+    every = sweeping.asked(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, None)
+    pixels = torch.randn(1, 3, *vit.config.image_size)
+    clock(lambda: vit.record(pixels))
+    passes, ratios = [], []
+    for _ in range(options.rounds):
+        passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))
+        ratios.append(clock(lambda: every.of_picture(pixels, None)) / passes[-1])
+        passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))  # before and after: machines change
+    c = vit.config
+    print(f"{c.depth * c.heads} heads of {options.model}, one at a time: {statistics.median(ratios):.0f} passes' time")
+    if options.pictures:
+        print(f"memory after {options.pictures} pictures: {memory(vit, options.pictures):.2f} × that after five")
+    print(f"(of processor; a pass {1000 * statistics.median(passes):.0f} ms; bar {BAR} passes)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""What one look of `watch` costs, in forward passes of the model that learns, in one run:
+
+python benchmarks/watch.py              # timm's ViT-S/16; --model NAME for another
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import timm
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import playground
+
+BAR = 1.3  # forward passes of one picture
+
+
+def clock(work) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="vit_small_patch16_224")
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    model = timm.create_model(options.model).train()
+    pixels = torch.randn(1, 3, 224, 224)
+    with tempfile.TemporaryDirectory() as folder:
+        looking = playground.watch(model, "meadow", every=1, out=Path(folder) / "run.trace")
+
+        def forward() -> None:
+            with torch.no_grad():
+                model(pixels)
+
+        forward()
+        looking._look()
+        looks, passes = [], []
+        for _ in range(options.rounds):  # side by side, so that a busy machine slows both
+            looking.steps += 1
+            looks.append(clock(looking._look))
+            passes.append(clock(forward))
+    ratios = min(looks) / min(passes), statistics.median(looks) / statistics.median(passes)
+    print(
+        f"a look of watch at {options.model}: {ratios[0]:.2f} forward passes of processor time at the least, ", end=""
+    )
+    print(f"{ratios[1]:.2f} by medians; bar {BAR}")
+
+
+if __name__ == "__main__":
+    main()

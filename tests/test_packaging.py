@@ -1,0 +1,93 @@
+"""What a registry gets, and how the project meets people: archives, metadata, workflows, README."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from PIL import Image
+
+import playground
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+WORKFLOWS = [*sorted((ROOT / ".github").rglob("*.yml")), ROOT / "deploy" / "pages.yml"]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md")]
+
+
+def test_the_source_archive_and_the_wheel_are_built_and_a_registry_shows_the_readme(tmp_path):
+    for module in ("build", "twine"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    for command in (
+        ["build", "--no-isolation", "--outdir", str(tmp_path)],
+        ["twine", "check", "--strict", *map(str, [tmp_path / "*"])],
+    ):
+        done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+    megabytes = {file.suffix: file.stat().st_size / 1e6 for file in tmp_path.iterdir()}
+    assert megabytes.keys() == {".whl", ".gz"}
+    assert megabytes[".gz"] <= 22, "pictures of README and documentation are not in it"
+
+
+def test_the_addresses_of_the_project_are_none_that_were_made_up():
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    assert urls
+    assert all(url.startswith("https://") and "example" not in url for url in urls.values())
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_a_workflow_or_form_is_yaml_and_whole(file):
+    read = yaml.safe_load(file.read_text(encoding="utf-8"))
+    for job in read.get("jobs", {}).values():
+        assert job["runs-on"]
+        needs = job.get("needs", [])
+        assert set([needs] if isinstance(needs, str) else needs) <= set(read["jobs"])
+        assert all(("uses" in step) != ("run" in step) for step in job["steps"])
+        scripts = [step["run"] for step in job["steps"] if "run" in step]
+        for script in scripts:
+            plain = re.sub(r"\$\{\{.*?\}\}", "VALUE", script)
+            done = subprocess.run(["bash", "-n", "-c", plain], capture_output=True, text=True)
+            assert done.returncode == 0, f"{script}\n{done.stderr}"
+    for part in read.get("body", []):
+        assert part["type"] in ("textarea", "dropdown", "input")
+        assert part["attributes"]["label"]
+
+
+def test_a_release_runs_commands_that_there_are():
+    steps = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)[1].split()
+    assert set(re.findall(r"\bmake (\w+)", steps)) <= set(targets)
+    assert (ROOT / ".ci" / "run").is_file()
+    compares = re.search(r"run: (grep .*)$", steps, re.M)[1]
+    for tag, matches in ((f"v{playground.__version__}", True), ("v99.0", False)):
+        done = subprocess.run(["bash", "-c", compares], cwd=ROOT, env=os.environ | {"GITHUB_REF_NAME": tag})
+        assert (done.returncode == 0) == matches, tag
+
+
+def test_the_readme_has_at_most_1100_words_and_begins_with_a_picture_that_moves():
+    assert len(README.split()) <= 1100
+    first = re.search(r"!\[[^\]]+\]\((\S+)\)", README)[1]
+    assert Image.open(ROOT / first).n_frames >= 10
+    assert (ROOT / first).stat().st_size <= 2e6
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)
+def test_a_link_of_a_page_leads_to_a_file_and_a_heading(file):
+    text = re.sub(r"^ *```.*?^ *```$", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        path, _, place = link.partition("#")
+        if ":" in path:
+            assert re.match(r"https://[\w.-]+\.\w+(/\S*)?$", link), f"{file.name}: {link}"
+            continue
+        target = ROOT / path if path else file
+        assert target.exists(), f"{file.name}: {link}"
+        assert not place or place in anchors(target), f"{file.name}: {link}"
+
+
+def anchors(file: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}

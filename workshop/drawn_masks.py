@@ -1,0 +1,39 @@
+"""Draws scenes into FOLDER, and into FOLDER_masks the exact mask of what is not background. The command `faithfulness`
+reads both.
+
+python -m workshop.drawn_masks FOLDER --count 40
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from playground.scenes.generate import scene
+
+SEED = 900_000  # beyond those that anything was trained on
+
+
+def write(folder: Path, count: int, size: int = 224) -> None:
+    masks = folder.with_name(f"{folder.name}_masks")
+    for place in (folder, masks):
+        place.mkdir(parents=True, exist_ok=True)
+    for number in range(count):
+        drawn = scene(SEED + number, size)
+        Image.fromarray(drawn.image).save(folder / f"{number:03}.png")
+        Image.fromarray((drawn.objects > 0).astype(np.uint8) * 255).save(masks / f"{number:03}.png")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--count", type=int, default=40)
+    options = parser.parse_args()
+    write(options.folder, options.count)
+
+
+if __name__ == "__main__":
+    main()
