@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from playground.lessons.heads_numbers import drawn, measuring, spot_of
-from playground.lessons.lesson import Settings, Subject, choice_of_layer, layer_of
+from playground.lessons.lesson import Settings, Subject, Written, choice_of_layer, layer_of
 from playground.lessons.parts import Ask, Drawing, Exercise, Part, Reported, Wait, Words
 from playground.lessons.questions import Bars, Number, Question, of_choice
-from playground.lessons.settings import Written
 from playground.pictures.jpegs import small_url
 
 if TYPE_CHECKING:  # imports torch

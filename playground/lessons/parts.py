@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
+# One colour, one meaning, on every page and figure; they survive colour blindness.
+
+QUERY, KEY, VALUE, CONVOLUTION = "#0072B2", "#D55E00", "#009E73", "#E7298A"
+WEIGHTS, CHANGED = "#B63679", "#E8963A"  # of magma, as weights are; and what is made of them otherwise
+MLP, TOKEN = "#7A51BE", "#5B5D66"  # what the MLP adds, the token itself
+QUIET = "#83838F"  # on either theme
+
+
 @dataclass(frozen=True)
 class Words:
     """Prose, as Markdown; d_k, √d_k and e^x are set as formulas."""

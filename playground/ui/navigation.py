@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.lessons.settings import Setting
+from playground.lessons.lesson import Setting
 from playground.serving import chosen, ledger, people, settings
 from playground.serving.answering import Refused
 from playground.serving.here import Here

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from playground.analysis import fingerprints
-from playground.figures.drawing import light
+from playground.figures.drawing import light, naming
 from playground.figures.drawing.maps import Domain, Map, neighbourhood, shares
 from playground.figures.drawing.spec import Spec
 
@@ -241,7 +240,7 @@ def _together(asked: list[tuple[Trace, int]]) -> list[list[int]]:
     """The places of those that are of the same layer of the same model."""
     found: dict[tuple, list[int]] = {}
     for place, (seen, layer) in enumerate(asked):
-        found.setdefault((fingerprints.of_weights(seen.vit), layer), []).append(place)
+        found.setdefault((naming.hash_of_weights(seen.vit), layer), []).append(place)
     return list(found.values())
 
 

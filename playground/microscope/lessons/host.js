@@ -1,5 +1,5 @@
 // Plays the parts of a lesson's step in the browser, where there is no Python: playground/lessons/parts.py says what
-// each is, and playground/serving/lesson_files.py which of them changes with which settings.
+// each is, and playground/serving/site_files.py which of them changes with which settings.
 //
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, styles, box}}, read(file) and fileAt(file), plotly() → a promise, set(changes)}. Every kind of part is a

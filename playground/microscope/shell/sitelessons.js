@@ -1,6 +1,6 @@
 // A lesson's page where there is no server: its steps, one at a time, and how to get the app, which has it whole.
 //
-// The file of a lesson (playground/ui/site/lessons.py): {settings: {name: {default, options, pattern}}, scripts,
+// The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
 // plotly, steps: [{name, title, beyond, file: of its parts}]}. lessons/host.js, which `host` names, plays the parts.
 
 import { sayMath } from "../drawing/dom.js";

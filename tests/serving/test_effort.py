@@ -6,7 +6,7 @@ import struct
 import pytest
 from PIL import Image
 
-from playground.pictures.effort import UNKNOWN, seconds_to_decode
+from playground.serving.effort import UNKNOWN, seconds_to_decode
 from playground.serving.queue import LONG
 
 

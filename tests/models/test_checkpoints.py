@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 import playground
 from playground import PlaygroundError
-from playground.models import model_file, timm_models, weights_file, zoo
+from playground.models import checkpoints, model_file, timm_models, zoo
 from playground.vit import Config, VisionTransformer
 
 SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
@@ -98,7 +98,7 @@ def claiming(path, entries: dict, data: bytes = b"", length: int | None = None):
 )
 def test_a_header_that_claims_what_is_not_there_is_refused(entries, length, tmp_path):
     path = claiming(tmp_path / "a.safetensors", entries, bytes(8), length)
-    for read in (weights_file.outline, weights_file.read_weights, playground.load):
+    for read in (checkpoints.outline, checkpoints.read_weights, playground.load):
         with pytest.raises(PlaygroundError, match=r"not a readable safetensors|does not say what it is"):
             read(str(path))
 
@@ -108,9 +108,9 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path, monkeypatch
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "a.safetensors").touch()
-    monkeypatch.setattr(weights_file, "open", refuse, raising=False)
+    monkeypatch.setattr(checkpoints, "open", refuse, raising=False)
     with pytest.raises(PlaygroundError, match=r"a\.safetensors can't be read: Permission denied\.$"):
-        weights_file.outline(tmp_path / "a.safetensors")
+        checkpoints.outline(tmp_path / "a.safetensors")
 
 
 def test_a_gigabyte_of_nothing_costs_nothing(tmp_path):
@@ -132,4 +132,4 @@ def test_every_architecture_of_ours_can_be_described():
         SMALL,
         *(zoo.paper_config(f"ViT-{s}/14", s, 14) for s in "SBLH"),
     ):
-        assert weights_file.config(json.loads(json.dumps(dataclasses.asdict(config)))) == config
+        assert checkpoints.config(json.loads(json.dumps(dataclasses.asdict(config)))) == config
