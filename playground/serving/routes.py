@@ -1,5 +1,5 @@
-"""All addresses of the server beside Streamlit's own, which has the pages; and what machines ask of it: does it live, how
-is it doing."""
+"""All addresses of the server beside Streamlit's own, which has the pages; and what machines ask of it: whether it
+lives, and how it is doing."""
 
 from __future__ import annotations
 

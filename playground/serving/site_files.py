@@ -1,6 +1,6 @@
 """What a site without a server has in its folder besides scripts: samples with their layers, traced ahead, lessons
-played ahead, and the weights of networks. Each file's name holds a digest of what is in it, so that every cache may keep it, and a new
-version of the site never meets an old one's numbers."""
+played ahead, and the weights of networks. Each file's name holds a digest of what is in it, so that every cache may
+keep it, and a new version of the site never meets an old one's numbers."""
 
 from __future__ import annotations
 
