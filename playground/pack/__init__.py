@@ -3,8 +3,8 @@
     u32 little-endian n | n bytes of UTF-8 JSON, padded with spaces | array | array | …
 
 Everything starts at a multiple of 16 bytes, so that JavaScript can make a typed array of it without copying. The
-header's "sections" names each array with its offset (from the end of the header), dtype and shape. What a header may say is
-checked here too: a file may come from anybody.
+header's "sections" names each array with its offset (from the end of the header), dtype and shape. What a
+header may say is checked here too: a file may come from anybody.
 """
 
 from __future__ import annotations
