@@ -19,31 +19,29 @@ from playground.serving import scripts
 @dataclass(frozen=True)
 class Script:
     box: str  # the element's class, and its data-attribute
-    styles: tuple[str, ...]  # files of microscope/
+    styles: str  # a file of microscope/
+    look: str = ""  # one more class of the element: the rules that drawings of one lesson have of their own
     settles: bool = False  # it takes settings when it opens or comes from elsewhere, and tells them otherwise
 
     @property
     def html(self) -> str:
-        return f'<div class="{self.box}" data-{self.box}></div>'
+        return f'<div class="{self.box} {self.look}" data-{self.box}></div>'
 
 
-BY_HAND = Script("drawing", ("drawing/drawing.css", "lessons/by_hand.css"))
-PATCHES = Script("drawing", ("drawing/drawing.css", "lessons/patches.css"))
-HEADS = ("lessons/heads.css",)
+def _drawing(look: str) -> Script:
+    return Script("drawing", "lessons/drawings.css", look)
+
+
+LISTINGS, HEADS = "lessons/listings.css", "lessons/heads.css"
 SCRIPTS = {
-    "arrows": BY_HAND, "received": BY_HAND, "friends": BY_HAND, "masks": BY_HAND,
-    "patches": PATCHES, "filters": PATCHES, "positions": PATCHES, "shuffle": PATCHES,
-    "carried": Script("drawing", ("drawing/drawing.css", "lessons/carried.css")),
-    "scores": Script("drawing", ("drawing/drawing.css", "lessons/carried.css")),
+    **dict.fromkeys(("arrows", "received", "friends", "masks"), _drawing("by-hand")),
+    **dict.fromkeys(("carried", "scores"), _drawing("mixture")),
+    **dict.fromkeys(("patches", "filters", "positions", "shuffle"), _drawing("patches")),
+    "push": _drawing("push"), "case": _drawing("cost"),
+    "reel": Script("drawing", "lessons/reel.css", settles=True),
     "atlas": Script("atlas", HEADS), "board": Script("board", HEADS),
-    "push": Script("drawing", ("drawing/drawing.css", "lessons/push.css")),
-    "steps": Script("walk", ("lessons/steps.css",)),
-    "case": Script("drawing", ("drawing/drawing.css", "lessons/case.css")),
-    "guess": Script("guess", ("lessons/guess.css",)),
-    "exercise": Script("exercise", ("lessons/exercise.css",)),
-    "reel": Script("drawing", ("lessons/reel.css",), settles=True),
-    "read": Script("read", ("lessons/read.css",)),
-    "softmaxbars": Script("softmax", ("lessons/softmaxbars.css",)),
+    "steps": Script("walk", LISTINGS), "read": Script("read", LISTINGS), "softmaxbars": Script("softmax", LISTINGS),
+    "guess": Script("guess", "lessons/questions.css"), "exercise": Script("exercise", "lessons/questions.css"),
 }  # fmt: skip
 
 
@@ -83,7 +81,7 @@ def component(name: str, script: str, *styles: str, box: str | None = None, shad
 
 SHELL_STYLES = (
     "see/see.css", "story/story.css", "classroom/classroom.css", "shell/stage.css",
-    "shell/toolbar.css", "shell/wall.css",
+    "shell/toolbar.css",
 )  # fmt: skip
 APP = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)

@@ -220,7 +220,7 @@ class _Player:
             data = pack(header | message.sent, arrays)
         else:
             data = dict(drawing.data) | begins
-        mount = component(drawing.name, f"lessons/{drawing.name}.js", *script.styles, box=script.html)
+        mount = component(drawing.name, f"lessons/{drawing.name}.js", script.styles, box=script.html)
         made = mount(
             key=key, data=data, default={"settings": None}, on_open_change=lambda: None,
             on_settings_change=partial(hear, key, self.lesson, drawing),
@@ -239,7 +239,7 @@ class _Player:
         (told,) = plain_parts([exercise], bytes.hex)
         now = {name: str(state[name]) for name in self.lesson.choices}
         script = SCRIPTS["exercise"]
-        component("exercise", "lessons/exercise.js", *script.styles)(
+        component("exercise", "lessons/exercise.js", script.styles)(
             key=f"exercise_{exercise.id or exercise.asks[:40]}", data=told | {"settings": now}
         )
 

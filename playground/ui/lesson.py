@@ -49,7 +49,7 @@ def _overview(page: str) -> None:
         for name, (about, lit) in PARTS.items()
     ]  # fmt: skip
     data = {"boxes": boxes, "questions": len(QUESTIONS), "exercises": len(EXERCISES), "step": _place()}
-    made = component("overview", "lessons/overview.js", "lessons/overview.css")(
+    made = component("overview", "lessons/overview.js", "lessons/questions.css")(
         key="overview", data=data, on_go_change=lambda: None
     )
     if (page := str(words(made.go).get("page"))) in PAGES:
@@ -145,7 +145,9 @@ def ask(question: Question, context: Hashable = "", afresh: bool = False) -> Non
         state.gathered.append(plain(question))
         return
     more = {"context": str(context), "afresh": afresh}
-    component("guess", "lessons/guess.js", "lessons/guess.css")(key=f"guess_{question.id}", data=plain(question) | more)
+    component("guess", "lessons/guess.js", "lessons/questions.css")(
+        key=f"guess_{question.id}", data=plain(question) | more
+    )
 
 
 @contextmanager

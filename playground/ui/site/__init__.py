@@ -236,8 +236,9 @@ def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict
     scripts = {
         name: {
             "script": folder.put(f"lessons/{name}.js", bundle(f"lessons/{name}.js").encode()),
-            "styles": folder.put(f"lessons/{name}.css", stylesheet(*script.styles).encode()),
+            "styles": folder.put(f"lessons/{name}.css", stylesheet(script.styles).encode()),
             "box": script.box,
+            "look": script.look,
         }
         for name, script in SCRIPTS.items()
     }
