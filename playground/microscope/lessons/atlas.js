@@ -7,7 +7,7 @@
 // A cell is a link into the microscope. Where there is Streamlit, the trigger "open": {layer, head} leads there without
 // loading the page anew.
 
-import { createHeadGrid, magmaAt, paintCell } from "../drawing/headgrid.js";
+import { createHeadGrid, magmaAt, paintCell } from "../drawing/matrix.js";
 
 const CARD = `
   <p class="which"></p>
@@ -27,7 +27,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       layers: data.layers,
       heads: data.heads,
       data,
-      grid: null, //        see drawing/headgrid.js
+      grid: null, //        see drawing/matrix.js
       atHand: null, //      [layer, head] on the card
       open: null, //        opens a head in the microscope, where a link alone would load the page anew
     });

@@ -8,8 +8,8 @@
 //        summary: {name: "CLS", values: [layer]} or null}
 // Out goes the setting "off". It reports {off: [[layer, head], …], heads, strongest}.
 
-import { reportNumbers } from "../core/reports.js";
-import { createHeadGrid, magmaAt, paintCell } from "../drawing/headgrid.js";
+import { reportNumbers } from "../core/guesses.js";
+import { createHeadGrid, magmaAt, paintCell } from "../drawing/matrix.js";
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-board]") ?? parentElement;
@@ -19,7 +19,7 @@ export default function ({ data, parentElement, setStateValue }) {
       layers: data.layers,
       heads: data.heads,
       data,
-      grid: null, //        see drawing/headgrid.js
+      grid: null, //        see drawing/matrix.js
       film: "", //          the shape that the row of small pictures was made for
       off: [], //           [layer, head] of each switch that is off; the numbers follow
       told: null, //        what was told and is not answered yet

@@ -7,8 +7,8 @@
 
 import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
 import { patchAt } from "../core/grid.js";
+import { reportNumbers } from "../core/guesses.js";
 import { exposure } from "../core/light.js";
-import { reportNumbers } from "../core/reports.js";
 import { decodeJpeg } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";

@@ -5,9 +5,8 @@
 // a lesson that the server judges, {id, question, hint, answer, done: true | false | null: nothing to check, why: what
 // is tempting in the page's state, and wrong}. In the texts, **, * and ` are as in Markdown.
 
-import { DONE, keep, readKept } from "../core/guesses.js";
+import { DONE, keep, onReport, readKept, reportsHere } from "../core/guesses.js";
 import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
-import { onReport, reportsHere } from "../core/reports.js";
 import { markedWords } from "../drawing/listing.js";
 
 // Whether an exercise is done. It brings its conditions (playground/lessons/parts.py): true or false, as Python has

@@ -3,8 +3,8 @@
 // data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. Out goes the setting "mask"; it reports the same.
 
 import { ROLES } from "../core/colours.js";
+import { reportNumbers } from "../core/guesses.js";
 import { maskedOf, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
-import { reportNumbers } from "../core/reports.js";
 import { markedWords } from "../drawing/listing.js";
 import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";

@@ -4,8 +4,8 @@
 // of the arrows while they are dragged, and reports what is received.
 
 import { ROLES } from "../core/colours.js";
+import { onReport, reportNumbers, reportsHere } from "../core/guesses.js";
 import { readArrows, receivedOf, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
-import { onReport, reportNumbers, reportsHere } from "../core/reports.js";
 import { magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf } from "../drawing/stage.js";
 

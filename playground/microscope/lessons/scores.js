@@ -4,8 +4,8 @@
 // the setting scores, "8_0_-8"}. Out goes that setting. It reports {scores, naive, weights}.
 
 import { ROLES } from "../core/colours.js";
+import { reportNumbers } from "../core/guesses.js";
 import { isBroken, powersOf } from "../core/nine.js";
-import { reportNumbers } from "../core/reports.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { keepDrawing } from "../drawing/stage.js";
 import { barsOf, WEIGHTS } from "./desk.js";

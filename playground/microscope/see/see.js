@@ -10,7 +10,7 @@ import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
 import { prefixName, writeMarked } from "../lens/readouts.js";
-import { isMean, layersAtHand } from "../lens/shown.js";
+import { isMean, layersAtHand } from "../lens/state.js";
 import { CURVE, createCurve } from "./curve.js";
 import { createMoments } from "./moments.js";
 import { beyondNear, outsideNine, sayRow, together } from "./says.js";

@@ -13,8 +13,7 @@
 //                                //   gives a promise of its bytes as a Blob
 
 import { toContainer } from "../core/container.js";
-import { decodeHalves, FORMAT } from "../core/core.js";
-import { MOST_CUTS, readCuts } from "../core/cuts.js";
+import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
 import { MOST_SCALE, tokenOf, upperLayer } from "../core/view.js";
 import { gridFor } from "../engine/images.js";
 import { readable, toBitmap } from "./readable.js";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { reportNumbers, reportsHere } from "../../../playground/microscope/core/guesses.js";
 import { MOST_LONG, readArrows, scoresOf, weightsOf, writeArrows } from "../../../playground/microscope/core/nine.js";
-import { reportNumbers, reportsHere } from "../../../playground/microscope/core/reports.js";
 import { draw, drawn } from "./mounting.mjs";
 
 const lesson = async (name) => (await import(`../../../playground/microscope/lessons/${name}.js`)).default;

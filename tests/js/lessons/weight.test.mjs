@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { reportsHere } from "../../../playground/microscope/core/guesses.js";
 import { isBroken, powersOf } from "../../../playground/microscope/core/nine.js";
-import { reportsHere } from "../../../playground/microscope/core/reports.js";
 import { draw, drawn } from "./mounting.mjs";
 
 const { deskOf } = await import("../../../playground/microscope/lessons/desk.js");
