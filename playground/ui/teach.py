@@ -33,7 +33,7 @@ SHEETS = {
 }
 
 
-CLASS = "./?story=1#lecture=new"  # shell/classway.js reads it
+CLASS = "./?story=1#lecture=new"  # shell/storyway.js reads it
 
 
 @st.fragment(run_every=5)

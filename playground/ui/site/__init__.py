@@ -231,7 +231,7 @@ PICTURE = {"sample": "meadow", "model": "bundled"}  # which the lessons look at
 
 
 def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict[str, str]:
-    """{page: a file of JSON}: what shell/sitelessons.js shows."""
+    """{page: a file of JSON}: what shell/site.js shows."""
     here = Here(PICTURE)
     scripts = {
         name: {
