@@ -10,8 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.lessons import pictures as beside
-from playground.lessons.heads_numbers import drawn, measuring, over_samples
-from playground.lessons.heads_off import EACH_ALONE, HEADS, Off, off, sum_of_heads
+from playground.lessons.heads_numbers import EACH_ALONE, HEADS, Off, drawn, measuring, off, over_samples, sum_of_heads
 from playground.lessons.lesson import LAYER, OWN, UPPER, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Part, Row, Wait, Words
 from playground.lessons.questions import Painting, Photo, Question, of_choice

@@ -131,8 +131,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Drawing:
-    """microscope/lessons/NAME.js. It begins with `data` and the settings that it names, and tells when one changes. The
-    host adds how links into the `microscope` begin and, where few states have numbers, which were `played`."""
+    """A script of ui/components.py, by its name. It begins with `data` and the settings that it names, and tells when
+    one changes. The host adds how links into the `microscope` begin and, where few states have numbers, which were
+    `played`."""
 
     name: str
     data: Mapping | bytes

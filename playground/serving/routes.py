@@ -153,7 +153,7 @@ LOOK = ("sample", "mine", "model", "detail", "scale", "cut", "first")  # which p
 SHOWN = (*figure_words.PLACE, *figure_words.CHOICES)  # as in the microscope's address: figure_words.py reads them
 FIGURE = (*SHOWN, *figure_words.LOOKS, "held", routes_figures.DOWNLOAD)
 WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each address; another word means nothing
-    "GET /api/app/{digest}/{entry:path}": ("styles",),
+    "GET /api/app/{digest}/{entry:path}": ("styles", "mounts"),
     "GET /api/samples/{edition}": (),
     "GET /api/samples/{name}/{digest}.jpg": (),
     "GET /api/moments": (),

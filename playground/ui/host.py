@@ -41,7 +41,7 @@ from playground.pictures.jpegs import as_jpeg
 from playground.serving.here import Here, Work
 from playground.ui import lesson as page
 from playground.ui import messages
-from playground.ui.components import SCRIPTS, component, picture, spot, words
+from playground.ui.components import SCRIPTS, lesson_component, picture, spot, words
 from playground.ui.navigation import bring_back_settings, tell_settings
 from playground.ui.pages import PAGES
 
@@ -220,7 +220,7 @@ class _Player:
             data = pack(header | message.sent, arrays)
         else:
             data = dict(drawing.data) | begins
-        mount = component(drawing.name, f"lessons/{drawing.name}.js", script.styles, box=script.html)
+        mount = lesson_component(drawing.name)
         made = mount(
             key=key, data=data, default={"settings": None}, on_open_change=lambda: None,
             on_settings_change=partial(hear, key, self.lesson, drawing),
@@ -238,10 +238,7 @@ class _Player:
     def exercise(self, exercise: Exercise) -> None:
         (told,) = plain_parts([exercise], bytes.hex)
         now = {name: str(state[name]) for name in self.lesson.choices}
-        script = SCRIPTS["exercise"]
-        component("exercise", "lessons/exercise.js", script.styles)(
-            key=f"exercise_{exercise.id or exercise.asks[:40]}", data=told | {"settings": now}
-        )
+        lesson_component("exercise")(key=f"exercise_{exercise.id or exercise.asks[:40]}", data=told | {"settings": now})
 
 
 def _is_settled(part: Part) -> bool:

@@ -14,7 +14,7 @@ from playground.lessons.lesson import Setting
 from playground.lessons.questions import Question, plain
 from playground.lessons.registry import EXERCISES, QUESTIONS
 from playground.serving.here import Here
-from playground.ui.components import component, words
+from playground.ui.components import lesson_component, words
 from playground.ui.navigation import arrive, tell_settings
 from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
 
@@ -49,9 +49,7 @@ def _overview(page: str) -> None:
         for name, (about, lit) in PARTS.items()
     ]  # fmt: skip
     data = {"boxes": boxes, "questions": len(QUESTIONS), "exercises": len(EXERCISES), "step": _place()}
-    made = component("overview", "lessons/overview.js", "lessons/questions.css")(
-        key="overview", data=data, on_go_change=lambda: None
-    )
+    made = lesson_component("overview")(key="overview", data=data, on_go_change=lambda: None)
     if (page := str(words(made.go).get("page"))) in PAGES:
         st.switch_page(PAGES[page].file, query_params=st.session_state.here.words())
 
@@ -145,9 +143,7 @@ def ask(question: Question, context: Hashable = "", afresh: bool = False) -> Non
         state.gathered.append(plain(question))
         return
     more = {"context": str(context), "afresh": afresh}
-    component("guess", "lessons/guess.js", "lessons/questions.css")(
-        key=f"guess_{question.id}", data=plain(question) | more
-    )
+    lesson_component("guess")(key=f"guess_{question.id}", data=plain(question) | more)
 
 
 @contextmanager

@@ -269,7 +269,7 @@ function mountedScript(place, name, lesson, left, told, then = () => {}) {
   const { script, styles, box, look = "" } = lesson.scripts[name];
   const within = place.attachShadow({ mode: "open" });
   const root = document.createElement("div");
-  root.className = `${box} ${look}`;
+  root.className = `${box} ${look}`.trim();
   root.dataset[box] = "";
   within.append(root);
   const coming = Promise.all([import(lesson.fileAt(script)), styles && lesson.read(styles)]).then(

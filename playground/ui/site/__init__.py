@@ -235,12 +235,13 @@ def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict
     here = Here(PICTURE)
     scripts = {
         name: {
-            "script": folder.put(f"lessons/{name}.js", bundle(f"lessons/{name}.js").encode()),
+            "script": folder.put(f"lessons/{name}.js", bundle(script.file, script.mounts).encode()),
             "styles": folder.put(f"lessons/{name}.css", stylesheet(script.styles).encode()),
             "box": script.box,
             "look": script.look,
         }
         for name, script in SCRIPTS.items()
+        if name != "overview"
     }
     script = get_plotlyjs()
     styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', script)]
