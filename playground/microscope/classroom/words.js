@@ -1,4 +1,5 @@
-// What a class says, on phones and on the projector, one table a language. Holes are filled with numbers. No DOM here.
+// What a class says, on phones and on the projector, one table a language. Holes are filled with numbers. Below,
+// what a class guessed as a chart. No DOM here.
 
 export const CLASS_WORDS = {
   en: {

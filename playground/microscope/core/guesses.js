@@ -1,5 +1,5 @@
-// Guesses and exercises: how near one came, and what is kept of it in this browser. Nothing of it is sent anywhere. No
-// DOM in here.
+// Guesses and exercises: how near one came, what is kept of it in this browser, and what drawings report. Nothing of
+// it is sent anywhere. No DOM in here.
 
 const GUESSES_KEPT = "attention-playground:guesses";
 export const DONE = "attention-playground:exercises";

@@ -1,5 +1,5 @@
-// What kind of row this is: one word for what a patch listens to, by a rule. The same lines as in
-// tests/row_kinds.py; tests/analysis/test_row_kinds.py compares the two. No DOM in here.
+// What kind of row this is: one word for what a patch listens to, by a rule; and the filter without a network. The
+// same lines as in tests/row_kinds.py; tests/analysis/test_row_kinds.py compares the two. No DOM in here.
 
 import { entropyBits, layerOf, rowInto } from "./core.js";
 import { makeFeatures } from "./features.js";

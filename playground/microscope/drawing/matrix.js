@@ -1,4 +1,5 @@
-// A small attention matrix: rows are the queries, columns the keys, with numbers in the cells where there is room.
+// A small attention matrix: rows are the queries, columns the keys, with numbers in the cells where there is room;
+// and a grid of layers and heads.
 
 import { MAGMA } from "../core/colours.js";
 import { patchAfterKey } from "../core/grid.js";

@@ -1,5 +1,5 @@
-// The sentence above the pictures, written anew with every move; it is the page's title as well. core/sentence.js has
-// the words.
+// The words above and below the pictures. The sentence above is written anew with every move; it is the page's title
+// as well. core/sentence.js has the words.
 
 import { holdsHead, largestIndex, sumOf } from "../core/core.js";
 import { patchText } from "../core/grid.js";

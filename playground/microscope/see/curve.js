@@ -1,4 +1,5 @@
-// The curve from the patch that asks to the brightest one, drawn once when the pointer rests.
+// The curve from the patch that asks to the brightest one, drawn once when the pointer rests; and the staircase, the
+// softmax step by step.
 
 import { stepOf } from "../core/light.js";
 

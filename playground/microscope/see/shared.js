@@ -1,4 +1,4 @@
-// What See makes to send on: the picture with its sentence, a loop, a page.
+// What See makes to send on: the picture with its sentence, a loop, a page; and how that page is written.
 
 import { toBytes, toContainer } from "../core/container.js";
 import { layerOf } from "../core/core.js";

@@ -1,5 +1,6 @@
-// Toolbar and microscope stand in the page before Streamlit has built its own, over the place where it will put them.
-// When it gives each its place, they move there as they are.
+// Toolbar and microscope stand in the page before Streamlit has built its own, over the place where it will put
+// them. When it gives each its place, they move there as they are. What is read of Streamlit's page stands below,
+// and nowhere else.
 
 // What the page's HTML says of all pages of the app (ui/toolbar.py): {samples: the address of their list,
 // pages: [{name, short, title, number, exports}], titles, labelled,

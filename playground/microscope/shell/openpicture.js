@@ -1,4 +1,5 @@
-// A picture of one's own: chosen, photographed, dropped or pasted; or a small one by its number.
+// A picture of one's own: chosen, photographed, dropped or pasted; or a small one by its number. A large one is made
+// smaller before it is sent.
 
 import { MOST } from "./own.js";
 import { createIcon } from "./toolbarparts.js";

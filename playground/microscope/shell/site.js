@@ -1,5 +1,5 @@
-// The playground without a server: toolbar and microscope in a page of plain files. What a server would answer the page
-// answers itself; networks run in a worker, so no picture leaves this machine.
+// The playground without a server: toolbar and microscope in a page of plain files. What a server would answer the
+// page answers itself; networks run in a worker, so no picture leaves this machine. Lessons are shown from files.
 
 import { sayMath } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";

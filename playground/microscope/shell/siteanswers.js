@@ -1,5 +1,5 @@
 // What the toolbar asks a server for, answered by the page itself: the list of samples, the models, bringing one of
-// them, and a person's own pictures, which stay where they are.
+// them, and a person's own pictures, which stay where they are. Below, the worker that computes.
 
 import { linkTo, viewNow, visit } from "./address.js";
 import { catalogue, choice } from "./choice.js";

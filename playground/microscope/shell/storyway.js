@@ -1,4 +1,5 @@
-// Where the story leads: its scene stands in the address, and each scene is a step to which Back leads.
+// Where the story leads: its scene stands in the address, and each scene is a step to which Back leads. Below, how a
+// class follows the lecturer.
 
 import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
 import { classWords } from "../classroom/words.js";

@@ -1,4 +1,4 @@
-// The small drawings on the toolbar's buttons.
+// The small drawings on the toolbar's buttons, and what is offered to compare with.
 
 const STROKES = {
   menu: "M3 5h14M3 10h14M3 15h14",
