@@ -248,6 +248,12 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       return Object.freeze(trace);
     },
     forget() {},
+    // The worker lets go of a network, and so do the passes through it.
+    forgetNetwork(model) {
+      networks.delete(model);
+      for (const [id, { trace }] of passes) if (trace.model === model) passes.delete(id);
+      worker.postMessage({ what: "forget", model });
+    },
 
     async layers(trace, layers, { signal } = {}) {
       const held = layers ?? [upperLayer(models[trace.model])];
