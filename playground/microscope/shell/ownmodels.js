@@ -69,7 +69,7 @@ export function cardOfOpened({ config, name, bytes, notice }) {
   const patches = native[0] * native[1];
   const shrink = Math.min(1, Math.sqrt(MOST_PATCHES_HERE / patches));
   return {
-    ...{ title: name, patch, layers, heads, head_dim: width / heads, prefix, labels, multi_label },
+    ...{ title: name, patch, layers, heads, head_dim: width / heads, prefix, labels, multi_label, own: true },
     grid: native.map((side) => Math.max(1, Math.floor(side * shrink))),
     first: patches > FIRST_LOOK[0] * FIRST_LOOK[1] ? FIRST_LOOK : null,
     details: [1, 2, 3, 4].filter((finer) => finer === 1 || patches * finer ** 2 <= MOST_PATCHES_HERE),

@@ -6,7 +6,7 @@
 //     compiled: () => …,         // gives a promise of the kernels, a WebAssembly.Module
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
 //                                //   first look at a person's own or null, details, layers, heads, head_dim, prefix,
-//                                //   labels, multi_label}}
+//                                //   labels, multi_label, own: somebody has brought it}}
 //     weightsOf: (name) => …,    // gives a promise of the bytes of its weights
 //     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, file, opens}, by the
 //   })                           //   words of an address; opens: {model: {layer, head}} where it shows most; file()
@@ -231,7 +231,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const trace = {
         id: `${id} ${digest}`,
         ...{ digest, model: words.model, title: model.title, detail, scale, cut, first: coarse && !isFirst },
-        layers: model.layers,
+        ...{ layers: model.layers, own: Boolean(model.own) },
         grid: isFirst ? gridFor(size, model.first) : grid(detail),
         grids: model.details.map((finer) => ({ detail: finer, grid: grid(finer) })),
         opens: (detail === 1 && picture.opens?.[words.model]) || {},
