@@ -163,7 +163,12 @@ test("every question is ended with its signal", async () => {
 });
 
 test("a model that was brought to a page that is gone is asked for again", async () => {
-  const source = createPreparedSource({ models: {}, preparedOf: () => null, knows: (model) => model === "dino" });
+  const source = createPreparedSource({
+    computing: {},
+    models: {},
+    preparedOf: () => null,
+    knows: (model) => model === "dino",
+  });
   await assert.rejects(source.open({ model: "leaves" }), {
     status: 404,
     message: /^There is no leaves here: .* Drop its/,
