@@ -14,13 +14,16 @@ from models.test_others_files import SMALL as SMALL_META
 from models.test_others_files import meta_layout
 from models.test_own_models import CHANGED, NAME, SHALLOW, changed, copy_of
 from models.test_zoo import HUGGING_FACE, hugging_face_model
+from PIL import Image
 from safetensors.torch import save_file
+from sharp_models import FAMILIES, compare, made
 from timm.models import save_for_hf
 
 import playground
 from playground.errors import PlaygroundError
 from playground.models import engine_file, model_file, timm_models, timm_table
 from playground.pack import unpack
+from playground.samples import named
 
 PICKLED = (
     "is a file that torch has pickled, not safetensors. On your own machine playground.load and the command line read "
@@ -257,3 +260,15 @@ def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
         f"mine.pth {PICKLED}",
         "2 models were dropped, two.safetensors, nan.safetensors: drop one at a time.",
     ]
+
+
+@pytest.mark.parametrize("family", ["DINOv3 (rotary)", "SigLIP (no class token)", "q/k norm"])
+def test_rows_of_models_whose_heads_choose_are_python_s(family, tmp_path):
+    """benchmarks/opened.py compares every family, with all its layers, on eight pictures."""
+    layers = {"depth": 4} if FAMILIES[family][0] == "timm" else {"num_hidden_layers": 4}
+    picture = Image.open(named("meadow").path).convert("RGB")
+    sharp = made(family, tmp_path / "model", picture, **layers)
+    for numbers, most in (("float32", 1e-4), ("int8", 0.008)):
+        (found,) = compare(sharp, [picture], tmp_path, numbers)
+        assert found.apart <= most
+        assert found.same >= 0.97

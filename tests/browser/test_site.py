@@ -14,8 +14,8 @@ import waiting
 from hostile import KINDS
 from models.test_zoo import hugging_face_model
 from PIL import Image
+from sharp_models import made
 
-import playground
 from browser.on_the_site import AtTheSite
 from browser.own_picture import hand_over
 from browser.policy import WATCH
@@ -138,17 +138,16 @@ def test_a_photograph_stays_here(somebody):
 
 
 def test_a_model_that_is_brought_runs_here_and_is_sent_to_nobody(somebody, folder, tmp_path):
-    hugging_face_model("ViTForImageClassification", image_size=224).save_pretrained(tmp_path / "leaves")
+    picture = Image.open(next((folder / "samples").glob("meadow-*.jpg")))
+    leaves = made("AugReg", tmp_path / "leaves", picture, depth=3)
     visitor = somebody("#model=bundled&sample=meadow")
     visitor.until("r => r.picture === 'meadow'")
-    visitor.bring(sorted((tmp_path / "leaves").iterdir()))
-    assert "Assumed of" in visitor.hears("mean 0.5 0.5 0.5, std 0.5 0.5 0.5")
+    visitor.bring(leaves.files)
+    visitor.until("r => r.model === 'vit_small_patch16_224'")
     read = visitor.until("r => r.layersHeld.length === 3")
     assert visitor.brought == []
     assert not [file for file in visitor.files() if file.endswith(".safetensors")]
-    vit = playground.load(tmp_path / "leaves", device="cpu")
-    picture = Image.open(next((folder / "samples").glob("meadow-*.jpg")))
-    truth = trace(vit, picture, size=fit(picture.size, 16, (224, 224)))
+    truth = trace(leaves.vit, picture, size=fit(picture.size, 16, (224, 224)))
     assert read["grid"] == list(truth.grid)
     row = truth.row(read["layer"], read["head"], _patch(read)).numpy()
     assert row.max() > 2 / len(row), "a row that is nearly even proves nothing"
@@ -166,6 +165,7 @@ def test_a_model_at_an_address_comes_only_from_hosts_that_the_writer_allows(some
     visitor.hears("takes no models from https://models.example")
     assert "https" not in visitor.page.evaluate("location.hash")
     hugging_face_model("ViTModel", image_size=224).save_pretrained(tmp_path / "models" / "leaves")
+    (tmp_path / "models" / "leaves" / "preprocessor_config.json").write_text('{"image_mean": [0.5, 0.5, 0.5]}')
     shutil.copytree(folder, tmp_path / "site")
     with plain_server(tmp_path / "models", Open) as elsewhere, plain_server(tmp_path / "site") as here:
         page = tmp_path / "site" / "index.html"
@@ -174,8 +174,8 @@ def test_a_model_at_an_address_comes_only_from_hosts_that_the_writer_allows(some
         assert told.count(elsewhere) == 2
         page.write_text(told)
         visitor.page.goto(f"{here}/#model={elsewhere}/leaves/model.safetensors&sample=meadow")
-        visitor.until("r => r.picture === 'meadow' && r.layersHeld.length === 3")
-        assert "model=leaves" in visitor.page.evaluate("location.hash")
+        visitor.until("r => r.picture === 'meadow' && r.model === 'leaves' && r.layersHeld.length === 3")
+        visitor.hears("Assumed of leaves: std 0.5 0.5 0.5.")
 
 
 def test_the_policy_names_the_hosts_that_models_may_come_from():

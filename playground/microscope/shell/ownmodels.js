@@ -144,7 +144,7 @@ export function createOwnModels({ beginWorker, taken, add, remove, choose }) {
     notify(`Fetching ${file} …`, { holds: true });
     try {
       const weights = await fetched(href, file);
-      const beside = ["config.json", "preprocessor_config.json", file.replace(WEIGHTS_FILE, ".json")].map(
+      const beside = ["config.json", "preprocessor_config.json"].map(
         (name) => fetched(new URL(name, href).href, name).catch(() => null), // not everybody has them
       );
       const files = [weights, ...(await Promise.all(beside)).filter(Boolean)];

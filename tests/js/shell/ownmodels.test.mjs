@@ -156,7 +156,7 @@ test("a model at an address comes only from where the page may take one", async 
   assert.equal(await page.own.bring("https://models.example/a/mine.safetensors", ["https://models.example"]), "mine");
   assert.deepEqual(
     asked.map((address) => address.split("/").at(-1)),
-    [...["mine.safetensors", "config.json", "preprocessor_config.json", "mine.json"]],
+    [...["mine.safetensors", "config.json", "preprocessor_config.json"]],
   );
 });
 
