@@ -42,7 +42,7 @@ KINDS = (
     *("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "norms", "relevance"),
     *("relevance_of:LABELS", "logits", "labels"),
 )
-DIMENSIONS = {  # of each kind, behind the picture
+DIMENSIONS = {  # names of each array's axes after the first, which is the picture
     "weights": ("layer", "head", "query", "token"),
     "features": ("layer", "token", "width"),
     "entropy": ("layer", "head", "query"),

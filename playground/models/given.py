@@ -105,7 +105,7 @@ _READ: dict[str, Callable[[str, Any], Any]] = {
 
 
 def json_of(file: Path) -> dict[str, Any]:
-    """Empty where there is none, or something else."""
+    """The object in a JSON file; empty where the file is missing, is no JSON or holds no object."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

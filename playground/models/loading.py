@@ -90,7 +90,7 @@ def _is_vit(model: nn.Module) -> bool:
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
-    """What torch.compile and DataParallel stand around."""
+    """The model inside the wrappers of torch.compile and DataParallel."""
     while isinstance(inside := getattr(model, "_orig_mod", None) or getattr(model, "module", None), nn.Module):
         model = inside
     return model

@@ -36,7 +36,7 @@ LONGEST_NAME = 80
 MOST_TOLD = 4096  # heads in one file
 PICKLED_WEIGHTS = "pytorch_model.bin"  # as `transformers` and timm called this file before
 
-Held = dict[str, Tensor]  # a state dict, perhaps of shapes alone
+Held = dict[str, Tensor]  # a state dict; its tensors may be on the meta device, shapes without numbers
 
 
 def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtype = torch.float16) -> None:

@@ -249,8 +249,8 @@ def _words(name: str) -> set[str]:
 
 @cache
 def loads(name: str) -> bool:
-    """Whether our VisionTransformer can be this model. Cached: a mistyped name tries many, tens of milliseconds
-    each."""
+    """Whether our VisionTransformer can be this model. Cached: for a mistyped name many are tried, each takes tens
+    of milliseconds."""
     import timm
 
     if name in SHIPPED or name in ("untrained", "dinov2-small") or name.startswith("ViT-"):

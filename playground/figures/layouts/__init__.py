@@ -31,7 +31,7 @@ def of(spec: Spec) -> Layout:
 
 
 def marks(spec: Spec) -> bool:
-    """Whether a patch asks, or is shown whatever is asked."""
+    """Whether the asking patch is marked on the figure."""
     layout = of(spec)
     return layout.asks or ("query" not in layout.unused and layout.prepared(spec).asks)
 
@@ -42,5 +42,5 @@ def settled(spec: Spec, seen: Trace | None) -> Spec:
 
 
 def content(spec: Spec, subject: Subject | None, other: Other = None) -> Content:
-    """All that stands on its sheet."""
+    """Pictures, titles and caption of the figure, before they are laid out on a sheet."""
     return of(spec).content(spec, subject, other)
