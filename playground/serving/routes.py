@@ -95,7 +95,7 @@ def _metric(name: str, kind: str, words: str, values: Mapping[str, float | None]
 
 
 def _is_operator(request: Request) -> bool:
-    """Whether the request comes from an operator's address. Through a proxy that does not say who asks, nobody is one."""
+    """Whether the request comes from an operator's address. Never through a proxy that hides it."""
     if people.is_behind_proxy(request.scope):
         direct = DIRECT in request.headers
     else:
