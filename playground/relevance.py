@@ -117,7 +117,7 @@ def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None)
 
 
 def check_memory(vit: VisionTransformer, tokens: int) -> None:
-    """A sentence instead of a machine that stands still."""
+    """Raises where the memory does not suffice: the machine would swap and stand still."""
     free = free_bytes(vit.patch_embed.proj.weight.device)
     if free is not None and (needed := bytes_held(vit, tokens)) > free:
         raise PlaygroundError(
@@ -207,7 +207,7 @@ def _chefer(of: Pass, answer: Answer) -> Tensor:
 
     for _ in _back(of, answer, watch):  # from the last layer down
         reached, spread = reached + spread, torch.zeros_like(begins)
-    return reached - begins  # without what never moved
+    return reached - begins  # without the token's own share, with which it began
 
 
 def _gradient(of: Pass, answer: Answer) -> Tensor:
