@@ -2,7 +2,7 @@
 // when the server's script has drawn another page.
 
 import { openFace, pageNow, readAddress, setPage, setView, viewNow, viewWords, writeAddress } from "./address.js";
-import { choice, loadCatalogue } from "./choice.js";
+import { choice, leftOpen, loadCatalogue } from "./choice.js";
 import { ownPictures } from "./own.js";
 
 const viewListeners = new Set();
@@ -39,6 +39,7 @@ export const visit = {
   live: null, // {camera(), film(file)}: the stage shows frame after frame
   modelForLive: null, // (wanted) → a promise of the model that looks at them; null: this page can't
   fetch: null, // (model) → brings it to the server, then chooses it
+  leftOut: [], // [key, word] of the address that can't be chosen; the stage says it
   follow(listener) {
     viewListeners.add(listener);
     return () => viewListeners.delete(listener);
@@ -95,6 +96,7 @@ async function beginVisit(samples, page) {
   setPage({ classLink: found.rest.class === "yes" });
   setView(found.view);
   choice.open(found.choice, { view: found.view, quietly: true });
+  if (page === "microscope") visit.leftOut = leftOpen(found.choice, choice.now);
   choice.follow((_, how) => how.quietly || writeAddress({ step: true }));
   window.addEventListener("popstate", () => readAgain({ keep: false }));
   isReady();
