@@ -21,7 +21,10 @@ SIZE = (112, 144)
 LEVELS, MEAN_LEVELS = 3, 0.3  # two ways to compute with a profile differ by one, here and there
 JPEG_LEVELS = 2  # on the mean: it was written anew
 BAR = 0.008  # total variation of rows, of which weights of eight bits take most
-ROWS = ("Display P3, JPEG", "Adobe RGB", "sixteen bits, grey", "half transparent, WebP")
+ROWS = (
+    "Display P3, JPEG", "Adobe RGB", "sixteen bits, grey", "half transparent, WebP", "half transparent, Display P3",
+    "half transparent, Adobe RGB, WebP",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["chromium", "firefox"])
