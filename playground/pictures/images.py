@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from playground.pictures.decoding import TIFF_NUMBERS
 
 MOST_PATCHES = 16_384  # that are traced
-KEPT_PIXELS = 2**25  # a browser computes from all pixels; of larger pictures Python would need too much memory
+KEPT_PIXELS = 2**25  # of larger ones squares of pixels become one, here and in the browser: engine/images.js
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
 
@@ -131,8 +131,9 @@ def _decoded_file(data: bytes, kept: int) -> Image.Image:
     check_size(*picture.size)
     check_effort(picture)
     if picture.format == "JPEG":
-        shrink = shrinkage(picture, kept)
-        picture.draft(None, (picture.width // shrink, picture.height // shrink))
+        if kept < KEPT_PIXELS:  # else squares of pixels are averaged, as the browser's engine does
+            shrink = shrinkage(picture, kept)
+            picture.draft(None, (picture.width // shrink, picture.height // shrink))
         blocks = picture.applist  # type: ignore[attr-defined]  # of a JPEG
         picture.info["exif"] = next((block for _, block in blocks if block.startswith(HIDDEN_EXIF)), b"")
     return _decoded(picture, kept)
