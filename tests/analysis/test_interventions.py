@@ -85,7 +85,7 @@ def test_heads_that_are_ablated(theirs, two, to):
     ablated = two[0].ablate(heads=[(1, 2), (2, 0)], to=to)
     torch.testing.assert_close(ablated.logits, logits[0], **CLOSE)
     assert (ablated.logits - two[0].logits).abs().max() > 0.01
-    assert "1.2, 2.0" in repr(ablated)
+    assert f"{to}@1.2; {to}@2.0" in repr(ablated)
 
 
 def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(theirs, two, ours, tmp_path):

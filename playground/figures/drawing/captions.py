@@ -405,8 +405,9 @@ def assumed(traces: Iterable[Trace]) -> list[str]:
 
 
 def _cut(seen: Trace) -> list[str]:
-    edges = ", ".join(text.replace(">", " > ").replace("@", say("in")) for text in seen.cuts.texts)
-    return [say("cut", edges=edges)] * bool(edges) + [say("put", words=words) for words in seen.interventions]
+    edges = ", ".join(one.text.replace(">", " > ").replace("@", say("in")) for one in seen.cuts.all if not one.to)
+    heads = [say("ablated", one.to, heads=one.named_heads) for one in seen.cuts.all if one.to]
+    return [say("cut", edges=edges)] * bool(edges) + heads + [say("put", words=words) for words in seen.interventions]
 
 
 def _scaled(spec: Spec, shown: list[Shown]) -> list[str]:

@@ -303,6 +303,8 @@ ENGLISH = {
     "strongest.figure": "A colour is strongest from {size} on.",
     "assumed.figure": "Assumed of {model}: {what}.",
     "cut.figure": "Cut in the whole forward pass: {edges}.",
+    "ablated.figure.zero": "Off in the whole forward pass: heads {heads}.",
+    "ablated.figure.mean": "At their mean over the tokens, in the whole forward pass: heads {heads}.",
     "put.figure": "Put into the forward pass: {words}.",
     "scaled.figure": "Scale {scale} instead of {native} {where}.",
     "scaled.figure.off": "Without 1/√dₖ {where}.",
