@@ -1,10 +1,11 @@
-"""What is put into the documentation's pages: {{commands}}, {{faithfulness}}, {{figures}}, {{changes}}, and
+"""What is put into the documentation's pages: {{citation}}, {{commands}}, {{faithfulness}}, {{figures}}, {{changes}}, and
 {{section FILE: HEADING}}."""
 
 import re
 from argparse import _SubParsersAction
 from pathlib import Path
 
+from playground import version
 from playground.__main__ import _parser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -13,7 +14,7 @@ GALLERY = "assets/readme/gallery"
 
 def filled(text: str, made: bool = True) -> str:
     """A page with its parts; without those that are made of something else than words where `made` is False."""
-    parts = {"changes": changes, "faithfulness": faithfulness, "section": section}
+    parts = {"changes": changes, "citation": citation, "faithfulness": faithfulness, "section": section}
     if made:
         parts |= {"commands": commands, "figures": figures}
     return re.sub(
@@ -22,6 +23,11 @@ def filled(text: str, made: bool = True) -> str:
         text,
         flags=re.M,
     )
+
+
+def citation() -> str:
+    """How the software is cited: with a repository and a DOI where the packaging metadata names them."""
+    return f"```bibtex\n{version.cite()}\n```"
 
 
 def commands() -> str:
