@@ -175,7 +175,7 @@ def test_what_the_command_line_says_is_what_python_does(small, picture):
     plain = playground.trace(small, picture)
     ablated, typed = (
         plain.ablate(heads=[(1, 2), (2, 0)]),
-        playground.trace(small, picture, cut="zero@1.2;zero@2.0".split(";")),
+        playground.trace(small, picture, cut=["zero@1.2", "zero@2.0"]),
     )
     assert ablated.cuts.texts == typed.cuts.texts
     assert torch.equal(ablated.features(), typed.features())

@@ -18,9 +18,11 @@ A constant map has no order: its deletion and insertion are those of patches in 
 from __future__ import annotations
 
 import copy
+import csv
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -49,6 +51,16 @@ class Faithful:
     shuffled: float
     pointing: float
     segmentation: float
+
+
+def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
+    """model -> (picture, what was measured of it) of a .csv that the command wrote."""
+    found: dict[str, list[tuple[str, Faithful]]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            numbers = (float(row[measure] or "nan") for measure in MEASURES)
+            found.setdefault(row["model"], []).append((row["picture"], Faithful(row["method"], *numbers)))
+    return found
 
 
 def faithfulness(
@@ -87,7 +99,7 @@ def answer_of(seen: Trace, thing: Tensor | None) -> Asked:
     return Asked(query=tuple(places[nearest].tolist()))  # type: ignore[arg-type]
 
 
-def map_of(seen: Trace, asked: Asked, method: str) -> Tensor:
+def map_of(seen: Trace, asked: Asked, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
     """(rows, columns). Raw: the last layer's weights, the mean of all heads. That and rollout are of the token that is
     asked about; of a label, of the class token."""
     reads: Query = (
@@ -105,8 +117,8 @@ def map_of(seen: Trace, asked: Asked, method: str) -> Tensor:
     if method == "raw":
         return seen.on_grid(seen.row(-1, "mean", reads))
     if method == "rollout":
-        return seen.on_grid(seen.rollout(reads))
-    return seen.on_grid(seen.relevance(asked.query, asked.label, method))
+        return seen.on_grid(seen.rollout(reads, give_way))
+    return seen.on_grid(seen.relevance(asked.query, asked.label, method, give_way=give_way))
 
 
 def with_shuffled(vit: VisionTransformer, seed: int = 0) -> VisionTransformer:

@@ -74,7 +74,9 @@ def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int
         for model, some in rows.items():
             for picture, one in some:
                 numbers = (getattr(one, measure) for measure in MEASURES)
-                lines.writerow([model, picture, one.method, *("" if math.isnan(n) else f"{n:.4f}" for n in numbers)])
+                lines.writerow(
+                    [model, Path(picture).name, one.method, *("" if math.isnan(n) else f"{n:.4f}" for n in numbers)]
+                )
 
 
 def table(rows: dict[str, list[tuple[str, Faithful]]]) -> str:

@@ -47,6 +47,9 @@ class Record:
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of one that was read from bytes
     picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
     picture_name: str = ""  # its file, or a sample's name
+    foretold: dict[Any, Any] = field(
+        default_factory=dict
+    )  # how well its maps foretell what blanking moves: see foretold.py
     assumed: str = ""  # of the model, by whoever loaded it: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
 
     def __repr__(self) -> str:

@@ -51,6 +51,20 @@ def usual() -> dict:
     return {key: most[key] for key in records[0] if key in most}
 
 
+def foretold() -> dict[str, dict[str, float]]:
+    """model -> what the table of faithfulness says of the maps that the browser shows, by the names of their ways."""
+    from playground.analysis.foretold import usual
+    from playground.relevance import DEFAULT
+
+    found = {}
+    for model, of in usual().items():
+        shown = {way.name: of[DEFAULT if "method" in way.uses else way.name] for way in WAYS.values() if way.attributes}
+        any_ = next(iter(shown.values()))
+        numbers = {name: round(one.correlation, 2) for name, one in shown.items()}
+        found[model] = numbers | {"random": round(any_.random, 2), "constant": 0, "pictures": any_.pictures}
+    return found
+
+
 def _short(said: dict) -> str:
     lines = wrap(json.dumps(said, separators=(", ", ":")), 118, break_long_words=False)
     return "\n".join(lines).replace(', "', ',"')
@@ -76,6 +90,7 @@ def text() -> str:
     return (
         "// Written by `python -m playground.figures.drawing.way_table`: change playground/figures/drawing/ways.py.\n\n"
         f"export const WAY_USUAL =\n{_short(most)};\n\nexport const WAY_RECORDS = [\n{records},\n];\n\n"
+        f"export const FORETOLD =\n{_short(foretold())};\n\n"
         f"export const WAY_WORDS = {{\n{''.join(kinds)}}};\n"
     )
 

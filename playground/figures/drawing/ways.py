@@ -27,6 +27,7 @@ class Way:
     raw: bool = False  # before the softmax: a column of it needs no other rows
     explains: str = ""  # "patch": its feature, or a label where one is chosen; "label": one that is chosen, or the
     #                     likeliest; "text": what somebody types
+    attributes: bool = False  # it says what matters for an answer: how far that can be trusted stands beside it
     resembles: bool = False  # a patch of another picture may ask, and the asking one is like itself
     uses: tuple[str, ...] = ()  # options of a figure that only some ways have a use for
     sentence: str = "most"  # how the browser's sentence is made: see FORMS in microscope/core/sentence.js
@@ -75,10 +76,13 @@ WAYS = {
         Way("parts", "features", "colours", asks_a_patch=False, sentence="parts"),
         Way("score", "scores", "spread", raw=True, sentence="best"),
         Way("norm", "features", "spread", "length", asks_a_patch=False, uses=("typical",)),
-        Way("rollout", "flows", "largest", "share", through_layers=True, whole=True, sentence="flows"),
+        Way(
+            "rollout", "flows", "largest", "share",
+            through_layers=True, whole=True, attributes=True, sentence="flows",
+        ),
         Way(
             "relevance", "network", "largest", "share", through_layers=True, whole=True,
-            explains="patch", uses=("label", "method", "signed"), sentence="moves",
+            explains="patch", attributes=True, uses=("label", "method", "signed"), sentence="moves",
         ),
         Way(
             "occlusion", "network", "largest", "share", "logits", through_layers=True,

@@ -1,0 +1,56 @@
+"""What a figure of an attribution says of how far it can be trusted: its rank correlation with blanking, and what maps
+that know nothing get."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from playground.figures.drawing.spec import Spec
+from playground.figures.drawing.way_words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from playground.analysis.foretold import Foretold
+    from playground.figures.drawing.one_map import Shown
+    from playground.tracing import Trace
+
+
+def sentences(spec: Spec, shown: Sequence[Shown]) -> list[str]:
+    """One of each model and each picture on which it was measured."""
+    return list(dict.fromkeys(_sentence(one.spec, one.seen) for one in shown if one.spec.way.attributes))
+
+
+def facts(spec: Spec, seen: Trace) -> dict[str, str]:
+    """For a file, in numbers."""
+    if not spec.way.attributes:
+        return {}
+    found = _known(spec, seen)
+    return {"rank correlation with blanking": words("trust", "made", _case(found)).format(**_filled(seen, found))}
+
+
+def _sentence(spec: Spec, seen: Trace) -> str:
+    found = _known(spec, seen)
+    return words("trust", "figure", _case(found)).format(**_filled(seen, found))
+
+
+def _known(spec: Spec, seen: Trace) -> Foretold | None:
+    from playground.analysis.foretold import known
+    from playground.analysis.occlusion import Asked
+
+    if spec.query is None and not spec.explains_label:  # of a grid each patch asks by itself
+        return None
+    asked = Asked(label=int(spec.label)) if spec.explains_label else Asked(query=spec.query)
+    return known(seen, asked, spec.method if "method" in spec.way.uses else spec.what)
+
+
+def _case(found: Foretold | None) -> str:
+    return "none" if found is None else "" if found.pictures else "here"
+
+
+def _filled(seen: Trace, found: Foretold | None) -> dict[str, str]:
+    if found is None:
+        return {"model": seen.model}
+    numbers = {name: f"{getattr(found, name):.2f}" for name in ("correlation", "random", "constant")}
+    blank = words("blank", "figure", found.by)
+    return numbers | {"blocks": str(found.blocks), "blank": blank, "pictures": str(found.pictures), "model": seen.model}
