@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError
-from playground.positions import rotary, rotate, sinusoidal, stretched
+from playground.positions import counted, rotary, rotate, sinusoidal, stretched
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,10 @@ class Config:
     dist_token: bool = False  # DeiT's second token, taught by another network
     registers: int = 0  # tokens with no content of their own, DINOv2 and later
     positions: str = "learned"  # or "patches" (learned, none for the prefix), "sinusoidal", "rotary", "none"
-    pool: str = "token"  # the classifier reads the class "token", the patches' "avg", "token+avg", or a "map" pool
+    rotation: tuple[int, ...] = ()  # beside them, queries and keys turned by counted places: see positions.counted
+    pool: str = "token"  # the classifier reads the class "token", the patches' "avg", "token+avg", or a "map" pool of
+    # them; "map of all": of the prefix too
+    pool_heads: int = 0  # of a map pool; 0: as many as a layer has
     norm_place: str = "tokens"  # the last norm: on all "tokens", on what was "pooled", or "nowhere"
     pre_norm: bool = False  # one more norm before the first layer (CLIP)
     qk_norm: bool = False  # queries and keys normalised, head by head
@@ -50,6 +53,7 @@ class Config:
     layer_scale: bool = False  # a learned gain on what each branch adds
     activation: str = "gelu"
     gated_mlp: bool = False  # SwiGLU
+    mlp_norm: bool = False  # one more norm, before an MLP's second matrix (EVA-02)
     pre_logits: bool = False  # the paper's pre-training head: one hidden layer with tanh
     eps: float = 1e-6  # of every norm
 
@@ -90,7 +94,7 @@ PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
 }
 
 State = tuple[tuple[object, ...], ...]  # of a model's weights: see VisionTransformer.state
-Rotation = tuple[Tensor, Tensor] | None  # sine and cosine of each patch's angles, where positions are angles
+Rotation = tuple[Any, ...] | None  # sine and cosine of each patch's angles, where positions are angles: see rotate
 At = Callable[[str, Tensor], Tensor]  # a point of the pass and what is there -> what is there instead
 IN_LAYER = "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual"
 
@@ -205,6 +209,7 @@ class MLP(nn.Module):
         self.gated = c.gated_mlp
         self.fc1 = nn.Linear(c.width, c.mlp_width * (2 if c.gated_mlp else 1))
         self.act = ACTIVATIONS[c.activation]()
+        self.norm = nn.LayerNorm(c.mlp_width, c.eps) if c.mlp_norm else nn.Identity()
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -220,8 +225,8 @@ class MLP(nn.Module):
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
         if self.gated:
             gate, x = x.chunk(2, dim=-1)
-            return self.act(gate) * x
-        return self.act(x)  # (B, N, mlp_width)
+            return self.norm(self.act(gate) * x)
+        return self.norm(self.act(x))  # (B, N, mlp_width)
 
 
 class LayerScale(nn.Module):
@@ -267,8 +272,8 @@ class AttentionPool(nn.Module):
 
     def __init__(self, c: Config):
         super().__init__()
-        self.heads = c.heads
-        self.scale = c.scale
+        self.heads = c.pool_heads or c.heads
+        self.scale = (c.width // self.heads) ** -0.5
         self.latent = nn.Parameter(torch.zeros(1, 1, c.width))
         self.q = nn.Linear(c.width, c.width)
         self.kv = nn.Linear(c.width, 2 * c.width)
@@ -308,7 +313,7 @@ class VisionTransformer(nn.Module):
         self.norm_pre = nn.LayerNorm(c.width, c.eps) if c.pre_norm else nn.Identity()
         self.blocks = nn.ModuleList(Block(c) for _ in range(c.depth))
         self.norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "tokens" else nn.Identity()
-        self.attn_pool = AttentionPool(c) if c.pool == "map" else None
+        self.attn_pool = AttentionPool(c) if c.pool.startswith("map") else None
         self.fc_norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "pooled" else nn.Identity()
         hidden = OrderedDict(fc=nn.Linear(c.width, c.width), act=nn.Tanh()) if c.pre_logits else OrderedDict()
         self.pre_logits = nn.Sequential(hidden)
@@ -389,6 +394,9 @@ class VisionTransformer(nn.Module):
         if c.positions == "rotary":
             sin, cos = rotary(grid, c.width // c.heads)
             rotation = sin.to(x), cos.to(x)
+        if c.rotation:
+            sin, cos, neighbours = counted(grid, c.width // c.heads, *c.rotation)
+            rotation = sin.to(x), cos.to(x), neighbours
         return at("embedding", self.norm_pre(x)), rotation
 
     def positions(self, grid: tuple[int, int]) -> Tensor:
@@ -401,6 +409,7 @@ class VisionTransformer(nn.Module):
         if c.dist_token:
             return (self.head(x[:, 0]) + self.head_dist(x[:, 1])) / 2
         patches = x[:, len(c.prefix) :]
-        pooled = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1), "map": lambda: self.attn_pool(patches)}
+        pooled = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1)}
+        pooled |= {"map": lambda: self.attn_pool(patches), "map of all": lambda: self.attn_pool(x)}
         read = torch.cat([pooled[way]() for way in c.pool.split("+")], dim=-1)  # (B, D), or two of them
         return self.head(self.pre_logits(self.fc_norm(read)))  # (B, classes)

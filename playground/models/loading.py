@@ -57,13 +57,16 @@ def source_of(model: nn.Module) -> Source:
         config = replace(base, depth=depth, heads=heads, image_size=(size, size), patch_size=patch, mlp_width=mlp_width)  # type: ignore[type-var, arg-type]
         config = replace(config, classes=len(state["head.weight"]) if "head.weight" in state else 0)
     else:
+        if library == "timm" and (reason := timm_models.why_not(model)):
+            raise PlaygroundError(f"This {name} can't be shown: {reason}.{timm_models.instead(model)}")
         raise PlaygroundError(
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
             f"torchvision, or a module that holds one; given was {name}."
         )
     weights = {key: value.detach() for key, value in state.items()}
+    unlike = others_files.OWN_HEAD if others_files.has_own_head(state) else ""
     unsaid = tuple(one for one in assumed(config) if one.word in ("mean", "std"))
-    return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid)
+    return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid, unlike=unlike)
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
@@ -99,7 +102,7 @@ def unwrapped(model: nn.Module) -> nn.Module:
 
 def _timm(model: Any) -> tuple[Config, str]:
     if reason := timm_models.why_not(model):
-        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.")
+        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.instead(model)}")
     cfg = model.pretrained_cfg or {}
     name = cfg.get("architecture") or type(model).__name__  # without its tag, which names weights that it may not have
     return timm_models.read_config(model, name), name

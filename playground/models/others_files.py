@@ -93,13 +93,25 @@ def _gated(state: Held) -> Held:
     return ours
 
 
+OWN_HEAD = "its head is one of its own, which the playground's ViT does not compute"
+
+
+def has_own_head(state: Mapping[str, Tensor]) -> bool:
+    """A head that is more than one matrix: it can't be computed, and what stands before it can."""
+    head = [name for name in state if name.startswith("head.")]
+    return bool(head) and "head.weight" not in _plain_head({name: state[name] for name in head})
+
+
 def _plain_head(state: Held) -> Held:
-    """head = Sequential(Dropout, Linear): its one matrix is the head."""
-    matrices = [name for name in state if re.fullmatch(r"head\.\d+\.weight", name) and state[name].dim() == 2]
-    if "head.weight" in state or len(matrices) != 1:
+    """head = Sequential(Dropout, Linear): its one matrix is the head. One of somebody's own is left out."""
+    head = [name for name in state if name.startswith("head.")]
+    if not head or "head.weight" in state:
         return state
-    start = matrices[0].removesuffix("weight")
-    return {f"head.{name.removeprefix(start)}" if name.startswith(start) else name: x for name, x in state.items()}
+    start = head[0].rpartition(".")[0] + "."
+    rest = {name: x for name, x in state.items() if name not in head}
+    if set(head) <= {f"{start}weight", f"{start}bias"} and state[f"{start}weight"].dim() == 2:
+        return rest | {f"head.{name.removeprefix(start)}": state[name] for name in head}
+    return rest
 
 
 def config_of(state: Mapping[str, Tensor]) -> Config | None:

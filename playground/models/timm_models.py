@@ -74,22 +74,29 @@ def why_not(model: Any) -> str | None:
     """Why our VisionTransformer can't be this timm model, or None if it can."""
     kind = type(model).__name__
     if kind not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
-        extra = " with a relative-position bias added to its scores" if "RelPos" in kind else ""
+        if "NaFlex" in kind:
+            return "its patches come in any order, with their places beside them (NaFlex)"
+        if any("Window" in type(module).__name__ for module in model.modules()):
+            return "it attends within windows, so that no row goes over the whole picture"
+        biased = "RelPos" in kind or "Beit" in kind
+        extra = " with a relative-position bias added to its scores" if biased else ""
         return f"it is a {kind}{extra}, not a plain Vision Transformer"
     if type(model.patch_embed).__name__ != "PatchEmbed":
         return "a convolutional network stands before its patches"
     block, rope = model.blocks[0], getattr(model, "rope", None)
     if type(block).__name__ not in ("Block", "EvaBlock"):
         return f"its layers are {type(block).__name__}, not one attention followed by one MLP"
-    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3":
-        return "it turns queries and keys in another way than DINOv3"
-    if type(block.attn).__name__ not in ("Attention", "EvaAttention"):
+    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3" and not _counts(rope):
+        return "it turns queries and keys in another way than DINOv3, EVA-02 and the Perception Encoder"
+    if type(block.attn).__name__ not in ("Attention", "EvaAttention", "AttentionRope"):
         return f"its attention is {type(block.attn).__name__}, not softmax(q·kᵀ/√d_k)·v"
     if getattr(block.attn, "gate", None) is not None or not isinstance(block.attn.norm, torch.nn.Identity):
         return "it gates or normalises what its attention answers"
     if not all(isinstance(norm, torch.nn.LayerNorm) for norm in (block.norm1, block.norm2)):
         return "its norms are not LayerNorm"
-    if not isinstance(block.mlp.norm, torch.nn.Identity) or _activation(block.mlp) is None:
+    if getattr(block.attn, "num_kv_heads", block.attn.num_heads) != block.attn.num_heads:
+        return "several of its heads share keys and values"
+    if not isinstance(block.mlp.norm, torch.nn.Identity | torch.nn.LayerNorm) or _activation(block.mlp) is None:
         return "its MLP has a norm or an activation that no published plain ViT has"
     if block.attn.num_heads * block.attn.head_dim != model.embed_dim:
         return "its heads together are not as wide as its tokens"
@@ -98,6 +105,32 @@ def why_not(model: Any) -> str | None:
     if model.global_pool not in ("token", "avg", "map") or getattr(model, "pool_include_prefix", False):
         return f"it pools its tokens by {model.global_pool!r}"
     return None
+
+
+def instead(model: Any) -> str:
+    """What to give instead, as a sentence behind one."""
+    name = (getattr(model, "pretrained_cfg", None) or {}).get("architecture") or ""
+    return f" Give a plain ViT, such as {_nearest_that_loads(name)}."
+
+
+def _counts(rope: Any) -> bool:
+    """Whether its angles are those of playground/positions.py::counted."""
+    usual = getattr(rope, "temperature", 0) == 10_000 and not getattr(rope, "in_pixels", True)
+    return type(rope).__name__ == "RotaryEmbeddingCat" and usual and not getattr(rope, "rotate_half", False)
+
+
+def _rotation(rope: Any) -> tuple[int, ...]:
+    if rope is None or not _counts(rope):
+        return ()
+    rows, columns = rope.ref_feat_shape or (0, 0)
+    return int(rows), int(columns), int(rope.grid_offset), int(rope.grid_indexing == "xy")
+
+
+def _qkv_bias(attn: Any) -> bool:
+    if getattr(attn, "q_bias", None) is not None:
+        return True
+    matrix = attn.qkv if attn.qkv is not None else attn.q_proj
+    return matrix.bias is not None
 
 
 def _activation(mlp: Any) -> str | None:
@@ -131,20 +164,33 @@ def read_config(model: Any, name: str) -> Config:
         dist_token=dist,
         registers=0 if model.reg_token is None else model.reg_token.shape[1],
         positions=positions,
-        pool=model.global_pool or ("token" if model.cls_token is not None else "avg"),
+        pool=_pool(model, eva),
         norm_place=places[0] if places else "nowhere",
         pre_norm=not isinstance(model.norm_pre, identity),
         qk_norm=not isinstance(block.attn.q_norm, identity),
-        qkv_bias=(block.attn.q_bias if eva else block.attn.qkv.bias) is not None,
+        qkv_bias=_qkv_bias(block.attn),
         layer_scale=(block.gamma_1 is not None) if eva else not isinstance(block.ls1, identity),
         activation=_activation(block.mlp),  # type: ignore[arg-type]  # why_not lets no None through
         gated_mlp=type(block.mlp).__name__ in ("GluMlp", "SwiGLU"),
+        mlp_norm=not isinstance(block.mlp.norm, identity),
+        rotation=_rotation(getattr(model, "rope", None)),
+        pool_heads=_pool_heads(model.attn_pool, block.attn.num_heads),
         eps=block.norm1.eps,
         mean=tuple(wants["mean"]),
         std=tuple(wants["std"]),
         interpolation=wants["interpolation"],
         labels=_labels(model, name),
     )
+
+
+def _pool_heads(pool: Any, usual: int) -> int:
+    return 0 if pool is None or pool.num_heads == usual else pool.num_heads
+
+
+def _pool(model: Any, eva: bool) -> str:
+    if model.global_pool == "map" and eva and model.num_prefix_tokens:
+        return "map of all"
+    return model.global_pool or ("token" if model.cls_token is not None else "avg")
 
 
 def _labels(model: Any, name: str) -> tuple[str, ...]:

@@ -118,11 +118,11 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundErr
 
 COUNTS = {  # field -> (smallest, largest): beyond any ViT that was published
     "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
-    "classes": (0, 100_000), "registers": (0, 64),
+    "classes": (0, 100_000), "registers": (0, 64), "pool_heads": (0, 256),
 }  # fmt: skip
 WORDS = {
     "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
-    "pool": ("token", "avg", "map", "token+avg"),
+    "pool": ("token", "avg", "map", "map of all", "token+avg"),
     "norm_place": ("tokens", "pooled", "nowhere"),
     "activation": tuple(ACTIVATIONS),
     "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
@@ -162,6 +162,12 @@ def _check(name: str, value: Any, default: Any) -> None:
         len(value) == 2 and all(type(side) is int and 1 <= side <= MOST_SIDE for side in value)
     ):
         raise ValueError(f"image_size is two sides of at most {MOST_SIDE:,} pixels, not {value!r:.60}")
+    if (
+        name == "rotation"
+        and value
+        and not (len(value) == 4 and all(type(n) is int and 0 <= n <= MOST_SIDE for n in value))
+    ):
+        raise ValueError(f"rotation is four numbers up to {MOST_SIDE:,}, not {value!r:.60}")
     if name in ("mean", "std") and not _colours(value, positive=name == "std"):
         raise ValueError(f"{name} is a number for red, green and blue, not {value!r:.60}")
     if name == "labels" and not all(isinstance(label, str) and len(label) <= LONGEST_LABEL for label in value):

@@ -224,7 +224,10 @@ def test_what_runs_again_of_a_changed_pass_is_changed_too(theirs, two):
     assert playground.Trace.from_bytes(twice.to_bytes()).interventions == twice.interventions
 
 
-MORE = [{"qk_norm": True}, {"positions": "rotary"}, {"gated_mlp": True, "activation": "silu"}, {"layer_scale": True}]
+MORE = [
+    {"qk_norm": True}, {"positions": "rotary"}, {"gated_mlp": True, "activation": "silu"}, {"layer_scale": True},
+    {"rotation": (8, 8, 1, 1), "mlp_norm": True},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("change", [{}, *MORE], ids=str)

@@ -12,7 +12,10 @@ from safetensors.torch import save_file
 from torch import nn
 
 import playground
+from models.parity import attentions
 from playground import PlaygroundError
+from playground.errors import PlaygroundWarning
+from playground.models import timm_models
 
 CLOSE = {"atol": 1e-4, "rtol": 1e-4}
 
@@ -204,3 +207,60 @@ def test_an_index_that_names_anything_else_is_refused(sharded, names, sentence):
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
     with pytest.raises(PlaygroundError, match=sentence):
         playground.load(folder)
+
+
+# What of a model is computed where its answer can't be
+
+
+class TwoHeads(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.kinds, self.ages = nn.Linear(width, 3), nn.Linear(width, 1)
+
+    def forward(self, x):
+        return {"kinds": self.kinds(x), "ages": self.ages(x)}
+
+
+HEADS = {
+    "an MLP": lambda: nn.Sequential(nn.LayerNorm(192), nn.Linear(192, 64), nn.ReLU(), nn.Linear(64, 7)),
+    "two matrices": lambda: TwoHeads(192),
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_of_a_head_of_one_s_own_rows_are_exact_and_no_label_is_shown(tmp_path, head):
+    theirs = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=3)
+    theirs.head = HEADS[head]()
+    scramble(theirs)
+    with pytest.warns(PlaygroundWarning, match="its head is one of its own"):
+        ours = playground.load(theirs)
+    seen = playground.trace(ours, pixel_values=pixels(64, 1))
+    _, weights = attentions(theirs, pixels(64, 1))
+    for layer in range(3):
+        torch.testing.assert_close(seen.weights(layer), weights[layer][0], atol=1e-5, rtol=0)
+    assert (seen.logits, seen.predictions) == (None, ())
+    with pytest.raises(PlaygroundError, match="its head is one of its own"):
+        seen.relevance(label=0)
+    save_file(theirs.state_dict(), tmp_path / "own.safetensors")
+    with pytest.warns(PlaygroundWarning, match="its head is one of its own"):
+        again = playground.load("vit_tiny_patch16_224", weights=tmp_path / "own.safetensors", device="cpu")
+    assert torch.equal(playground.trace(again, pixel_values=pixels(64, 1)).weights(2), seen.weights(2))
+
+
+REFUSED = {
+    "swin_tiny_patch4_window7_224": ({"depths": (1, 1, 1, 1)}, "within windows"),
+    "naflexvit_base_patch16_gap": ({}, "NaFlex"),
+    "vit_relpos_small_patch16_224": ({"depth": 1}, "relative-position bias"),
+    "beit_base_patch16_224": ({"depth": 1}, "relative-position bias"),
+    "eva02_base_patch16_clip_224": ({"depth": 1}, "normalises what its attention answers"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_stays_refused_names_what_to_give_instead(name):
+    how, why = REFUSED[name]
+    with torch.device("meta"):
+        theirs = timm.create_model(name, **how)
+    with pytest.raises(PlaygroundError, match=why) as refused:
+        playground.load(theirs)
+    assert timm_models.loads(str(refused.value).rpartition("such as ")[2].rstrip("."))

@@ -347,6 +347,9 @@ ENGLISH = {
     "scales.figure": "scales",
     "grid.figure.title": "{what} by {along}",
     # of one layout
+    "change.figure": "after less before",
+    "change.figure.signs": "hatched: less than before",
+    "change.figure.size": "Beside them what has changed, after less before, strongest at {size}; hatched is less.",
     "atlas.figure": "{model}: what each head gives to the {side}×{side} places around a patch, which is in the "
     "middle, on average over this picture; the frame names its habit{more}.",
     "atlas.figure.title": "Head atlas of {model}",
