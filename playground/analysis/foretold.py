@@ -13,6 +13,7 @@ from playground.analysis.occlusion import Asked
 from playground.assets import FAITHFULNESS
 from playground.models.source import is_changed
 from playground.tracing import Trace
+from playground.vit import State, VisionTransformer
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,14 @@ def known(seen: Trace, asked: Asked, method: str) -> Foretold | None:
     """Of this picture where it was measured, else of others in this model; None of a model that is in no table."""
     if found := seen.foretold.get(_key(seen, asked, method)):
         return found
-    if seen.vit is not None and is_changed(seen.vit, seen.vit_state):
+    return of_model(seen.model, seen.vit, seen.vit_state, method)
+
+
+def of_model(name: str, vit: VisionTransformer | None, state: State, method: str) -> Foretold | None:
+    """What the table says of a model of this name, if it is still that."""
+    if vit is not None and is_changed(vit, state):
         return None
-    return usual().get(seen.model, {}).get(method)
+    return usual().get(name, {}).get(method)
 
 
 def measure(seen: Trace, asked: Asked, method: str, by: str = "mean") -> Foretold:

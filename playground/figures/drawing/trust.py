@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from playground.figures.drawing import naming
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.way_words import words
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from playground.analysis.foretold import Foretold
     from playground.figures.drawing.one_map import Shown
     from playground.tracing import Trace
+    from playground.vit import VisionTransformer
+
+NAME = "rank correlation with blanking"
 
 
 def sentences(spec: Spec, shown: Sequence[Shown]) -> list[str]:
@@ -26,12 +30,21 @@ def facts(spec: Spec, seen: Trace) -> dict[str, str]:
     if not spec.way.attributes:
         return {}
     found = _known(spec, seen)
-    return {"rank correlation with blanking": words("trust", "made", _case(found)).format(**_filled(seen, found))}
+    return {NAME: words("trust", "made", _case(found)).format(**_filled(naming.model(seen), found))}
+
+
+def of_many(vit: VisionTransformer) -> dict[str, str]:
+    """The same of many pictures' relevance, of which none was blanked."""
+    from playground.analysis.foretold import of_model
+    from playground.relevance import DEFAULT
+
+    found = of_model(vit.name, vit, vit.state(), DEFAULT)
+    return {NAME: words("trust", "made", _case(found)).format(**_filled(vit.name, found))}
 
 
 def _sentence(spec: Spec, seen: Trace) -> str:
     found = _known(spec, seen)
-    return words("trust", "figure", _case(found)).format(**_filled(seen, found))
+    return words("trust", "figure", _case(found)).format(**_filled(naming.model(seen), found))
 
 
 def _known(spec: Spec, seen: Trace) -> Foretold | None:
@@ -48,9 +61,9 @@ def _case(found: Foretold | None) -> str:
     return "none" if found is None else "" if found.pictures else "here"
 
 
-def _filled(seen: Trace, found: Foretold | None) -> dict[str, str]:
+def _filled(model: str, found: Foretold | None) -> dict[str, str]:
     if found is None:
-        return {"model": seen.model}
+        return {"model": model}
     numbers = {name: f"{getattr(found, name):.2f}" for name in ("correlation", "random", "constant")}
     blank = words("blank", "figure", found.by)
-    return numbers | {"blocks": str(found.blocks), "blank": blank, "pictures": str(found.pictures), "model": seen.model}
+    return numbers | {"blocks": str(found.blocks), "blank": blank, "pictures": str(found.pictures), "model": model}
