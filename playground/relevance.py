@@ -66,6 +66,13 @@ class Pass:
     blank: Tensor | None = None  # (B, N, D): the same of a picture of the mean colour, for integrated gradients
     give_way: Callable[[], object] = lambda: None  # called between layers: a server lets others come in between
 
+    def __post_init__(self) -> None:
+        if self.vit.config.biased:
+            raise PlaygroundError(
+                f"{self.vit.name} adds a number for each pair of places to its scores, which relevance leaves out: ask "
+                "for rows, rollout or occlusion."
+            )
+
 
 def relevance(of: Pass, answer: Answer, method: str = DEFAULT, signed: bool = False) -> Tensor:
     """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; zeros where nothing moves it.

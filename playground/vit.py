@@ -11,6 +11,7 @@ h heads, d = D / h (the d_k of the formula). Parameters carry timm's names, so t
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -50,6 +51,7 @@ class Config:
     pre_norm: bool = False  # one more norm before the first layer (CLIP)
     qk_norm: bool = False  # queries and keys normalised, head by head
     qkv_bias: bool = True
+    biased: bool = False  # a learned number for each pair of places is added to the scores (BEiT); of one grid alone
     layer_scale: bool = False  # a learned gain on what each branch adds
     activation: str = "gelu"
     gated_mlp: bool = False  # SwiGLU
@@ -168,6 +170,8 @@ class Attention(nn.Module):
         self.q_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.k_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.proj = nn.Linear(c.width, c.width)  # W_O
+        tokens = len(c.prefix) + math.prod(c.image_size) // c.patch_size**2
+        self.bias = nn.Parameter(torch.zeros(c.heads, tokens, tokens)) if c.biased else None  # (h, N, N)
         self.mix = attention  # training and ablation put a function of their own here
 
     def forward(self, x: Tensor, scale: float | None, rotation: Rotation, at: At = untouched) -> tuple[Tensor, QKV]:
@@ -180,6 +184,8 @@ class Attention(nn.Module):
         q, k, v = at("attention.queries", q), at("attention.keys", k), at("attention.values", v)
         heard = at("attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool, device=x.device))  # True: everybody
         heard = None if heard.numel() == 1 else heard  # (B or 1, h or 1, N, N)
+        if self.bias is not None:
+            heard = self.bias[None] if heard is None else self.bias.masked_fill(~heard, -math.inf)
         mixed = at("attention.heads", self.mix(q, k, v, self.scale if scale is None else scale, heard))  # (B, h, N, d)
         mixed = mixed.transpose(1, 2).reshape(B, N, D)  # the heads' answers, one behind the other
         return self.proj(mixed), QKV(q, k, v)

@@ -19,7 +19,18 @@ import torch
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError, PlaygroundWarning
-from playground.models import borrowed, checking, hub, model_file, others_files, pickled, timm_models, weights_file, zoo
+from playground.models import (
+    biased,
+    borrowed,
+    checking,
+    hub,
+    model_file,
+    others_files,
+    pickled,
+    timm_models,
+    weights_file,
+    zoo,
+)
 from playground.models.checkpoints import from_eva
 from playground.models.given import WORDS, Given
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
@@ -45,6 +56,7 @@ def source_of(model: nn.Module) -> Source:
     name = type(model).__name__
     if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
         config, name = _timm(model)
+        state = biased.with_biases(model, state) if config.biased else state
         own = from_eva(state)
         config = replace(config, classes=len(own["head.weight"]) if "head.weight" in own else 0)
     elif library == "transformers" or is_hugging_face(state):
@@ -101,7 +113,7 @@ def unwrapped(model: nn.Module) -> nn.Module:
 
 
 def _timm(model: Any) -> tuple[Config, str]:
-    if reason := timm_models.why_not(model):
+    if reason := timm_models.why_not(model, itself=True):
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.instead(model)}")
     cfg = model.pretrained_cfg or {}
     name = cfg.get("architecture") or type(model).__name__  # without its tag, which names weights that it may not have

@@ -17,6 +17,7 @@ from torch import Tensor
 from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
+from playground.models.biased import is_biased
 from playground.models.hub import bar
 from playground.vit import PAPER, Config
 
@@ -70,27 +71,32 @@ def check_name(name: str) -> None:
         raise PlaygroundError(f"{architecture} has no weights called {name.split('.')[1]!r}; published are {known}.")
 
 
-def why_not(model: Any) -> str | None:
-    """Why our VisionTransformer can't be this timm model, or None if it can."""
+def why_not(model: Any, itself: bool = False) -> str | None:
+    """Why our VisionTransformer can't be this timm model, or None if it can. `itself`: somebody has it in memory, and
+    it can be asked what its weights do not tell."""
     kind = type(model).__name__
-    if kind not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
+    if is_biased(model) and not itself:
+        return (
+            f"it is a {kind} with a relative-position bias added to its scores, which no weight tells; give "
+            "playground.load the timm model itself, and its rows are shown"
+        )
+    if not is_biased(model) and kind not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
         if "NaFlex" in kind:
             return "its patches come in any order, with their places beside them (NaFlex)"
         if any("Window" in type(module).__name__ for module in model.modules()):
             return "it attends within windows, so that no row goes over the whole picture"
-        biased = "RelPos" in kind or "Beit" in kind
-        extra = " with a relative-position bias added to its scores" if biased else ""
-        return f"it is a {kind}{extra}, not a plain Vision Transformer"
+        return f"it is a {kind}, not a plain Vision Transformer"
     if type(model.patch_embed).__name__ != "PatchEmbed":
         return "a convolutional network stands before its patches"
     block, rope = model.blocks[0], getattr(model, "rope", None)
-    if type(block).__name__ not in ("Block", "EvaBlock"):
+    if type(block).__name__ not in ("Block", "EvaBlock", "RelPosBlock"):
         return f"its layers are {type(block).__name__}, not one attention followed by one MLP"
     if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3" and not _counts(rope):
         return "it turns queries and keys in another way than DINOv3, EVA-02 and the Perception Encoder"
-    if type(block.attn).__name__ not in ("Attention", "EvaAttention", "AttentionRope"):
+    if type(block.attn).__name__ not in ("Attention", "EvaAttention", "AttentionRope", "RelPosAttention"):
         return f"its attention is {type(block.attn).__name__}, not softmax(q·kᵀ/√d_k)·v"
-    if getattr(block.attn, "gate", None) is not None or not isinstance(block.attn.norm, torch.nn.Identity):
+    inner = getattr(block.attn, "norm", None)
+    if getattr(block.attn, "gate", None) is not None or not isinstance(inner, torch.nn.Identity | None):
         return "it gates or normalises what its attention answers"
     if not all(isinstance(norm, torch.nn.LayerNorm) for norm in (block.norm1, block.norm2)):
         return "its norms are not LayerNorm"
@@ -147,8 +153,8 @@ def read_config(model: Any, name: str) -> Config:
     eva = type(model).__name__ == "Eva"
     dist = getattr(model, "dist_token", None) is not None
     wants = timm.data.resolve_data_config(pretrained_cfg=model.pretrained_cfg)
-    positions = "patches" if model.no_embed_class else "learned"
-    if model.pos_embed is None:
+    positions = "patches" if getattr(model, "no_embed_class", False) else "learned"
+    if getattr(model, "pos_embed", None) is None:
         positions = "none" if getattr(model, "rope", None) is None else "rotary"
     norms = {"tokens": model.norm, "pooled": model.fc_norm}
     places = [place for place, norm in norms.items() if not isinstance(norm, identity)]
@@ -162,25 +168,30 @@ def read_config(model: Any, name: str) -> Config:
         classes=model.num_classes,
         cls_token=model.cls_token is not None,
         dist_token=dist,
-        registers=0 if model.reg_token is None else model.reg_token.shape[1],
+        registers=0 if (registers := getattr(model, "reg_token", None)) is None else registers.shape[1],
         positions=positions,
         pool=_pool(model, eva),
         norm_place=places[0] if places else "nowhere",
-        pre_norm=not isinstance(model.norm_pre, identity),
-        qk_norm=not isinstance(block.attn.q_norm, identity),
+        pre_norm=not isinstance(getattr(model, "norm_pre", None), identity | None),
+        qk_norm=not isinstance(getattr(block.attn, "q_norm", None), identity | None),
         qkv_bias=_qkv_bias(block.attn),
-        layer_scale=(block.gamma_1 is not None) if eva else not isinstance(block.ls1, identity),
+        biased=is_biased(model),
+        layer_scale=_has_gains(block),
         activation=_activation(block.mlp),  # type: ignore[arg-type]  # why_not lets no None through
         gated_mlp=type(block.mlp).__name__ in ("GluMlp", "SwiGLU"),
         mlp_norm=not isinstance(block.mlp.norm, identity),
         rotation=_rotation(getattr(model, "rope", None)),
-        pool_heads=_pool_heads(model.attn_pool, block.attn.num_heads),
+        pool_heads=_pool_heads(getattr(model, "attn_pool", None), block.attn.num_heads),
         eps=block.norm1.eps,
         mean=tuple(wants["mean"]),
         std=tuple(wants["std"]),
         interpolation=wants["interpolation"],
         labels=_labels(model, name),
     )
+
+
+def _has_gains(block: Any) -> bool:
+    return block.gamma_1 is not None if hasattr(block, "gamma_1") else not isinstance(block.ls1, torch.nn.Identity)
 
 
 def _pool_heads(pool: Any, usual: int) -> int:

@@ -232,6 +232,11 @@ class Record:
             raise PlaygroundError(
                 "at= decides here who hears whom (attention.heard), which bytes can't say: write it as cut=."
             )
+        if self.vit is not None and self.vit.config.biased:
+            raise PlaygroundError(
+                f"{self.model} adds a number for each pair of places to its scores, which bytes can't say: its rows are "
+                "in figures and numbers."
+            )
         held = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
         some = slice(None) if heads is None else [self.head_number(head) for head in heads]
         header = {
@@ -282,6 +287,8 @@ class Record:
         network can tell of it, the value norms, is worked out before."""
         if self.vit is None:
             return self.__dict__ | {"at": untouched}
+        if self.vit.config.biased:
+            raise PlaygroundError(f"A trace of {self.model} needs its network, which a pickle does not hold.")
         whole = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
         without = {
             layer: QKV(q.clone(memory_format=whole), k.clone(memory_format=whole), None)  # type: ignore[arg-type]
