@@ -234,8 +234,8 @@ class Record:
             )
         if self.vit is not None and self.vit.config.biased:
             raise PlaygroundError(
-                f"{self.model} adds a number for each pair of places to its scores, which bytes can't say: its rows are "
-                "in figures and numbers."
+                f"{self.model} adds a number for each pair of places to its scores, which bytes can't say: its rows "
+                "are in figures and numbers."
             )
         held = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
         some = slice(None) if heads is None else [self.head_number(head) for head in heads]

@@ -7,9 +7,9 @@ import { percent, shortNumber, toldApart } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
-import { isExplained } from "./features.js";
 import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
+import { isExplained } from "./features.js";
 import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./shown.js";
 
 export const tokenName = (token, pack) =>

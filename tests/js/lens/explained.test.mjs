@@ -134,7 +134,10 @@ test("what was not measured on this picture bears the table's number of this mod
   assert.ok(pictures >= 20, "as many pictures as the sentence says");
   for (const [name, number] of Object.entries({ relevance, rollout })) {
     const words = trustWords(WAYS[name], "bundled");
-    assert.ok(words.includes(`mean of ${pictures} drawn scenes: ${two(number)} (a random map ${two(random)}, a`), words);
+    assert.ok(
+      words.includes(`mean of ${pictures} drawn scenes: ${two(number)} (a random map ${two(random)}, a`),
+      words,
+    );
   }
   assert.match(trustWords(WAYS.relevance, "own/leaves"), /was not measured in this model/);
   assert.equal(trustWords(WAYS.weight, "bundled"), "", "a weight is no such claim");
