@@ -102,14 +102,17 @@ def of_token(of: Pass, token: int | None, label: str | int | None, method: str, 
 
 
 def of_many(
-    vit: VisionTransformer, entering: Tensor, rotation: Rotation, at: At = untouched, label: int | None = None
-) -> Tensor:
+    vit: VisionTransformer, entering: Tensor, rotation: Rotation, at: At = untouched, label: int | None = None,
+    method: str = DEFAULT, blank: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """(B, N): of images that were embedded, what moves the first token's feature, or a label's score with its sign:
-    without a trace to remember. As many go through together as memory is cheap for."""
-    tokens = entering.shape[1]
+    without a trace to remember. As many go through together as memory is cheap for. `blank`: (1, N, D), see Pass."""
+    tokens, signed = entering.shape[1], is_signed(label is not None, method)
     answer = feature(vit, 0, tokens) if label is None else label_score(vit, label, tokens)
-    passes = (Pass(vit, some, rotation, vit.config.scale, at) for some in entering.split(at_once(vit, tokens)))
-    return torch.cat([relevance(of, answer, signed=label is not None).float() for of in passes])
+    parts = entering.split(at_once(vit, tokens))
+    blanks = [None if blank is None else blank.expand_as(some) for some in parts]
+    passes = (Pass(vit, some, rotation, vit.config.scale, at, of) for some, of in zip(parts, blanks, strict=True))
+    return torch.cat([relevance(of, answer, method, signed).float() for of in passes])
 
 
 def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None) -> bool:

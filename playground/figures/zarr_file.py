@@ -149,7 +149,7 @@ def _describe(store, many: Any) -> None:
             dimension_names=["image", *many.dimensions[kind]],
         )  # fmt: skip
         array.attrs.update({"units": UNITS[kind]} if kind in UNITS else {})
-        array.attrs.update(trust.of_many(many.vit) if kind.startswith("relevance") else {})
+        array.attrs.update(trust.of_many(many.vit, many.method) if kind.startswith("relevance") else {})
         array.attrs.update({"layers": layers} if layers else {})
     names = store.create_array("image", shape=(len(many),), dtype=str, dimension_names=["image"])
     names[:] = np.array(many.names, dtype=object)

@@ -33,12 +33,11 @@ def facts(spec: Spec, seen: Trace) -> dict[str, str]:
     return {NAME: words("trust", "made", _case(found)).format(**_filled(naming.model(seen), found))}
 
 
-def of_many(vit: VisionTransformer) -> dict[str, str]:
+def of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
     """The same of many pictures' relevance, of which none was blanked."""
     from playground.analysis.foretold import of_model
-    from playground.relevance import DEFAULT
 
-    found = of_model(vit.name, vit, vit.state(), DEFAULT)
+    found = of_model(vit.name, vit, vit.state(), method)
     return {NAME: words("trust", "made", _case(found)).format(**_filled(vit.name, found))}
 
 
