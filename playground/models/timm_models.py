@@ -104,7 +104,7 @@ def why_not(model: Any, itself: bool = False) -> str | None:
         return "several of its heads share keys and values"
     if not isinstance(block.mlp.norm, torch.nn.Identity | torch.nn.LayerNorm) or _activation(block.mlp) is None:
         return "its MLP has a norm or an activation that no published plain ViT has"
-    if block.attn.num_heads * block.attn.head_dim != model.embed_dim:
+    if block.attn.proj.in_features != model.embed_dim:
         return "its heads together are not as wide as its tokens"
     if model.global_pool == "" and not model.num_classes:
         return None  # all tokens come out, and nothing is pooled
