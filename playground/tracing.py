@@ -84,11 +84,6 @@ def trace_inputs(
     and record can be differentiated."""
     c = vit.config
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
-    if c.biased and size != c.image_size:
-        raise PlaygroundError(
-            f"{vit.name} has a number for each pair of places of one grid alone: its pictures are {c.image_size[0]} × "
-            f"{c.image_size[1]} pixels; given were {size[0]} × {size[1]}."
-        )
     weight = vit.patch_embed.proj.weight
     made = read_cuts(vit, (size[0] // c.patch_size, size[1] // c.patch_size), cut)
     cutting, at = made.at(), at if at is untouched else checked(at)
@@ -263,14 +258,11 @@ class Trace(Record):
         return None if found is None else found[head if len(found) > 1 else 0]
 
     def _heard_in(self, layer: int, queries: list[int] | slice) -> Tensor | None:
-        """The same for all heads, (h or 1, queries, tokens); where something is added to the scores that, (h, …), −∞ of
-        those who are not heard."""
+        """The same for all heads, (h or 1, queries, tokens); or what is added to their scores, −∞ of those unheard."""
         masked = self.masked(layer)
         heard = self.cuts.heard(layer, queries) if masked is None else masked[:, queries]
-        if self.vit is None or not self.vit.config.biased:
-            return heard
-        bias = self._need_vit().blocks[layer].attn.bias.detach().float().cpu()[:, queries]  # type: ignore[union-attr, operator]
-        return bias if heard is None else bias.masked_fill(~heard, -math.inf)
+        bias = self.bias(layer, queries)
+        return heard if bias is None else bias if heard is None else bias.masked_fill(~heard, -math.inf)
 
     def _blocks(self, layer: int, head: int, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
         """The weights of a head in blocks of at most BLOCK scores, to bound memory: (slice, (rows, tokens))."""
@@ -432,10 +424,9 @@ def softmax_rows(q: Tensor, k: Tensor, scale: float, heard: Tensor | None = None
 
 def _silenced(scores: Tensor, heard: Tensor | None) -> Tensor:
     """What is cut has a score of −∞, and so a weight of nothing. `heard` may be what is added to the scores."""
-    if heard is None:
-        return scores
-    heard = heard.to(scores.device)
-    return scores.masked_fill(~heard, -math.inf) if heard.dtype is torch.bool else scores + heard
+    if heard is None or heard.dtype is not torch.bool:
+        return scores if heard is None else scores + heard.to(scores.device)
+    return scores.masked_fill(~heard.to(scores.device), -math.inf)
 
 
 def entropy(weights: Tensor) -> Tensor:

@@ -386,6 +386,11 @@ class VisionTransformer(nn.Module):
         """Pixels to tokens that know their place; with them the rotation, where places are angles."""
         c = self.config
         grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)
+        if c.biased and grid != self.native_grid:
+            here, other = (" × ".join(map(str, of)) for of in (self.native_grid, grid))
+            raise PlaygroundError(
+                f"{self.name} has a number for each pair of places of one grid alone, {here} patches; given were {other}."
+            )
         tokens = (self.cls_token, self.dist_token, self.reg_token)
         prefix = [t.expand(len(image), -1, -1) for t in tokens if t is not None]
         x = self.patch_embed(image)  # (B, patches, D)

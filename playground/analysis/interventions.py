@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 
 from playground import cuts, tracing
-from playground.analysis import explain, foretold, occlusion
+from playground.analysis import explain, faithfulness, occlusion
 from playground.analysis.ablation import by_layer, then
-from playground.analysis.foretold import Foretold
+from playground.analysis.faithfulness import Foretold
 from playground.errors import PlaygroundError
 from playground.pictures import images
 from playground.relevance import DEFAULT
@@ -103,7 +103,7 @@ class Trace(tracing.Trace):
         >>> seen.foretells("cls").constant
         0.0
         """
-        return foretold.measure(self, explain.answer_of(self, query, label), method, by)
+        return faithfulness.measure(self, explain.answer_of(self, query, label), method, by)
 
     def moved(self, before: tracing.Trace, query: Query) -> float:
         """How far a token's last feature lies from where it was in another pass of this picture: ‖x' − x‖ / ‖x‖."""

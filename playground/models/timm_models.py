@@ -17,8 +17,8 @@ from torch import Tensor
 from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
-from playground.models.biased import is_biased
 from playground.models.hub import bar
+from playground.models.others_files import is_biased
 from playground.vit import PAPER, Config
 
 WEIGHTS = "model.safetensors"  # the name of this file in every repository on the hub

@@ -19,8 +19,17 @@ from torch import Tensor
 from playground import cuts
 from playground.cuts import Cuts, Shape
 from playground.errors import PlaygroundError
-from playground.pack import eight_bits, from_eight_bits, pack, schema, unpack, upper_layer
-from playground.pack.schema import FORMAT
+from playground.pack import (
+    COUNTS,
+    FORMAT,
+    Arrays,
+    check_trace,
+    eight_bits,
+    from_eight_bits,
+    pack,
+    unpack,
+    upper_layer,
+)
 from playground.vit import QKV, At, Rotation, State, VisionTransformer, untouched
 
 Query = tuple[int, int] | str | int  # a patch (row, column), the name of a prefix token, or a token index
@@ -47,9 +56,7 @@ class Record:
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of one that was read from bytes
     picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
     picture_name: str = ""  # its file, or a sample's name
-    foretold: dict[Any, Any] = field(
-        default_factory=dict
-    )  # how well its maps foretell what blanking moves: see foretold.py
+    foretold: dict[Any, Any] = field(default_factory=dict)  # see analysis/faithfulness.py
     assumed: str = ""  # of the model, by whoever loaded it: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
 
     def __repr__(self) -> str:
@@ -173,6 +180,13 @@ class Record:
         before = self.cuts.at()(point, everybody)
         after = self.at(point, before.to(self._any.q.device))
         return None if after.shape == before.shape and after.cpu().equal(before) else after[0].cpu()
+
+    def bias(self, layer: int, queries: Any) -> Tensor | None:
+        """(h, queries, N): what the model itself adds to the scores of these tokens, if it does."""
+        if self.vit is None or not self.vit.config.biased:
+            return None
+        every: Tensor = self._need_vit().blocks[layer].attn.bias  # type: ignore[union-attr, assignment]
+        return every.detach().float().cpu()[:, queries]
 
     def intervening(self) -> At:
         """The cuts of this pass and what else was put into it, for one that runs again."""
@@ -298,8 +312,8 @@ class Record:
         return self.__dict__ | {"at": untouched, "vit": None, "vit_state": (), "record": without, "stored_norms": norms}
 
 
-def _fields(header: dict[str, Any], arrays: schema.Arrays) -> dict[str, Any]:
-    schema.trace(header, arrays)
+def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    check_trace(header, arrays)
     for name in ("q", "k"):
         if f"{name}_low" in arrays:
             arrays[name] = from_eight_bits(arrays[name], arrays[f"{name}_low"], arrays[f"{name}_step"])
@@ -309,7 +323,7 @@ def _fields(header: dict[str, Any], arrays: schema.Arrays) -> dict[str, Any]:
     if q.shape != shape or k.shape != shape or norms.shape != shape[:3]:
         raise ValueError(f"its arrays are not of the shape {shape}")
     prefix, (height, width) = tuple(header["prefix"]), header["size"]
-    may_be = Shape(prefix, (height // patch, width // patch), header["layers"], schema.COUNTS["heads"][1])
+    may_be = Shape(prefix, (height // patch, width // patch), header["layers"], COUNTS["heads"][1])
     numbers = tuple(header.get("head_numbers") or range(header["heads"]))
     return {
         "model": header["model"],

@@ -26,7 +26,7 @@ from playground.serving.traces import Wish
 
 if TYPE_CHECKING:
     from playground.analysis import occlusion
-    from playground.analysis.foretold import Foretold
+    from playground.analysis.faithfulness import Foretold
     from playground.tracing import Trace
 
 RELEVANCE = 3.5  # passes that it takes at most: benchmarks/beyond.py measures it
@@ -215,16 +215,16 @@ def _most(seen: Trace, wanted: int) -> int:
 
 def _foretells(picture: Picture, wish: Wish, kept, seen: Trace, asked: dict, by: str, now: Found) -> Foretold:
     """The trace remembers it, so that figures of this picture bear it."""
-    from playground.analysis import foretold
+    from playground.analysis import faithfulness
     from playground.analysis.occlusion import Asked
     from playground.relevance import DEFAULT
 
     def make() -> Foretold:
         with queue.turns() as give_way:
-            return foretold.compare(seen, Asked(**asked), DEFAULT, by, now.side, now.moves.tolist(), give_way)
+            return faithfulness.compare(seen, Asked(**asked), DEFAULT, by, now.side, now.moves.tolist(), give_way)
 
     key = ("foretells", *asked.items(), by, now.side, hash(now.moves.tobytes()))
-    return foretold.remembered(seen, Asked(**asked), DEFAULT, people.worked_out(picture, wish, kept, key, make))
+    return faithfulness.remembered(seen, Asked(**asked), DEFAULT, people.worked_out(picture, wish, kept, key, make))
 
 
 # Words ----------------------------------------------------------------------------------------------------------------

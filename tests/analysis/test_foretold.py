@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import playground
-from playground.analysis import faithfulness, foretold, occlusion
+from playground.analysis import faithfulness, occlusion
 from playground.analysis.occlusion import Asked
 from playground.assets import FAITHFULNESS
 from playground.figures.drawing.ways import WAYS
@@ -43,12 +43,12 @@ def test_it_is_the_correlation_of_ranks_of_what_moves(seen, method):
 def test_it_is_remembered_of_this_picture_this_patch_and_this_method_alone(small, picture):
     one, two = (playground.trace(small, picture) for _ in range(2))
     measured = one.foretells(QUERY)
-    assert foretold.known(one, Asked(query=QUERY), "gradient") is measured
+    assert faithfulness.known(one, Asked(query=QUERY), "gradient") is measured
     for seen, query, method in ((two, QUERY, "gradient"), (one, (0, 0), "gradient"), (one, QUERY, "rollout")):
-        assert foretold.known(seen, Asked(query=query), method) is None, "this model stands in no table"
+        assert faithfulness.known(seen, Asked(query=query), method) is None, "this model stands in no table"
     label = one.foretells(label=3)
-    assert foretold.known(one, Asked(label=3), "gradient") is label
-    assert foretold.known(one, Asked(label=2), "gradient") is None
+    assert faithfulness.known(one, Asked(label=3), "gradient") is label
+    assert faithfulness.known(one, Asked(label=2), "gradient") is None
 
 
 def test_the_table_s_means_are_counted_from_its_lines():
@@ -61,7 +61,7 @@ def test_the_table_s_means_are_counted_from_its_lines():
             of = [
                 float(line["rank_correlation"]) for line in lines if (line["model"], line["method"]) == (model, method)
             ]
-            found = foretold.usual()[model][method]
+            found = faithfulness.usual()[model][method]
             assert found.pictures == len(of) >= 20
             assert found.correlation == pytest.approx(sum(of) / len(of))
             assert (found.constant, found.blocks) == (0, 0)
@@ -76,7 +76,7 @@ def said(seen, file, **how) -> str:
 def test_a_figure_and_its_numbers_bear_it(what, small, picture, tmp_path):
     known = playground.trace("bundled", "meadow")
     method = "gradient" if what == "relevance" else what
-    usual = foretold.usual()["bundled"][method]
+    usual = faithfulness.usual()["bundled"][method]
     words = f"mean of {usual.pictures} drawn scenes in our small ViT: {usual.correlation:.2f} (a random map"
     assert words in said(known, tmp_path / "a.txt", what=what)
     assert f"{usual.correlation:.2f}, mean of {usual.pictures}" in said(known, tmp_path / "a.csv", what=what)
@@ -99,7 +99,7 @@ def test_a_model_that_went_on_learning_is_not_the_one_of_the_table():
     with torch.no_grad():
         vit.blocks[0].mlp.fc2.bias.add_(1)
     seen = playground.trace(vit, "meadow")
-    assert foretold.known(seen, Asked(query=QUERY), "gradient") is None
+    assert faithfulness.known(seen, Asked(query=QUERY), "gradient") is None
 
 
 def test_a_store_of_many_bears_it(small, picture, tmp_path):

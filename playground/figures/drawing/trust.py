@@ -12,7 +12,7 @@ from playground.figures.drawing.way_words import words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from playground.analysis.foretold import Foretold
+    from playground.analysis.faithfulness import Foretold
     from playground.figures.drawing.one_map import Shown
     from playground.tracing import Trace
     from playground.vit import VisionTransformer
@@ -35,7 +35,7 @@ def facts(spec: Spec, seen: Trace) -> dict[str, str]:
 
 def of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
     """The same of many pictures' relevance, of which none was blanked."""
-    from playground.analysis.foretold import of_model
+    from playground.analysis.faithfulness import of_model
 
     found = of_model(vit.name, vit, vit.state(), method)
     return {NAME: words("trust", "made", _case(found)).format(**_filled(vit.name, found))}
@@ -47,7 +47,7 @@ def _sentence(spec: Spec, seen: Trace) -> str:
 
 
 def _known(spec: Spec, seen: Trace) -> Foretold | None:
-    from playground.analysis.foretold import known
+    from playground.analysis.faithfulness import known
     from playground.analysis.occlusion import Asked
 
     if spec.query is None and not spec.explains_label:  # of a grid each patch asks by itself
