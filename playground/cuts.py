@@ -142,6 +142,13 @@ class Cuts:
         return hears_not[:, None] & silent
 
 
+def silenced(scores: Tensor, heard: Tensor | None) -> Tensor:
+    """What is cut has a score of −∞, and so a weight of nothing. `heard` may be what is added to the scores."""
+    if heard is None or heard.dtype is not torch.bool:
+        return scores if heard is None else scores + heard.to(scores.device)
+    return scores.masked_fill(~heard.to(scores.device), -torch.inf)
+
+
 def _among(tokens: Tensor, some: Sequence[int]) -> Tensor:
     return torch.isin(tokens, torch.tensor(list(some), dtype=tokens.dtype))
 

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from playground import cuts, matching, relevance, trace_table
 from playground.cuts import Cuts as Cuts
-from playground.cuts import Shape
+from playground.cuts import Shape, silenced
 from playground.errors import PlaygroundError
 from playground.pack.record import Query, Record
 from playground.pack.record import denormalised as denormalised
@@ -204,7 +204,7 @@ class Trace(Record):
         if isinstance(head, str):
             return _pooled(self.rows(layer, query, scale), head)
         scores, token = self.scores(layer, head, query, scale), self.token(query)
-        return _silenced(scores[None], self._heard(layer, head, [token]))[0].softmax(dim=-1)
+        return silenced(scores[None], self._heard(layer, head, [token]))[0].softmax(dim=-1)
 
     def rows(self, layer: int, query: Query, scale: Scale = None) -> Tensor:
         """(heads, tokens): the same for all heads at once."""
@@ -419,14 +419,7 @@ def _pooled(of_heads: Tensor, how: str) -> Tensor:
 
 def softmax_rows(q: Tensor, k: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
     """(…, queries, d), (…, tokens, d) -> (…, queries, tokens): each row sums to one."""
-    return _silenced(q @ k.mT * scale, heard).softmax(dim=-1)
-
-
-def _silenced(scores: Tensor, heard: Tensor | None) -> Tensor:
-    """What is cut has a score of −∞, and so a weight of nothing. `heard` may be what is added to the scores."""
-    if heard is None or heard.dtype is not torch.bool:
-        return scores if heard is None else scores + heard.to(scores.device)
-    return scores.masked_fill(~heard.to(scores.device), -math.inf)
+    return silenced(q @ k.mT * scale, heard).softmax(dim=-1)
 
 
 def entropy(weights: Tensor) -> Tensor:

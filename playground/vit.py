@@ -389,7 +389,8 @@ class VisionTransformer(nn.Module):
         if c.biased and grid != self.native_grid:
             here, other = (" × ".join(map(str, of)) for of in (self.native_grid, grid))
             raise PlaygroundError(
-                f"{self.name} has a number for each pair of places of one grid alone, {here} patches; given were {other}."
+                f"{self.name} has a number for each pair of places of one grid alone, {here} patches; given were "
+                f"{other}."
             )
         tokens = (self.cls_token, self.dist_token, self.reg_token)
         prefix = [t.expand(len(image), -1, -1) for t in tokens if t is not None]
