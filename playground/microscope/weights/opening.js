@@ -167,7 +167,7 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
   return { name, bytes, config: header.config, assumed, notice: noticeOf(name, assumed, noAnswer) };
 }
 
-// ----------------------------------------------------------------------------------------------------- what nobody says
+// ---------------------------------------------------------------------------------------------------- what nobody says
 
 // What a person says of a model, where a file of weights alone does not, and what is assumed where nobody says it: as
 // playground/models/given.py and source.py, in the words of `playground.load`.
