@@ -6,6 +6,8 @@ import { outsideNine } from "../see/says.js";
 const RING = 1; // squares: where a 3×3 convolution looks
 const SAME_PLACE = 2; // squares
 export const TOLD = 5; // tokens that are told one by one
+export const MOST_SHARES = 12; // of a row, drawn
+const CLIPS = 0.9; // of a row: what one channel takes when the mixing desk clips
 export const PRODUCTS = 16; // of a score, drawn
 
 export function rowOfPatch(pack, layer, head, patch, scale = pack.scale) {
@@ -55,6 +57,7 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
     loudest: Math.max(...loud),
     largest: Math.max(...row),
     handed: handedOver(pack, layer, head, row),
+    books: booksOf(pack, layer, head, asks, hears, row),
     heads: Array.from({ length: pack.heads }, (_, one) => headOf(pack, layer, one, patch, partner)),
     layers: whole.length < pack.layers ? null : whole.map((one) => mostInLayer(pack, one, patch, partner)),
     pairs: pack.tokens ** 2,
@@ -73,6 +76,27 @@ function handedOver(pack, layer, head, row) {
     const length = lengths[token] / longest;
     return { token, share: row[token], length, product: row[token] * length };
   });
+}
+
+// Three tokens as books of a library: the partner; of those that get most, the one with the shortest value, easy to find
+// and little inside; the one whose key fits the query least. [{kind, token, k, score, share, length}]
+function booksOf(pack, layer, head, asks, hears, row) {
+  const { norms } = layerOf(pack, layer);
+  const lengths = norms?.subarray(head * pack.tokens, (head + 1) * pack.tokens);
+  const order = [...row.keys()].sort((a, b) => row[b] - row[a]);
+  const length = (token) => (lengths ? lengths[token] / Math.max(...lengths) : null);
+  const found = order.slice(0, TOLD).filter((token) => token !== hears);
+  const thin = found.reduce((best, token) => (length(token) < length(best) ? token : best));
+  return Object.entries({ fits: hears, thin, least: order.at(-1) }).map(([kind, token]) => {
+    const { k, score } = pairOf(pack, layer, head, asks, token, pack.scale);
+    return { kind, token, k, score, share: row[token], length: length(token) };
+  });
+}
+
+// The largest shares of the row with the scores turned to another volume, and whether it clips: one takes nearly all.
+export function sharesAt({ pack, layer, head, patch }, scale, count) {
+  const shares = [...rowOfPatch(pack, layer, head, patch, scale)].sort((a, b) => b - a).slice(0, count);
+  return { shares, clips: shares[0] > CLIPS };
 }
 
 // Whether this head of the layer gives most of what it gives to patches to about the same place.

@@ -1,24 +1,25 @@
 // The small drawings of the story's column: bars, strips of numbers, the heads, the layers. `box` is filled anew; a
 // drawing knows the facts of the story and nothing of its scenes' words.
 import { ownExposure } from "../core/answers.js";
-import { ROLES } from "../core/colours.js";
-import { bareShare, percent } from "../core/numbers.js";
+import { percent } from "../core/numbers.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
+import { barsIn, canvasIn, elementIn, shareBar } from "./marks.js";
+import { TOUCHED } from "./touch.js";
 
 const ENLARGED = 168; // px: one patch
-const STRIP = 34; // px, high
 const HEAD_WIDE = 92; // px
-const LEAST_SHOWN = 0.0005; // of a row: what is less bears no number
 
-// look: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed}
+// look: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed,
+//        over(changes), choose(changes): what a hand moves changes over the picture, and in its view}
 export function drawFigure(box, figure, facts, look) {
   box.replaceChildren();
   if (figure) FIGURES[figure.kind](box, figure, facts, look);
 }
 
 const FIGURES = {
+  ...TOUCHED,
+
   // The square of the story, as large as a hand.
   patch(box, _, { pack, patch }, { photo, ratio }) {
     const canvas = canvasIn(box, ENLARGED, ENLARGED, ratio);
@@ -28,30 +29,6 @@ const FIGURES = {
     context.imageSmoothingEnabled = false;
     const [x, y] = [(patch % pack.columns) * size, Math.floor(patch / pack.columns) * size];
     context.drawImage(clear, x, y, size, size, 0, 0, canvas.width, canvas.height);
-  },
-
-  steps(box, { steps }) {
-    const line = elementIn(box, "p", "story-steps");
-    line.textContent = `${steps.join(" → ")} → …`;
-  },
-
-  // A query and a key, one bar a number: up above zero, down below.
-  strips(box, { q, k }, _, { ratio }) {
-    const most = Math.max(...[...q, ...k].map(Math.abs));
-    for (const [name, values, colour] of [
-      ["query", q, ROLES.query],
-      ["key", k, ROLES.key],
-    ]) {
-      elementIn(box, "b", `story-${name}`).textContent = name;
-      const canvas = canvasIn(box, box.clientWidth || 300, STRIP, ratio);
-      const context = canvas.getContext("2d");
-      const [wide, middle] = [canvas.width / values.length, canvas.height / 2];
-      context.fillStyle = colour;
-      for (const [at, value] of values.entries()) {
-        const high = (Math.abs(value) / most) * middle;
-        context.fillRect(at * wide, value > 0 ? middle - high : middle, Math.max(1, wide - ratio), Math.max(1, high));
-      }
-    }
   },
 
   // The largest products, one a line: q × k = their product.
@@ -65,15 +42,9 @@ const FIGURES = {
     }
   },
 
-  // The largest shares of the row; after the guess those of the other scale behind them.
-  shares(box, { shares, others }, _, { guessed }) {
-    const shown = others && guessed ? others : shares;
-    const most = Math.max(...shares, ...(others && guessed ? others : []));
-    barsIn(
-      box,
-      shown.map((share) => ({ share, text: share < LEAST_SHOWN ? "" : bareShare(share) })),
-      most,
-    );
+  // The largest shares of the row.
+  shares(box, { shares }) {
+    barsIn(box, shares.map(shareBar), Math.max(...shares));
   },
 
   // Share, and what is left of it after the length of the value.
@@ -108,9 +79,11 @@ const FIGURES = {
   },
 
   // The most that a head of each layer gives to the place; what was asked for is marked after the guess.
-  layers(box, { layers, first }, _, { guessed }) {
+  layers(box, { layers, first, asker }, facts, look) {
+    const { guessed } = look;
     const bars = layers.map((share, at) => ({ share, text: String(at), marked: guessed && at === first }));
     barsIn(box, guessed ? bars : bars.map((bar) => ({ ...bar, share: 0 })), Math.max(...layers));
+    if (guessed && asker) TOUCHED.asker(box, asker, facts, look);
   },
 
   code(box, _, __, { code, guessed }) {
@@ -119,30 +92,5 @@ const FIGURES = {
     elementIn(listing, "code").textContent = code;
   },
 };
-
-function barsIn(box, bars, most) {
-  const list = elementIn(box, "ol", "story-bars");
-  for (const { share, text, marked } of bars) {
-    const bar = elementIn(list, "li", marked ? "marked" : "");
-    bar.style.setProperty("--high", String(share / (most || 1)));
-    elementIn(bar, "i");
-    elementIn(bar, "span").textContent = text;
-  }
-}
-
-function elementIn(box, tag, className = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  box.append(element);
-  return element;
-}
-
-function canvasIn(box, width, height, ratio) {
-  const canvas = elementIn(box, "canvas");
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  fitCanvas(canvas, width, height, ratio);
-  return canvas;
-}
 
 export const photoAs = (image) => (width, height) => makePhoto(image, Math.round(width), Math.round(height));

@@ -14,7 +14,8 @@ export function createOver(place) {
   return svg;
 }
 
-// over: {marks, grid, places, rings: how many} of a scene or null; `revealed`: the place may be shown.
+// over: {marks, grid, places, rings: how many, still: at once, everybody, at: a patch that is heard} of a scene or null;
+// `revealed`: the place may be shown.
 export function drawOver(svg, over, { pack, patch, partner }, revealed) {
   svg.replaceChildren();
   if (!over) return;
@@ -27,14 +28,19 @@ export function drawOver(svg, over, { pack, patch, partner }, revealed) {
   }
   if (over.places) placeNumbers(svg, rows, columns);
   const [x, y] = at(patch);
-  if (over.rings && revealed) {
+  if (over.everybody) {
+    const all = make(svg, "rect", "everybody");
+    const whole = { x: 0, y: 0, width: columns, height: rows };
+    for (const [name, value] of Object.entries(whole)) all.setAttribute(name, String(value));
+  } else if (over.rings && (revealed || over.still)) {
     for (let ring = 1; ring <= over.rings; ring++) {
-      const square = frameOf(svg, x - ring, y - ring, 2 * ring + 1, "ring");
-      square.style.animationDelay = `${ring * RING_EVERY}ms`;
+      const square = frameOf(svg, x - ring, y - ring, 2 * ring + 1, over.still ? "ring still" : "ring");
+      if (!over.still) square.style.animationDelay = `${ring * RING_EVERY}ms`;
     }
   } else if (over.rings) frameOf(svg, x - 1, y - 1, 3, "ring still");
   frameOf(svg, x, y, 1, "asks");
-  if (revealed && (over.marks || over.rings)) frameOf(svg, ...at(partner), 1, "hears");
+  const heard = over.at ?? (over.marks || over.rings ? partner : -1);
+  if (revealed && heard >= 0) frameOf(svg, ...at(heard), 1, "hears");
 }
 
 function gridLine(svg, x1, y1, x2, y2) {

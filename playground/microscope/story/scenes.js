@@ -4,9 +4,10 @@
 //         truth, after}, after: what is said at once where nothing is asked, figure: {kind, …}, view: what the scene
 //         changes in the view once its guess was made, over: what is drawn over the picture, lesson: the page that
 //         says more}
+import { patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
 import { nameOfPlace } from "../see/says.js";
-import { firstLayer, heardAfter, PRODUCTS, TOLD } from "./facts.js";
+import { firstLayer, MOST_SHARES, PRODUCTS, TOLD } from "./facts.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
 export const SCENE_COUNT = 12;
@@ -63,7 +64,7 @@ const SAID = {
       ...{ kind: "number", asks: say("ask3"), low: 1, high: Math.max(pack.rows, pack.columns) },
       ...{ truth: distance, after: say("after3") },
     },
-    figure: { kind: "steps", steps: [1, 2, 3, 4].map((layers) => heardAfter(layers)) },
+    figure: { kind: "reach", most: { before: 3, after: distance }, words: reachWords(say) },
     over: { rings: distance },
     lesson: "two_ways",
   }),
@@ -82,7 +83,11 @@ const SAID = {
     lesson: "patches",
   }),
 
-  5: ({ pair: { q, k } }) => ({ figure: { kind: "strips", q, k }, over: { marks: true }, lesson: "by_hand" }),
+  5: ({ pair: { q } }, say) => ({
+    figure: { kind: "library", q, words: bookWords(say) },
+    over: { marks: true },
+    lesson: "by_hand",
+  }),
 
   6: ({ pair, besideScore }, say) => ({
     text: say("text6", { count: PRODUCTS }),
@@ -100,14 +105,14 @@ const SAID = {
     lesson: "weight",
   }),
 
-  7: ({ row }) => ({ figure: { kind: "shares", shares: sorted(row, 12) }, over: { marks: true }, lesson: "by_hand" }),
+  7: ({ row }) => ({ figure: { kind: "shares", shares: sorted(row, MOST_SHARES) }, over: { marks: true }, lesson: "by_hand" }),
 
-  8: ({ loudest, row, loud }, say) => ({
+  8: ({ loudest }, say) => ({
     guess: {
       ...{ kind: "number", unit: " %", asks: say("ask8"), low: 0, high: 100 },
       ...{ truth: Math.round(100 * loudest), after: say("after8") },
     },
-    figure: { kind: "shares", shares: sorted(row, 12), others: sorted(loud, 12) },
+    figure: { kind: "knob", words: knobWords(say) },
     view: { scale: "off" },
     over: { marks: true },
     lesson: "scale",
@@ -137,7 +142,7 @@ const SAID = {
     const after = say("after11");
     return {
       guess: { kind: "number", asks: say("ask11"), low: 0, high: last, truth, after },
-      figure: { kind: "layers", layers, first: truth },
+      figure: { kind: "layers", layers, first: truth, asker: askerOf(facts, say) },
       over: { marks: true },
       lesson: "block",
     };
@@ -155,6 +160,23 @@ const SAID = {
     };
   },
 };
+
+// What is said where a hand moves something: see story/touch.js.
+const reachWords = (say) => ({
+  ...{ layers: say("touchLayers"), megaphone: say("touchMegaphone") },
+  ...{ heard: say("touchHeard"), everybody: say("touchEverybody") },
+});
+const bookWords = (say) => ({
+  ...{ fits: say("bookFits"), thin: say("bookThin"), least: say("bookLeast") },
+  ...{ finds: say("bookFinds"), value: say("bookValue") },
+});
+const knobWords = (say) => ({ volume: say("knobVolume"), largest: say("knobLargest"), clips: say("knobClips") });
+
+// Only where the model has a class token.
+const askerOf = ({ pack, patch }, say) =>
+  pack.prefix.includes("cls")
+    ? { query: patchText(patch, pack.columns), words: { square: say("askSquare"), cls: say("askClass") } }
+    : null;
 
 const chooses = (asks, options, truth, after) => ({ kind: "choice", asks, options, truth, after });
 

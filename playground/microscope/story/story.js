@@ -169,6 +169,8 @@ export function createStory(lens, see, { language, way, klass }) {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
       ...{ ratio: frame.ratio, guessed, name: nameOf, code: codeOf(story.facts, way.place()) },
+      over: (changes) => drawOver(over, { ...scene.over, ...changes }, story.facts, guessed),
+      choose: (changes) => page.choose(changes),
     });
     writeGuess(scene);
     writeAfter(n, scene, guessed);
