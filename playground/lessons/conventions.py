@@ -1,5 +1,5 @@
-"""The shapes of other texts: attention without matrices, heads of full width, patches of a small picture. Each is
-computed with random numbers; only the shapes are told."""
+"""The shapes of other texts: attention without matrices, heads of full width, patches of a small picture, the head for
+pre-training. Each is computed with random numbers; only the shapes are told."""
 
 from __future__ import annotations
 
@@ -40,6 +40,24 @@ def full_heads(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
     ]
 
 
+def parameters_of_heads(heads: int, dim: int = 3) -> tuple[int, int]:
+    """Of the matrices of heads of full width, W_msa among them, and of heads that share the width."""
+    full = heads * 3 * dim * dim + dim * heads * dim
+    return full, 4 * dim * dim
+
+
+def answering(which: str, width: int, classes: int) -> Shapes:
+    """From the vector that is read out to the logits, as in pre-training or as in fine-tuning."""
+    y = _numbers(1, width)
+    shapes = [("y, the vector that is read out", tuple(y.shape))]
+    if which == "pre":
+        hidden = _numbers(width, width)
+        y = (y @ hidden).tanh()
+        shapes += [("W of the hidden layer", tuple(hidden.shape)), ("tanh(y W + b)", tuple(y.shape))]
+    matrix = _numbers(width, classes)
+    return [*shapes, ("W of the classes", tuple(matrix.shape)), ("logits", tuple((y @ matrix).shape))]
+
+
 def patches(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
     """A picture becomes a table of tokens."""
     pixels = _numbers(1, 3, image, image)
@@ -76,14 +94,20 @@ def rows_without_matrices(tokens: int = 4, dim: int = 8) -> Tensor:
     return (x @ x.mT / dim**0.5).softmax(-1)
 
 
-def a_bias_of(which: str, tokens: int = 4, dim: int = 8) -> float:
-    """The largest change of a weight when all queries, or all keys, get one random vector more: what qkv_bias adds."""
+def biased(which: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
+    """(N, N) weights and (N, dim) mixtures when all queries, all keys, or all values get one random vector more: what
+    qkv_bias adds."""
     random = torch.Generator().manual_seed(1)
     q, k = torch.randn(2, tokens, dim, generator=random)
     bias = torch.randn(dim, generator=random)
-    before = (q @ k.mT / dim**0.5).softmax(-1)
-    after = ((q + bias * (which == "query")) @ (k + bias * (which == "key")).mT / dim**0.5).softmax(-1)
-    return float((after - before).abs().max())
+    v = torch.randn(tokens, dim, generator=random)
+    weights = ((q + bias * (which == "query")) @ (k + bias * (which == "key")).mT / dim**0.5).softmax(-1)
+    return weights, weights @ (v + bias * (which == "value"))
+
+
+def a_bias_of(which: str) -> float:
+    """The largest change of a weight with it."""
+    return float((biased(which)[0] - biased("none")[0]).abs().max())
 
 
 def largest_with(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan: int = 64) -> float:

@@ -67,6 +67,22 @@ def attention(Q, K, V, scale):                   # each (N, d)
 """
 
 
+STEPS = {"scores": "scores", "powers": "powers", "weights": "weights", "mixture": "what is returned"}
+
+
+def line_by_line(step: str) -> tuple[str, str, Tensor]:
+    """A line in Python, the same in Julia, and what it gives for three tokens of two numbers."""
+    import numpy as np
+
+    at = 2 + [*STEPS].index(step)  # behind an empty line and the first
+    lines = PYTHON.split("\n")
+    q, k, v = np.random.default_rng(0).normal(size=(3, 3, 2)).round(1)
+    names = {"exp": np.exp, "Q": q, "K": k, "V": v, "scale": 2**-0.5}
+    body = "\n".join(line.strip().replace("return ", "mixture = ") for line in lines[2 : at + 1])
+    exec(body, names)  # of our own four lines
+    return lines[at].strip(), JULIA.split("\n")[at].strip(), torch.from_numpy(names[step])
+
+
 def turned(qkv: QKV, scale: float, seed: int = 0) -> float:
     """The largest change of a weight when one random rotation is applied to all queries and keys: about 0, because
     their products stay the same."""

@@ -1,14 +1,20 @@
 // The small drawings of the story's column: bars, strips of numbers, the heads, the layers. `box` is filled anew; a
 // drawing knows the facts of the story and nothing of its scenes' words.
 import { ownExposure } from "../core/answers.js";
-import { percent } from "../core/numbers.js";
+import { ROLES } from "../core/colours.js";
+import { bareShare, percent } from "../core/numbers.js";
+import { dialToScale } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
+import { fitCanvas, sayMath } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
-import { barsIn, canvasIn, elementIn, shareBar } from "./marks.js";
-import { TOUCHED } from "./touch.js";
+import { heardAfter, MOST_SHARES, sharesAt } from "./facts.js";
+import { filledIn } from "./words.js";
 
 const ENLARGED = 168; // px: one patch
 const HEAD_WIDE = 92; // px
+const STRIP = 34; // px, high
+const LEAST_SHOWN = 0.0005; // of a row: what is less bears no number
+const OWN_DIAL = 0.5; // where the scale of the model stands on the dial of core/view.js
 
 // look: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed,
 //        over(changes), choose(changes): what a hand moves changes over the picture, and in its view}
@@ -18,8 +24,6 @@ export function drawFigure(box, figure, facts, look) {
 }
 
 const FIGURES = {
-  ...TOUCHED,
-
   // The square of the story, as large as a hand.
   patch(box, _, { pack, patch }, { photo, ratio }) {
     const canvas = canvasIn(box, ENLARGED, ENLARGED, ratio);
@@ -83,7 +87,7 @@ const FIGURES = {
     const { guessed } = look;
     const bars = layers.map((share, at) => ({ share, text: String(at), marked: guessed && at === first }));
     barsIn(box, guessed ? bars : bars.map((bar) => ({ ...bar, share: 0 })), Math.max(...layers));
-    if (guessed && asker) TOUCHED.asker(box, asker, facts, look);
+    if (guessed && asker) FIGURES.asker(box, asker, facts, look);
   },
 
   code(box, _, __, { code, guessed }) {
@@ -91,6 +95,147 @@ const FIGURES = {
     const listing = elementIn(box, "pre");
     elementIn(listing, "code").textContent = code;
   },
+
+  // ---- what a hand moves
+  // How far stacked convolutions hear, layer by layer, and what one layer of attention hears.
+  reach(box, { most, words }, { pack }, { over, guessed }) {
+    const line = elementIn(box, "p", "story-touch");
+    const dial = dialIn(line, { min: 1, max: guessed ? most.after : most.before, step: 1, value: 1 }, words.layers);
+    const hears = elementIn(line, "output");
+    const megaphone = buttonIn(box, words.megaphone);
+    const convolve = () => {
+      const layers = Number(dial.value);
+      hears.textContent = filledIn(words.heard, { stacked: layers, count: heardAfter(layers) });
+      megaphone.setAttribute("aria-pressed", "false");
+      over({ rings: layers, still: true, everybody: false });
+    };
+    dial.addEventListener("input", convolve);
+    hears.textContent = filledIn(words.heard, { stacked: 1, count: heardAfter(1) });
+    megaphone.setAttribute("aria-pressed", "false");
+    megaphone.addEventListener("click", () => {
+      if (megaphone.getAttribute("aria-pressed") === "true") return convolve();
+      megaphone.setAttribute("aria-pressed", "true");
+      hears.textContent = filledIn(words.everybody, { count: pack.patches });
+      over({ everybody: true });
+    });
+  },
+
+  // The query of the square, and the key, the score and the value's length of one of three tokens.
+  library(box, { q, words }, { books, pack }, { ratio, over }) {
+    const most = Math.max(...q.map(Math.abs), ...books.flatMap(({ k }) => [...k].map(Math.abs)));
+    const shelf = elementIn(box, "p", "story-touch");
+    const open = elementIn(box, "div", "story-book");
+    const buttons = books.map((book) => {
+      const button = buttonIn(shelf, words[book.kind]);
+      button.addEventListener("click", () => read(book));
+      return button;
+    });
+    const read = ({ kind, token, k, score, share, length }, moved = true) => {
+      for (const [at, button] of buttons.entries())
+        button.setAttribute("aria-pressed", String(books[at].kind === kind));
+      open.replaceChildren();
+      stripIn(open, "query", q, most, ROLES.query, ratio);
+      stripIn(open, "key", k, most, ROLES.key, ratio);
+      const told = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
+      sayMath(elementIn(open, "p"), filledIn(words.finds, told));
+      if (length !== null) {
+        const value = elementIn(open, "p", "story-value");
+        elementIn(value, "b").textContent = words.value;
+        elementIn(value, "i").style.setProperty("--long", `${100 * length}%`);
+      }
+      if (moved) over({ at: token - pack.prefixCount });
+    };
+    read(books[0], false);
+  },
+
+  // The channels of a mixing desk: the shares at any volume. Only quieter than the model's own before it was guessed.
+  knob(box, { words }, facts, { guessed, choose }) {
+    const channels = elementIn(box, "div", "story-desk");
+    const line = elementIn(box, "p", "story-touch");
+    const most = guessed ? 1 : OWN_DIAL;
+    const dial = dialIn(line, { min: 0, max: most, step: 0.01, value: most }, words.volume);
+    const reads = elementIn(line, "output");
+    const turn = () => {
+      const scale = dialToScale(Number(dial.value), facts.pack.scale);
+      const { shares, clips } = sharesAt(facts, scale, MOST_SHARES);
+      channels.replaceChildren();
+      barsIn(channels, shares.map(shareBar), 1);
+      for (const part of [channels, reads]) part.classList.toggle("clips", clips);
+      reads.textContent = filledIn(clips ? words.clips : words.largest, { loud: percent(shares[0]) });
+      return scale;
+    };
+    dial.addEventListener("input", () => choose({ scale: turn() }));
+    turn();
+  },
+
+  // Whose row the picture shows.
+  asker(box, { words, query }, _, { choose }) {
+    const line = elementIn(box, "p", "story-touch");
+    const asks = { square: query, cls: "cls" };
+    const buttons = Object.keys(asks).map((name) => {
+      const button = buttonIn(line, words[name]);
+      button.setAttribute("aria-pressed", String(name === "square"));
+      button.addEventListener("click", () => {
+        for (const one of buttons) one.setAttribute("aria-pressed", String(one === button));
+        choose({ query: asks[name] });
+      });
+      return button;
+    });
+  },
 };
+
+function dialIn(line, range, label) {
+  const holder = elementIn(line, "label");
+  elementIn(holder, "span").textContent = label;
+  return Object.assign(elementIn(holder, "input"), { type: "range", ...range });
+}
+
+function buttonIn(box, words) {
+  const button = Object.assign(elementIn(box, "button"), { type: "button" });
+  sayMath(button, words);
+  return button;
+}
+
+// ---- what they are put together from
+// One bar a number: up above zero, down below; the longest of all is `most`.
+function stripIn(box, name, values, most, colour, ratio) {
+  elementIn(box, "b", `story-${name}`).textContent = name;
+  const canvas = canvasIn(box, box.clientWidth || 300, STRIP, ratio);
+  const context = canvas.getContext("2d");
+  const [wide, middle] = [canvas.width / values.length, canvas.height / 2];
+  context.fillStyle = colour;
+  for (const [at, value] of values.entries()) {
+    const high = (Math.abs(value) / most) * middle;
+    context.fillRect(at * wide, value > 0 ? middle - high : middle, Math.max(1, wide - ratio), Math.max(1, high));
+  }
+}
+
+const shareBar = (share) => ({ share, text: share < LEAST_SHOWN ? "" : bareShare(share) });
+
+// bars: [{share, text, marked}]
+function barsIn(box, bars, most) {
+  const list = elementIn(box, "ol", "story-bars");
+  for (const { share, text, marked } of bars) {
+    const bar = elementIn(list, "li", marked ? "marked" : "");
+    bar.style.setProperty("--high", String(share / (most || 1)));
+    elementIn(bar, "i");
+    elementIn(bar, "span").textContent = text;
+  }
+}
+
+function elementIn(box, tag, className = "") {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  box.append(element);
+  return element;
+}
+
+function canvasIn(box, width, height, ratio) {
+  const canvas = elementIn(box, "canvas");
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  fitCanvas(canvas, width, height, ratio);
+  return canvas;
+}
 
 export const photoAs = (image) => (width, height) => makePhoto(image, Math.round(width), Math.round(height));

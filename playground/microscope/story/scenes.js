@@ -105,7 +105,11 @@ const SAID = {
     lesson: "weight",
   }),
 
-  7: ({ row }) => ({ figure: { kind: "shares", shares: sorted(row, MOST_SHARES) }, over: { marks: true }, lesson: "by_hand" }),
+  7: ({ row }) => ({
+    figure: { kind: "shares", shares: sorted(row, MOST_SHARES) },
+    over: { marks: true },
+    lesson: "by_hand",
+  }),
 
   8: ({ loudest }, say) => ({
     guess: {
@@ -161,7 +165,7 @@ const SAID = {
   },
 };
 
-// What is said where a hand moves something: see story/touch.js.
+// What is said where a hand moves something: see story/figures.js.
 const reachWords = (say) => ({
   ...{ layers: say("touchLayers"), megaphone: say("touchMegaphone") },
   ...{ heard: say("touchHeard"), everybody: say("touchEverybody") },
