@@ -53,9 +53,10 @@ const CHARTS = {
     for (const value of [low, Math.round((low + high) / 2), high]) madeIn(axis, "span").textContent = `${value}${unit}`;
   },
 
-  place(figure, { rows, columns, mark }, { counts, truth, mine, picture }) {
+  place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine, picture }) {
     const place = madeIn(figure, "div", "class-map");
     if (picture) place.append(picture());
+    if (heat) place.append(heatOf(heat, rows, columns));
     place.append(mapOf({ rows, columns, mark, counts, truth, mine }));
   },
 };
@@ -94,6 +95,23 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine = n
   if (truth !== null) draw("rect", "truth", square(truth));
   if (mine !== null) draw("circle", "mine", { ...middle(mine), r: Math.max(0.6, 2 * least) });
   return svg;
+}
+
+const HEAT_STEPS = 15; // of a digit
+const [COLD, HOT] = [0.6, 0.85]; // how much is covered: of what gets nothing, and of what gets most
+
+// What the head gives, a digit a square: what gets little is dark, what gets much glows.
+function heatOf(heat, rows, columns) {
+  const canvas = madeIn(null, "canvas", "heat");
+  Object.assign(canvas, { width: columns, height: rows });
+  const context = canvas.getContext("2d");
+  for (const [patch, digit] of [...heat].entries()) {
+    const share = Number.parseInt(digit, 16) / HEAT_STEPS;
+    context.fillStyle =
+      share < 0.5 ? `rgb(0 0 0 / ${COLD * (1 - 2 * share)})` : `rgb(255 170 60 / ${HOT * (2 * share - 1)})`;
+    context.fillRect(patch % columns, Math.floor(patch / columns), 1, 1);
+  }
+  return canvas;
 }
 
 export function madeIn(box, tag, className = "") {

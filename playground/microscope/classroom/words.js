@@ -15,7 +15,10 @@ export const CLASS_WORDS = {
     missed: "All guesses are shown: this one went by without yours.",
     you: "you",
     truth: "The answer: {truth}",
-    truthPlace: "The answer is framed.",
+    truthPlace: "The answer is framed; bright is what the head gives.",
+    hit: "You found it.",
+    off: "You were {count} squares off.",
+    unreachable: "Phones can't reach this app, it is open to this machine alone. Start it by {command}",
     ended: "This class has ended.",
     lost: "No connection to the class; it is tried again.",
     language: "Language",
@@ -65,7 +68,11 @@ export const CLASS_WORDS = {
     missed: "Alle Tipps werden gezeigt: Diese Frage ging ohne Ihren vorbei.",
     you: "Sie",
     truth: "Die Antwort: {truth}",
-    truthPlace: "Die Antwort ist umrahmt.",
+    truthPlace: "Die Antwort ist umrahmt; hell ist, was der Kopf gibt.",
+    hit: "Sie haben es gefunden.",
+    off: "Sie lagen {count} Felder daneben.",
+    unreachable:
+      "Handys erreichen diese App nicht, sie ist nur für diesen Rechner offen. Man startet sie mit {command}",
     ended: "Diese Klasse ist zu Ende.",
     lost: "Keine Verbindung zur Klasse; es wird wieder versucht.",
     language: "Sprache",
@@ -102,6 +109,47 @@ export const CLASS_WORDS = {
     over: "Die Klasse ist zu Ende.",
   },
 };
+
+// What the server refuses, by its keys (playground/serving/classes.py); in English it says so itself.
+export const REFUSED_IN = {
+  de: {
+    noAnswer: "Das ist keine der Antworten: Wählen Sie eine von denen auf dem Bildschirm.",
+    noNumber: "Ein Tipp ist eine ganze Zahl: Wählen Sie noch einmal.",
+    offPicture: "Das liegt außerhalb des Bildes: Wählen Sie noch einmal.",
+    notBetween: "Das liegt nicht zwischen {low} und {high}: Wählen Sie noch einmal.",
+    noQuestion: "In dieser Szene ist keine Frage gestellt: Stellen Sie sie zuerst.",
+    closed: "Die Tür dieser Klasse ist geschlossen: Bitten Sie vorn, sie wieder zu öffnen.",
+    full: "Diese Klasse ist voll: Sehen Sie auf das Handy nebenan.",
+    otherQuestion: "Das war eine andere Frage: Die jetzige kommt gleich.",
+    shownAlready: "Die Tipps zu dieser Frage werden schon gezeigt.",
+    mostQuestions: "Eine Klasse hat Platz für {most} Fragen: Beenden Sie sie und beginnen Sie eine neue.",
+    noThirdVote: "Die Klasse hat zweimal getippt, oder die Antwort steht da: ein drittes Mal gibt es nicht.",
+    truthShown: "Die Antwort steht schon da: Hände werden vorher gezählt.",
+    hands: "Hände werden von 0 bis 1000 gezählt: Tippen Sie eine ganze Zahl ein.",
+    manyClasses: "Hier laufen so viele Klassen, dass für keine weitere Platz ist: Versuchen Sie es später.",
+    large: "Das sind mehr als {most} Bytes: Nichts davon wurde behalten.",
+    slow: "Was gesendet wurde, kam nicht bis zum Ende: Versuchen Sie es noch einmal.",
+    letters: "Ein Code hat {count} Buchstaben, wie vorn auf der Leinwand.",
+    manyCodes: "In diesem Browser wurden zu viele Codes versucht: Warten Sie eine Minute und sehen Sie nach vorn.",
+    manyTries: "Aus Ihrem Netz werden viele Codes versucht: Versuchen Sie es noch einmal.",
+    noClass: "Es gibt keine Klasse {code}: Sie ist zu Ende, oder ihr Code ist ein anderer. Sehen Sie nach vorn.",
+    key: "Das braucht den Schlüssel, den Ihr Browser behält: Laden Sie die Seite neu.",
+    often: "Dieser Browser fragt zu oft: Warten Sie ein paar Sekunden.",
+    noPicture: "In dieser Klasse gibt es kein solches Bild.",
+    address: "Die Adresse der App ist nicht lesbar: Öffnen Sie sie unter einer kürzeren.",
+    otherLecturer: "Diese Klasse leitet jemand anderes: Öffnen Sie sie mit dem Link, den Sie bekommen haben.",
+    photographGone:
+      "Ihr Foto liegt nicht mehr auf dem Server: Laden Sie die Seite neu, dann wird es noch einmal gesendet.",
+    sendPhotograph:
+      "Gedrückt wird auf ein Bild: Sagen Sie Ja dazu, dass Ihres gesendet wird, oder nehmen Sie ein Beispiel.",
+  },
+};
+
+// refusal: see shell/http.js; in English, or without a key, in the server's own words.
+export function refusedWords(language, { says = "", body = {} }) {
+  const sentence = REFUSED_IN[language]?.[body.key];
+  return sentence ? sentence.replace(/\{(\w+)\}/g, (whole, name) => body.filled?.[name] ?? whole) : says;
+}
 
 export const CLASS_LANGUAGES = { en: "English", de: "Deutsch" };
 

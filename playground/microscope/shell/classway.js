@@ -2,7 +2,7 @@
 //
 // The lecturer's link has the code and the secret behind its #, which no browser sends: #lecture=CODE.SECRET, and
 // #lecture=new starts a class.
-import { classWords } from "../classroom/words.js";
+import { classWords, refusedWords } from "../classroom/words.js";
 import { addressOf, ask, passes, SERVER_AGAIN } from "./http.js";
 
 const KEPT_CLASS = "attention-playground-class";
@@ -41,6 +41,8 @@ export function lecturersClass({ language, command = "" }) {
       answer.json(),
     );
 
+  const whyNot = (error) => (error.says ? refusedWords(language(), error) : String(error));
+
   async function begin() {
     if (command) return say(`${classWords(language(), "needsApp")} ${command}`);
     try {
@@ -48,7 +50,7 @@ export function lecturersClass({ language, command = "" }) {
       const { secret, ...now } = await ask("api/classes", asked).then((answer) => answer.json());
       open(now.code, secret, now);
     } catch (error) {
-      say(error.says ?? String(error));
+      say(whyNot(error));
     }
   }
 
@@ -89,7 +91,7 @@ export function lecturersClass({ language, command = "" }) {
         await new Promise((go) => setTimeout(go, EVERY));
       } catch (error) {
         if (turn !== lecture.turn) return;
-        if (!passes(error)) return close(error.says ?? String(error));
+        if (!passes(error)) return close(whyNot(error));
         await new Promise((go) => setTimeout(go, SERVER_AGAIN));
       }
     }
@@ -102,7 +104,7 @@ export function lecturersClass({ language, command = "" }) {
       const now = await asLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
       if (code === lecture.code) take(now);
     } catch (error) {
-      say(error.says ?? String(error));
+      say(whyNot(error));
     }
   }
 

@@ -228,12 +228,20 @@ scores = q[${head}, i] @ k[${head}].T
 row = (scores / q.shape[-1] ** 0.5).softmax(-1)`;
 }
 
+// What the head gives to each patch, in digits of 16 steps up to the most that one gets.
+export function heatOfRow({ pack, row, best }) {
+  const most = row[pack.prefixCount + best];
+  const digits = [...row.slice(pack.prefixCount)].map((share) => Math.round((15 * share) / most).toString(16));
+  return digits.join("");
+}
+
 // What a scene asks, as plain data for a class: in all languages, and without its truth, which goes to the phones when
 // it is shown.
 
 const LANGUAGES_TOLD = Object.keys(STORY_WORDS);
 
-// {scene: {n, count, title}, question: null | {kind, of, asks, …}, truth, after}; words are {language: words}.
+// {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: what is said when the answer is shown: {truth,
+// after, heat}}; words are {language: words}.
 // `of`: the picture that it is about, so that a class's question about another one is not taken for it.
 export function askedByScene(n, count, facts, parts, of) {
   const scenes = Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
@@ -247,5 +255,6 @@ export function askedByScene(n, count, facts, parts, of) {
   const question = { kind, of, asks, low, high, unit };
   if (isPlace) Object.assign(question, { rows: facts.pack.rows, columns: facts.pack.columns, mark: facts.patch });
   if (options) question.options = options.map(([value], at) => [value, told(({ guess }) => guess.options[at][1])]);
-  return { scene, question, truth, after: told(({ guess }) => guess.after) };
+  const answer = { truth, after: told(({ guess }) => guess.after), ...(isPlace ? { heat: heatOfRow(facts) } : {}) };
+  return { scene, question, told: answer };
 }
