@@ -7,8 +7,11 @@ import { FIRST_WAY } from "../core/ways.js";
 import { makeCanvas, sayMath, show } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
+import { handOver } from "../lens/saving.js";
+import { canAsk } from "../lens/shown.js";
 import { factsOfStory, wholeLayers } from "./facts.js";
 import { drawFigure, photoAs } from "./figures.js";
+import { farthest, notebookOf } from "./notebook.js";
 import { createOver, drawOver } from "./over.js";
 import { askedByScene, codeOf, judged, SCENE_COUNT, sceneAt, truthOf } from "./scenes.js";
 import { storyWords } from "./words.js";
@@ -293,9 +296,41 @@ export function createStory(lens, see, { language, way, klass }) {
       box.append(said);
     }
     if (n === 1 && guessed && !story.facts.leads) box.append(storyButton(words("cat"), () => way.cat()));
-    if (n === SCENE_COUNT && guessed) box.append(storyButton(words("lab"), () => way.lab()));
+    if (n === SCENE_COUNT && guessed) writeEnd(box);
     const lesson = guessed && way.lesson(scene.lesson);
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
+  }
+
+  // The code is run where there is a server, taken along from everywhere.
+  function writeEnd(box) {
+    const { layer, head, patch, pack } = story.facts;
+    const status = document.createElement("p");
+    status.className = "story-ran";
+    const run = storyButton(words("run"), async () => {
+      status.textContent = words("runs");
+      const query = patchText(patch, pack.columns);
+      const asked = { layer, head: pack.headNumbers[head], query };
+      try {
+        const { torch, full, halves } = await data.host.source.ran(data.main.trace, asked);
+        const apart = (row) => farthest(row, story.facts.row).toExponential(0).replace("-", "−");
+        status.textContent = words("ranSo", { torch, full: apart(full), halves: apart(halves) });
+      } catch (error) {
+        status.textContent = error.says ?? String(error);
+      }
+    });
+    const take = storyButton(words("notebook"), () => {
+      const { model } = way.place();
+      const code = codeOf(story.facts, way.place());
+      const photograph = smallPhotograph().toDataURL("image/jpeg", 0.8);
+      const text = JSON.stringify(notebookOf(story.facts, { model, code, photograph }), null, 1);
+      handOver(new File([text], "attention.ipynb", { type: "application/x-ipynb+json" }));
+    });
+    box.append(
+      ...(canAsk(data, "ran") ? [run] : []),
+      take,
+      storyButton(words("lab"), () => way.lab()),
+      status,
+    );
   }
 
   function linkOf(said, { href, go }) {

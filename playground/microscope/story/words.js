@@ -149,6 +149,13 @@ export const STORY_WORDS = {
       "look for yourself: open your own photo, or the lessons.",
     ],
     lab: "Open this in Lab",
+    run: "Run it",
+    runs: "It runs…",
+    ranSo: [
+      "PyTorch {torch} ran it: from the drawn row it differs by at most {halves}, with the numbers of 16 bits that are",
+      "here, and by {full} with those of 32.",
+    ],
+    notebook: "Take it along as a notebook",
   },
   de: {
     story: "Die Geschichte",
@@ -298,6 +305,13 @@ export const STORY_WORDS = {
       "PyTorch. Sehen Sie dann selbst: Öffnen Sie Ihr eigenes Foto, oder die Lektionen.",
     ],
     lab: "Im Labor öffnen",
+    run: "Ausführen",
+    runs: "Es läuft…",
+    ranSo: [
+      "PyTorch {torch} hat es ausgeführt: Von der gezeichneten Zeile weicht es höchstens um {halves} ab, mit den Zahlen",
+      "von 16 Bit, die hier liegen, und um {full} mit denen von 32.",
+    ],
+    notebook: "Als Notebook mitnehmen",
   },
 };
 
