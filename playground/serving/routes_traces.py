@@ -1,5 +1,5 @@
-"""A trace as a resource: what it is, its layers, features, flows, the names of its heads, the story's row, what another scale
-changes.
+"""A trace as a resource: what it is, its layers, features, flows, the names of its heads, the story's row, what another
+scale changes.
 
 A sample's trace lies under an address with the digest of all that it is made of, and every cache may keep it. A trace
 of somebody's own picture is for who has the key.

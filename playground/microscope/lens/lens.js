@@ -19,7 +19,7 @@
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, {scale, cut}, {signal}), // the trace of the whole pass with another scale, or with cuts
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
-//       ran(trace, {layer, head, query}, {signal}), // {torch, full, halves}: a row by PyTorch, from what has how many bits
+//       ran(trace, {layer, head, query}, {signal}), // {torch, full, halves}: a row by PyTorch, from 32 and 16 bits
 //       keeps, keepsPictures,                 // bytes of packs, and pictures, that stay: see asking.js
 //     },                                      // each gives a promise, which is not waited for once it is aborted
 //     view:     {…},                          // see core/view.js for keys and defaults

@@ -78,8 +78,8 @@ function handedOver(pack, layer, head, row) {
   });
 }
 
-// Three tokens as books of a library: the partner; of those that get most, the one with the shortest value, easy to find
-// and little inside; the one whose key fits the query least. [{kind, token, k, score, share, length}]
+// Three tokens as books of a library: the partner; of those that get most, the one with the shortest value, easy to
+// find and little inside; the one whose key fits the query least. [{kind, token, k, score, share, length}]
 function booksOf(pack, layer, head, asks, hears, row) {
   const { norms } = layerOf(pack, layer);
   const lengths = norms?.subarray(head * pack.tokens, (head + 1) * pack.tokens);

@@ -7,8 +7,8 @@ import { dialToScale } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { fitCanvas, sayMath } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
+import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./facts.js";
-import { filledIn } from "./words.js";
 
 const ENLARGED = 168; // px: one patch
 const HEAD_WIDE = 92; // px

@@ -14,8 +14,8 @@ export function createOver(place) {
   return svg;
 }
 
-// over: {marks, grid, places, rings: how many, still: at once, everybody, at: a patch that is heard} of a scene or null;
-// `revealed`: the place may be shown.
+// over: {marks, grid, places, rings: how many, still: at once, everybody, at: a patch that is heard} of a scene or
+// null; `revealed`: the place may be shown.
 export function drawOver(svg, over, { pack, patch, partner }, revealed) {
   svg.replaceChildren();
   if (!over) return;

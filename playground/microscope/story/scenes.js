@@ -146,7 +146,7 @@ const SAID = {
     const after = say("after11");
     return {
       guess: { kind: "number", asks: say("ask11"), low: 0, high: last, truth, after },
-      figure: { kind: "layers", layers, first: truth, asker: askerOf(facts, say) },
+      figure: { kind: "layers", layers, first: truth, asker: askersOf(facts, say) },
       over: { marks: true },
       lesson: "block",
     };
@@ -177,7 +177,7 @@ const bookWords = (say) => ({
 const knobWords = (say) => ({ volume: say("knobVolume"), largest: say("knobLargest"), clips: say("knobClips") });
 
 // Only where the model has a class token.
-const askerOf = ({ pack, patch }, say) =>
+const askersOf = ({ pack, patch }, say) =>
   pack.prefix.includes("cls")
     ? { query: patchText(patch, pack.columns), words: { square: say("askSquare"), cls: say("askClass") } }
     : null;

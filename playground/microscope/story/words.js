@@ -1,5 +1,6 @@
 // All that the story says, one table a language; a long text stands in several lines. Holes are filled with numbers of
 // the picture on view. No DOM in here.
+import { filledIn } from "../see/words.js";
 
 export const STORY_WORDS = {
   en: {
@@ -308,8 +309,8 @@ export const STORY_WORDS = {
     run: "Ausführen",
     runs: "Es läuft…",
     ranSo: [
-      "PyTorch {torch} hat es ausgeführt: Von der gezeichneten Zeile weicht es höchstens um {halves} ab, mit den Zahlen",
-      "von 16 Bit, die hier liegen, und um {full} mit denen von 32.",
+      "PyTorch {torch} hat es ausgeführt: Von der gezeichneten Zeile weicht es höchstens um {halves} ab, mit den",
+      "Zahlen von 16 Bit, die hier liegen, und um {full} mit denen von 32.",
     ],
     notebook: "Als Notebook mitnehmen",
   },
@@ -318,5 +319,3 @@ export const STORY_WORDS = {
 export const storyText = (language, key) => [STORY_WORDS[language][key]].flat().join(" ");
 
 export const storyWords = (language, key, filled) => filledIn(storyText(language, key), filled);
-
-export const filledIn = (text, filled = {}) => text.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);

@@ -121,7 +121,7 @@ test("every guess can reach what is true, and its truth is right", () => {
   }
 });
 
-test("the volume: silent it is even, at the model's own it is the row, and it clips only when one takes nearly all", () => {
+test("the volume: silent it is even, at the model's own it is the row, and it clips when one takes nearly all", () => {
   const even = sharesAt(facts, 0, pack.tokens);
   for (const share of even.shares) near(share, 1 / pack.tokens);
   assert.ok(!even.clips);
