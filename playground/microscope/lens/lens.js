@@ -82,6 +82,7 @@ import { effectiveNumber, holds, holdsAll } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { collectRefs, say } from "../drawing/dom.js";
+import { explainWords } from "../drawing/explain.js";
 import { aimedPair, bindSums } from "./arithmetic.js";
 import { askForMissing, bring, bringBest, dropOld, stopAsking } from "./asking.js";
 import { buildHeads, showChoices } from "./choices.js";
@@ -223,6 +224,7 @@ function followThePage(lens) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
   window.addEventListener("resize", () => refresh(lens), { signal });
   bindKeys(lens, signal);
+  explainWords(root, signal);
   document.addEventListener("fullscreenchange", () => leavePresenting(lens), { signal });
   document.addEventListener("pointerdown", (event) => pressOutside(page, event), { signal, capture: true });
   return () => {
