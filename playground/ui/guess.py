@@ -3,8 +3,8 @@ keeps what was guessed and shows what was held back until then; no guess is sent
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Hashable
+from contextlib import AbstractContextManager
 
 import streamlit as st
 
@@ -12,28 +12,13 @@ from playground.lessons.questions import Question, plain
 from playground.lessons.registry import QUESTIONS
 from playground.ui.components import component
 
-state = st.session_state
-
 
 def ask(question: Question, context: Hashable = "", afresh: bool = False) -> None:
     """Another `context`, such as another picture, makes it a new question: who has guessed it once sees the answer and
     may guess again, or is asked `afresh` where the answer is all that there is to see."""
     assert question.id in QUESTIONS, question.id
-    if "gathered" in state:
-        state.gathered.append(plain(question))
-        return
     more = {"context": str(context), "afresh": afresh}
     component("guess", "lessons/guess.js", "lessons/guess.css")(key=f"guess_{question.id}", data=plain(question) | more)
-
-
-@contextmanager
-def gathered() -> Iterator[list]:
-    """What is asked meanwhile is not drawn, but gathered, for a file."""
-    state.gathered = found = []
-    try:
-        yield found
-    finally:
-        del state["gathered"]
 
 
 def after(id: str) -> AbstractContextManager:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from playground.figures import teaching as printed
 from playground.lessons import teaching
-from playground.lessons.settings import Setting
+from playground.lessons.settings import Setting, Written
 from playground.serving import ledger, queue
 from playground.serving.here import Here
 from playground.ui import teach_slides
@@ -19,7 +19,8 @@ state = st.session_state
 PARTS = {"plan": "A plan", "notes": "What students say", "print": "To print", "quiz": "Quiz"}
 SETTINGS = {
     "part": Setting.of("plan", PARTS),
-    "minutes": Setting.of(45, teaching.PLANS),
+    "minutes": Setting.of(45, (*teaching.PLANS, teaching.OWN)),
+    "scenes": Written("-".join(teaching.PLANS[45]), pattern=teaching.WRITTEN),
     "links": Setting.of("full", ("full", "class")),
 }
 SHEETS = {
@@ -55,12 +56,17 @@ def parts() -> None:
 
 def plan(here: Here) -> None:
     left, right = st.columns(2)
-    left.segmented_control("Minutes", teaching.PLANS, key="minutes", required=True)
+    left.segmented_control(
+        "Minutes", (*teaching.PLANS, teaching.OWN), key="minutes", required=True,
+        format_func=lambda minutes: str(minutes or "your own"),
+    )  # fmt: skip
     right.segmented_control(
         "Links open", ("full", "class"), key="links", required=True,
         format_func={"full": "the whole page", "class": "the scene alone, for a class"}.get,
     )  # fmt: skip
-    scenes = teaching.PLANS[state.minutes]
+    if state.minutes == teaching.OWN:
+        pick()
+    scenes = teaching.plan(state.minutes, state.scenes)
     lines, at = [], 0
     for scene in scenes:
         lines.append(
@@ -78,7 +84,26 @@ def plan(here: Here) -> None:
         "The story with a code for phones: they guess, without an account, and nobody’s guess has a name. *Reveal* "
         "shows all of them, then the truth. It is in memory only, and ends with *End* or after four hours."
     )
-    teach_slides.offer(here)
+    teach_slides.offer(here, scenes)
+
+
+def pick() -> None:
+    """A plan of one's own: its scenes, in the order in which they are picked. The address keeps it."""
+    st.multiselect(
+        "Scenes, in your order", teaching.SCENES, [one for one in state.scenes.split("-") if one in teaching.SCENES],
+        key="picked", format_func=title_of, on_change=take,
+    )  # fmt: skip
+    minutes = sum(scene.minutes for scene in teaching.plan(teaching.OWN, state.scenes))
+    st.caption(f"{minutes} minutes. The address of this page keeps the plan: send it, or set a bookmark.")
+
+
+def title_of(key: str) -> str:
+    scene = teaching.SCENES[key]
+    return f"Story {scene.story}: {scene.title}" if scene.story else scene.title
+
+
+def take() -> None:
+    state.scenes = "-".join(state.picked) or "1"
 
 
 def notes() -> None:

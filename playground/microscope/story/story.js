@@ -29,7 +29,7 @@ const FOOT = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
 // way: {at(): the scene's number or 0, go(n): to another, 0 ends it, lesson(name): {title, go()} of a page,
-// place(): {model, sample} as in an address, cat(): opens the cat in the story, lab()}
+// place(): {model, sample} as in an address, cat(): opens the cat in the story, lab(); in a file there is neither}
 // klass: a class that guesses together, see shell/classway.js: its state, its bar, its board
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
@@ -295,7 +295,7 @@ export function createStory(lens, see, { language, way, klass }) {
       said.append(more);
       box.append(said);
     }
-    if (n === 1 && guessed && !story.facts.leads) box.append(storyButton(words("cat"), () => way.cat()));
+    if (n === 1 && guessed && !story.facts.leads && way.cat) box.append(storyButton(words("cat"), () => way.cat()));
     if (n === SCENE_COUNT && guessed) writeEnd(box);
     const lesson = guessed && way.lesson(scene.lesson);
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
@@ -328,7 +328,7 @@ export function createStory(lens, see, { language, way, klass }) {
     box.append(
       ...(canAsk(data, "ran") ? [run] : []),
       take,
-      storyButton(words("lab"), () => way.lab()),
+      ...(way.lab ? [storyButton(words("lab"), () => way.lab())] : []),
       status,
     );
   }
