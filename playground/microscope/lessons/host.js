@@ -274,14 +274,15 @@ function mountedScript(place, name, lesson, left, told, then = () => {}) {
   root.className = box;
   root.dataset[box] = "";
   within.append(root);
-  const coming = Promise.all([here ? { default: here } : import(lesson.fileAt(script)), styles && lesson.read(styles)]).then(
-    ([{ default: mount }, text]) => {
-      const sheet = new CSSStyleSheet();
-      if (text) sheet.replaceSync(new TextDecoder().decode(text));
-      within.adoptedStyleSheets = [sheet];
-      return mount;
-    },
-  );
+  const coming = Promise.all([
+    here ? { default: here } : import(lesson.fileAt(script)),
+    styles && lesson.read(styles),
+  ]).then(([{ default: mount }, text]) => {
+    const sheet = new CSSStyleSheet();
+    if (text) sheet.replaceSync(new TextDecoder().decode(text));
+    within.adoptedStyleSheets = [sheet];
+    return mount;
+  });
   const setStateValue = (setting, value) => {
     const changes = setting === "settings" ? value : { [setting]: value };
     const known = Object.entries(changes).filter(([one]) => one in lesson.settings);
