@@ -92,7 +92,7 @@ SCENES = {
     ),
     "11": _told(
         11, 4, "Layers",
-        "Norm, sum, MLP, layer after layer. The old token is always added: the residual. Guess, then ask the class token.",
+        "Norm, sum, MLP in every layer. The old token is always added: the residual. Guess; then ask the class token.",
     ),
     "12": _told(
         12, 4, "What it is not",
