@@ -27,6 +27,7 @@ from playground.lessons.parts import (
     Wait,
     When,
     Words,
+    think,
 )  # fmt: skip
 from playground.lessons.pictures import small
 from playground.lessons.questions import Lines, Mark, Number, Question, Series
@@ -195,7 +196,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
             ("a smaller logit, a smaller loss", "−log p grows as p falls."),
         ),
     )
-    yield Exercise(
+    yield think(
         "A program calls `model.eval()` before it shows a picture. Why?",
         "While training, dropout sets random numbers to 0: two passes differ. `eval()` switches that off, and the "
         "statistics of the batch; gradients are switched off by `torch.no_grad()`.",

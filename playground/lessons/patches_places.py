@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Row, Slider, When, Words
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Row, Slider, When, Words, think
 from playground.lessons.questions import Pictures, Question, of_choice
 from playground.pack import eight_bits, pack, unpack
 from playground.pack.schema import FORMAT
@@ -206,7 +206,7 @@ def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
                  "Another order alone changes nothing, as long as no position is added."),
             ],
         ),
-        Exercise(
+        think(
             "A convolution has no table of positions. Why does it not need one?",
             "Its parameters belong to directions: this one for the pixel above, that one for the pixel at the left. "
             "Attention’s weights are computed from the tokens alone.",

@@ -21,6 +21,7 @@ from playground.lessons.parts import (
     Wait,
     When,
     Words,
+    think,
 )
 from playground.lessons.pictures import end_of, table_of
 from playground.lessons.questions import Question, of_choice
@@ -254,12 +255,12 @@ def exercises() -> Iterator[Part]:
             if other != right
         ],
     )
-    yield Exercise(
+    yield think(
         "With width 512 and 8 heads, why are the scores divided by √64 and not by √512?",
         "A head’s query has d_k = 512 / 8 = 64 numbers. A sum of 64 independent products has √64 = 8 times the "
         "standard deviation of one.",
     )
-    yield Exercise(
+    yield think(
         "Which numbers of a shape are the same in every step? And in which steps does one token’s result depend on "
         "other tokens?",
         "The batch and the tokens. Tokens meet in three steps: QKᵀ compares each query with every key; the softmax "

@@ -28,6 +28,7 @@ from playground.lessons.parts import (
     Wait,
     When,
     Words,
+    think,
 )  # fmt: skip
 from playground.lessons.pictures import lit, outlined, small
 from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, of_choice
@@ -266,7 +267,7 @@ def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
             ("both", "The kernel’s were learned, and stay what they are."),
         ),
     )
-    yield Exercise(
+    yield think(
         "A network must count the windows of a house, wherever they are. Which bias helps?",
         "Sharing parameters over all places. Both have it, in the kernel or in W_Q, W_K, W_V. Locality helps to find a "
         "window; to *count*, far places have to be brought together.",
