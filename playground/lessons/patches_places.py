@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Row, Slider, When, Words, think
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Part, Row, Slider, When, Words, think
 from playground.lessons.questions import Pictures, Question, of_choice
 from playground.pack import eight_bits, pack, unpack
 from playground.pack.schema import FORMAT
@@ -61,7 +61,7 @@ def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
     header, arrays = unpack(blob)
     if header["kind"] != "none":
         yield Drawing("positions", blob, ("place",))
-    yield Words(told(header))
+    yield Fold("More: how these came about", Words(told(header)))
     yield Exercise(
         "Show the sinusoidal positions, and point at a place. Which is more alike: the place beside it "
         "or the one below?",

@@ -236,9 +236,8 @@ def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
     yield Ask(parameters_question(width), str(width))
     yield Choice("reads", "Look at", READS)
-    yield Wait("Running the network on this picture …")
     yield from side_by_side(subject, chosen.reads)
-    yield Table(
+    yield Fold("More: bias by bias", Table(
         ("", "convolution", "attention"),
         (
             ("**locality**", "reads k × k neighbours, nothing else", "may read every patch"),
@@ -249,7 +248,7 @@ def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
              "without positions it shifts along too, if the same patches are there; with them this is not built in"),
             ("**shuffled patches**", "another answer", "without positions, the same answers, shuffled along"),
         ),
-    )  # fmt: skip
+    ))  # fmt: skip
     yield Words(
         "A bias helps if it is true of the pictures. In the ViT paper, trained on ImageNet’s 1.3 million pictures "
         "alone, ViTs stay below convolutional networks of their size; with 300 million they are ahead: attention’s "

@@ -149,9 +149,9 @@ def megaphone(seen, layer: int, head: int, token: int) -> Words:
 
 
 def lengths(subject: Subject) -> Iterator[Part]:
-    yield Words("**Tokens that stand out.** " + lengths_in_words(subject))
     yield Fold(
-        "More: outliers and registers",
+        "More: tokens that stand out, outliers and registers",
+        Words(lengths_in_words(subject)),
         Words(
             "In large models the vector of some patches of even ground becomes about ten times as long: there the "
             "model keeps what belongs to no place. **Registers**, spare tokens without a place, take that over (Darcet "
