@@ -54,7 +54,8 @@ def flat(parts: Iterable[dict]) -> Iterator[dict]:
     """Without rows: what stands in one comes one after the other."""
     for part in parts:
         if part["kind"] == "row":
-            yield from flat(part["parts"])
+            held = {name: part[name] for name in ("after",) if name in part}  # until its question was guessed
+            yield from (one | held for one in flat(part["parts"]))
         else:
             yield part
 
