@@ -36,7 +36,7 @@ def test_the_code_of_the_story_gives_the_row_that_is_drawn():
 
 NOTEBOOK = """
 import { unpack } from "./playground/microscope/core/core.js";
-import { factsOfStory } from "./playground/microscope/story/facts.js";
+import { factsOfStory } from "./playground/microscope/story/scenes.js";
 import { notebookOf } from "./playground/microscope/story/notebook.js";
 const { bytes, at, place } = JSON.parse(await new Response(process.stdin).text());
 const pack = unpack(Uint8Array.from(Buffer.from(bytes, "base64")));

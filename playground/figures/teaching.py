@@ -29,7 +29,6 @@ from playground.assets import TEACHING
 from playground.figures.bundle import bundle, stylesheet
 from playground.figures.drawing.sheet import house_style
 from playground.lessons import teaching
-from playground.lessons.scripts import SCRIPTS
 from playground.lessons.teaching import ASKS, NOTES, PLANS, TOKENS, VALUES
 
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
@@ -256,8 +255,19 @@ class Slide:
 
 
 @dataclass(frozen=True)
+class Mounted:
+    """What draws a part of a lesson."""
+
+    code: str  # a module whose default mounts it
+    styles: str
+    box: str  # the element's class, and its data-attribute
+    look: str = ""  # one more class
+
+
+@dataclass(frozen=True)
 class Deck:
     slides: Sequence[Slide]
+    scripts: Mapping[str, Mounted]
     story: str = ""  # the HTML of the frame in which the story lives, see `story` of playground/figures/html.py
     files: Mapping[str, str] = field(default_factory=dict)  # base64 of what drawings read
 
@@ -265,9 +275,10 @@ class Deck:
 def page(title: str, deck: Deck) -> str:
     """The HTML. The policy allows the story's script too: a frame in a page obeys the page's policy."""
     kinds = kinds_of(deck)
-    files = {**deck.files, **{f"{name}.css": _text(stylesheet(*SCRIPTS[name].styles).encode()) for name in kinds}}
-    scripts = {name: {"styles": f"{name}.css", "box": SCRIPTS[name].box} for name in kinds}
-    own = [*map(_mounting, kinds), bundle("lessons/slides.js")]
+    mounted = {name: deck.scripts[name] for name in kinds}
+    files = {**deck.files, **{f"{name}.css": _text(one.styles.encode()) for name, one in mounted.items()}}
+    scripts = {name: {"styles": f"{name}.css", "box": one.box, "look": one.look} for name, one in mounted.items()}
+    own = [*(_mounting(name, one.code) for name, one in mounted.items()), bundle("lessons/slides.js")]
     allowed = [*own, bundle("shell/lecture.js")] if deck.story else own
     told = {"slides": [asdict(slide) for slide in deck.slides], "story": deck.story, "files": files, "scripts": scripts}
     return PAGE.format(
@@ -299,10 +310,9 @@ def kinds_of(deck: Deck) -> list[str]:
     return sorted(found)
 
 
-def _mounting(name: str) -> str:
+def _mounting(name: str, code: str) -> str:
     """A script that hosts import, as one that says where it is: a file has no address to import it from."""
-    mounts = f"(globalThis.mounts ??= {{}}).{name} = "
-    return re.sub(r"^export default ", mounts, bundle(f"lessons/{name}.js"), flags=re.MULTILINE)
+    return re.sub(r"^export default ", f"(globalThis.mounts ??= {{}}).{name} = ", code, flags=re.MULTILINE)
 
 
 def _digest(text: str) -> str:

@@ -11,9 +11,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground import samples
-from playground.lessons.colours import QUERY, VALUE
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import (
+    QUERY,
+    VALUE,
     Ask,
     Chart,
     Choice,
@@ -36,7 +37,7 @@ from playground.pictures.jpegs import as_jpeg
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from playground.lessons.known import Example
+    from playground.analysis.block import Example
     from playground.tracing import Trace
     from playground.vit import Config
 
@@ -64,7 +65,7 @@ class Answered:
 def answered(subject: Subject) -> Generator[Part, None, Answered]:
     """The chosen picture in the chosen model. In another model where that one names nothing. On another picture where
     the answer is known to be wrong, or where nobody can know it and the model is ours, which learned from drawings."""
-    from playground.lessons.known import FOUND, best, true_labels
+    from playground.analysis.block import FOUND, best, true_labels
 
     meanwhile = Picture(as_jpeg(small(subject.image)))
     if not subject.has("classes"):
@@ -97,7 +98,7 @@ def with_labels(c: Config) -> list[str]:
 
 def judged(subject: Subject) -> Example | None:
     """How right the model's answer is; None for a person's own picture, whose labels nobody knows."""
-    from playground.lessons import known
+    from playground.analysis import block
 
     name = subject.sample_name
 
@@ -106,7 +107,7 @@ def judged(subject: Subject) -> Example | None:
         if name is None:
             return None
         with subject.turns() as give_way:
-            return known.judged(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
+            return block.judged(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
 
     return subject.kept("judged", work)
 
@@ -345,13 +346,13 @@ TOPS = {"fine": "as in fine-tuning: one matrix", "pre": "as in pre-training: a h
 
 def pretraining(one: Answered, top: str) -> Iterator[Part]:
     from playground.analysis import block
-    from playground.lessons import conventions
+    from playground.lessons import experiments
 
     width, classes = one.config.width, len(one.labels)
     hidden, matrix = block.pretraining_head(width, classes)
     has = "This model still has it." if one.config.pre_logits else "This model has the matrix alone."
     yield Choice("top", "The head", TOPS)
-    shapes = conventions.answering(top, width, classes)
+    shapes = experiments.answering(top, width, classes)
     yield Table(("", "shape"), [(what, " × ".join(f"{n:,}" for n in shape)) for what, shape in shapes])
     yield Words(
         "**The pre-training head.** For pre-training the paper put a hidden layer with tanh before the matrix: here "

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from playground.lessons.block_answer import READ, Answered, answered, shown
-from playground.lessons.colours import QUERY
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.parts import After, Ask, Part, Picture, Row, Wait, Words
+from playground.lessons.parts import QUERY, After, Ask, Part, Picture, Row, Wait, Words
 from playground.lessons.pictures import lit, small
 from playground.lessons.questions import Lines, Number, Question, Series
 

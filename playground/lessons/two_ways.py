@@ -9,10 +9,13 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground import samples
-from playground.lessons.colours import CONVOLUTION, QUERY, VALUE, WEIGHTS
 from playground.lessons.heads_numbers import measuring
-from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
+    CONVOLUTION,
+    QUERY,
+    VALUE,
+    WEIGHTS,
     After,
     Ask,
     Chart,
@@ -32,7 +35,6 @@ from playground.lessons.parts import (
 )  # fmt: skip
 from playground.lessons.pictures import lit, outlined, small
 from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, of_choice
-from playground.lessons.settings import Setting
 from playground.pictures.jpegs import data_url
 
 if TYPE_CHECKING:
@@ -277,8 +279,7 @@ READS = {"may": "what may be read", "here": "what is mixed", "other": "what is m
 
 
 def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
-    """The same place, through a 3 × 3 kernel and through attention: the kernel's shares are parameters, attention's are
-    computed of the picture."""
+    """The same place, through a 3 × 3 kernel and through attention, whose shares are computed of the picture."""
     import torch
 
     another = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
@@ -289,8 +290,7 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     kernel = torch.zeros(rows, columns)
     kernel[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
     asks = torch.ones(rows, columns) if reads == "may" else seen.on_grid(seen.row(layer, head, spot))
-    cut = small(one.image)
-    says = "may read" if reads == "may" else "mixes"
+    cut, says = small(one.image), "may read" if reads == "may" else "mixes"
     yield Row(
         Picture(lit(cut, kernel, spot), f"a 3 × 3 kernel {says} nine patches, with the same nine numbers everywhere"),
         Picture(lit(cut, asks, spot), f"attention, layer {layer}, head {head}, {says} all {rows * columns:,}"),

@@ -8,7 +8,7 @@ from functools import cache
 import streamlit as st
 
 from playground.figures.bundle import stylesheet
-from playground.ui import guess
+from playground.ui import lesson
 from playground.ui.lifespan import once_per_server
 from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
 
@@ -55,5 +55,5 @@ def frame() -> None:
 @cache
 def _style():
     """As a component it is there before the microscope. What st.html brings comes later, and the page jumps."""
-    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + guess.held_back() + stylesheet(DROPPING)
+    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + lesson.held_back() + stylesheet(DROPPING)
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

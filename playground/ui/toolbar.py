@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.models.names import plain_name
-from playground.serving import models, pictures, previews, routes_samples, scripts
+from playground.serving import models, pictures, routes_figures, routes_samples, scripts
 from playground.serving.hosts import path_of
 from playground.ui import streamlit_private
 from playground.ui.components import APP, APP_STYLES, SHARED, app_component
@@ -138,7 +138,7 @@ async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> N
         page = STREAMLITS_OWN.sub(rb"<template data-later>\g<0></template>", html, count=1)
         request = Request(scope)
         root = str(request.url.replace(query="")).rpartition("/")[0]
-        before = previews.tags(request.query_params, f"{root}/") + before
+        before = routes_figures.preview_tags(request.query_params, f"{root}/") + before
     page = page.replace(b"<title>", f"{before}<title>".encode(), 1)
     headers = MutableHeaders(scope=start)
     headers.add_vary_header("Accept-Encoding")

@@ -5,6 +5,7 @@ import re
 
 from playground.figures import teaching
 from playground.lessons.questions import Choice, Question, plain
+from playground.ui.teach import mounted
 
 ASKED = plain(Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a", "So.", tempting=(("b", "no"),)))
 PARTS = [{"kind": "ask", "question": ASKED, "context": "", "afresh": True}]
@@ -14,7 +15,7 @@ def made(story: str = "") -> str:
     slides = [teaching.Slide("One", "minute 0 to 5", "Say nothing.", lesson={"settings": {}, "parts": PARTS})]
     if story:
         slides.append(teaching.Slide("Two", "", "", story=8))
-    return teaching.page("Attention & <more>", teaching.Deck(slides, story))
+    return teaching.page("Attention & <more>", teaching.Deck(slides, mounted(), story))
 
 
 def test_what_is_shown_is_in_the_file_as_data():
@@ -23,7 +24,7 @@ def test_what_is_shown_is_in_the_file_as_data():
     (slide,) = deck["slides"]
     assert slide["lesson"]["parts"][0]["question"]["asks"] == ASKED["asks"]
     assert (slide["title"], slide["notes"], slide["story"]) == ("One", "Say nothing.", 0)
-    assert deck["scripts"] == {"guess": {"styles": "guess.css", "box": "guess"}}
+    assert deck["scripts"] == {"guess": {"styles": "guess.css", "box": "guess", "look": ""}}
     assert "guess.css" in deck["files"]
 
 
@@ -40,7 +41,7 @@ def test_nothing_is_asked_of_anybody():
 def test_the_scripts_of_all_that_a_slide_draws_are_in_the_file_and_no_other():
     each = {"kind": "each", "by": ["a"], "of": {"1": {"kind": "drawing", "name": "push"}}}
     lesson = {"settings": {}, "parts": [*PARTS, each]}
-    deck = teaching.Deck([teaching.Slide("", "", "", lesson=lesson)])
+    deck = teaching.Deck([teaching.Slide("", "", "", lesson=lesson)], mounted())
     assert teaching.kinds_of(deck) == ["guess", "push"]
     page = teaching.page("", deck)
     assert "(globalThis.mounts ??= {}).push = function" in page

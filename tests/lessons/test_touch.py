@@ -9,7 +9,7 @@ from torch import nn
 
 from lessons.playing import flat, kept, meadow, parts_of
 from playground.analysis import block, two_ways
-from playground.lessons import conventions, fused, listing
+from playground.lessons import experiments, listing
 from playground.lessons.parts import Chart, Choice, Picture, Table, Words, plain_parts
 from playground.lessons.registry import LESSONS
 
@@ -62,7 +62,7 @@ def test_one_hot_times_the_matrix_is_the_row_that_is_drawn():
 
 
 def test_the_pre_training_head_has_a_hidden_layer_and_the_other_has_not():
-    fine, pre = (dict(conventions.answering(which, 384, 1000)) for which in ("fine", "pre"))
+    fine, pre = (dict(experiments.answering(which, 384, 1000)) for which in ("fine", "pre"))
     assert fine["logits"] == pre["logits"] == (1, 1000)
     assert pre["W of the hidden layer"] == (384, 384)
     hidden, matrix = block.pretraining_head(384, 1000)
@@ -71,26 +71,26 @@ def test_the_pre_training_head_has_a_hidden_layer_and_the_other_has_not():
 
 
 def test_a_bias_of_queries_changes_weights_one_of_values_mixtures_and_one_of_keys_nothing():
-    weights, mixed = conventions.biased("none")
+    weights, mixed = experiments.biased("none")
     changed = {
         which: [not torch.allclose(new, old, atol=1e-5) for new, old in zip(both, (weights, mixed), strict=True)]
-        for which, both in ((which, conventions.biased(which)) for which in ("query", "key", "value"))
+        for which, both in ((which, experiments.biased(which)) for which in ("query", "key", "value"))
     }
     assert changed == {"query": [True, True], "key": [False, False], "value": [False, True]}
 
 
 @pytest.mark.parametrize("heads", [1, 5, 8])
 def test_heads_of_full_width_cost_more_each_and_shared_ones_nothing(heads):
-    full, shared = conventions.parameters_of_heads(heads)
+    full, shared = experiments.parameters_of_heads(heads)
     made = [nn.Linear(3, 9, bias=False) for _ in range(heads)] + [nn.Linear(3 * heads, 3, bias=False)]
     assert full == sum(p.numel() for one in made for p in one.parameters())
     assert shared == sum(p.numel() for p in nn.MultiheadAttention(3, 1, bias=False).parameters())
-    assert dict(conventions.full_heads(heads=heads))["W_msa"] == (3, 3 * heads)
+    assert dict(experiments.full_heads(heads=heads))["W_msa"] == (3, 3 * heads)
 
 
 @pytest.mark.parametrize(("side", "cut"), [(128, 16), (64, 32), (224, 8)])
 def test_the_table_of_a_picture_has_a_row_for_each_patch(side, cut):
-    *_, (_, tokens) = conventions.patches(side, cut)
+    *_, (_, tokens) = experiments.patches(side, cut)
     assert tokens == ((side // cut) ** 2, 32)
     says = " ".join(one.text for one in shown("shapes", "walk", Words, side=side, cut=cut))
     assert f"(**{tokens[0]}, 32**)" in says
@@ -117,7 +117,7 @@ def test_the_line_beside_julia_gives_these_numbers():
     weights = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     expected = {"scores": scores, "weights": weights, "mixture": weights @ v}
     for step, numbers in expected.items():
-        python, julia, made = fused.line_by_line(step)
+        python, julia, made = experiments.line_by_line(step)
         np.testing.assert_allclose(made.numpy(), numbers, atol=1e-12)
         assert python.split()[0] == julia.split()[0]  # both name it, or return it
 

@@ -10,10 +10,10 @@ from waiting import PATIENCE, until
 
 from playground.analysis import block
 from playground.analysis.ablation import addition, passes_of_addition, without
-from playground.analysis.contribution import differing
+from playground.analysis.heads import differing
 from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
-from playground.lessons import fused
+from playground.lessons import experiments
 from playground.serving import asker, effort, models, queue, traces
 from playground.serving.queue import Queue
 
@@ -25,7 +25,7 @@ MANY = {
     "differing": differing,
     "sharpness": lambda seen, give_way: sharpness(seen, 1.0, give_way),
     "rollout": lambda seen, give_way: seen.rollout(None, give_way),
-    "the fused kernel": lambda seen, give_way: fused.measure(8, give_way=give_way),
+    "the fused kernel": lambda seen, give_way: experiments.measure(8, give_way=give_way),
 }
 
 

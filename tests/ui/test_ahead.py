@@ -19,7 +19,7 @@ from playground.ui.toolbar import Ahead
 
 PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
 OURS = re.compile(r'<script type="module" async src="\./(.*?)" data-toolbar="(.*?)"></script>')
-TOLD = re.compile(r'(?:<meta property="(?:og|twitter):[^>]*>\n?)+')  # to other programs: serving/previews.py
+TOLD = re.compile(r'(?:<meta property="(?:og|twitter):[^>]*>\n?)+')  # to other programs: serving/routes_figures.py
 WAITING = re.compile(r"<template data-later>(.*?)</template>", re.DOTALL)
 
 

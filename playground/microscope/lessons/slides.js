@@ -4,7 +4,7 @@
 //
 // In the page: <script type="application/json" id="slides"> {slides: [{title, minutes, notes, story: the scene's number
 // or 0, lesson: null or {settings: {name: {default, options, now}}, parts: as lessons/host.js plays them}}], story: the
-// frame's HTML, files: {name: base64}, scripts: {name: {styles, box}}}; the scripts stand in globalThis.mounts.
+// frame's HTML, files: {name: base64}, scripts: {name: {styles, box, look}}}; the scripts stand in globalThis.mounts.
 
 import { markedWords } from "../drawing/listing.js";
 import { playParts } from "./host.js";

@@ -1,5 +1,6 @@
 // The story: twelve scenes about one square of the photograph on view, from where it looks to what its shares are not.
 // It is told beside the picture of See, in whose place nothing moves; every number is of the picture that is shown.
+
 import { patchAt, patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
 import { DEFAULT_VIEW } from "../core/view.js";
@@ -8,12 +9,10 @@ import { makeCanvas, sayMath, show } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
 import { handOver } from "../lens/saving.js";
-import { canAsk } from "../lens/shown.js";
-import { factsOfStory, wholeLayers } from "./facts.js";
-import { drawFigure, photoAs } from "./figures.js";
+import { canAsk } from "../lens/state.js";
+import { createOver, drawFigure, drawOver, photoAs } from "./figures.js";
 import { farthest, notebookOf } from "./notebook.js";
-import { createOver, drawOver } from "./over.js";
-import { askedByScene, codeOf, judged, SCENE_COUNT, sceneAt, truthOf } from "./scenes.js";
+import { askedByScene, codeOf, factsOfStory, judged, SCENE_COUNT, sceneAt, truthOf, wholeLayers } from "./scenes.js";
 import { storyWords } from "./words.js";
 
 const PANEL = `
@@ -30,7 +29,7 @@ const FOOT = `<button class="story-back" type="button"></button><ol></ol>
 
 // way: {at(): the scene's number or 0, go(n): to another, 0 ends it, lesson(name): {title, go()} of a page,
 // place(): {model, sample} as in an address, cat(): opens the cat in the story, lab(); in a file there is neither}
-// klass: a class that guesses together, see shell/classway.js: its state, its bar, its board
+// klass: a class that guesses together, see shell/storyway.js: its state, its bar, its board
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;

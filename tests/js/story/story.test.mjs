@@ -2,15 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import {
+  codeOf,
   distanceOf,
   factsOfStory,
   firstLayer,
   heardAfter,
+  judged,
   partnerOf,
   rowOfPatch,
+  SCENE_COUNT,
+  sceneAt,
   sharesAt,
-} from "../../../playground/microscope/story/facts.js";
-import { codeOf, judged, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
+} from "../../../playground/microscope/story/scenes.js";
 import { STORY_WORDS, storyWords } from "../../../playground/microscope/story/words.js";
 import { packOf } from "../packs.mjs";
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from playground.lessons import teaching
 from playground.lessons.registry import LESSONS
 from playground.serving import ledger
-from playground.ui import teach, teach_slides
+from playground.ui import teach
 
 ROOT = Path(__file__).parent.parent.parent.parent
 
@@ -62,7 +62,7 @@ def test_each_slide_holds_its_living_scene():
         assert any(scene.title in slide["title"] for slide in slides)
         if scene.page in LESSONS:
             (slide,) = (one for one in slides if one["title"] == scene.title)
-            kinds = [teach_slides.kind_of(part) for part in slide["lesson"]["parts"]]
+            kinds = [teach.kind_of(part) for part in slide["lesson"]["parts"]]
             assert "ask" in kinds, scene.title
             assert "drawing" in kinds or any(
                 part["question"]["picture"] for part in slide["lesson"]["parts"] if part["kind"] == "ask"
