@@ -307,7 +307,7 @@ def upright_rgb(picture: Image.Image, kept: int) -> Image.Image:
     for top, band in _bands(picture, shrink):
         colours, opacity = _parts(band, scale)
         to_srgb = to_srgb or _colours(colours.mode, picture.info.get("icc_profile"))
-        # As browsers do: colours first, then what shines through
+        # In the order of browsers: first the colour profile, then the opacity
         rgb = _on_white(to_srgb(colours), opacity) if opacity else to_srgb(colours.reduce(shrink))
         canvas.paste(rgb.reduce(shrink) if opacity else rgb, (0, top // shrink))
     turn = UPRIGHT.get(_orientation(picture.info.get("exif")))

@@ -211,7 +211,7 @@ export function moveScene(list, from, by) {
   return moved;
 }
 
-// Which one a step leads to; at either end it stays. Before the first step none is shown (−1).
+// The scene after a step; at either end it stays the same. at: −1 before the first step.
 export function sceneAfter(at, by, count) {
   if (at < 0) return by > 0 ? 0 : count - 1;
   return Math.min(count - 1, Math.max(0, at + by));

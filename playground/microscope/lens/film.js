@@ -91,7 +91,7 @@ export function waySign(choice, data, frame) {
   return missing ? `loading ${missing} ${missing === 1 ? "layer" : "layers"}` : "";
 }
 
-// The film follows the cursor at its own pace, between the frames of the pictures: it costs a row of every layer.
+// The film is painted between the frames of the picture: it needs a row of every layer, too much for each frame.
 export function paintFilmSoon(lens) {
   const { frame, page } = lens;
   const { film } = page;
