@@ -9,7 +9,6 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING
 
-from playground.analysis.heads import told
 from playground.figures.drawing import naming
 from playground.figures.drawing.light import share_within
 from playground.figures.drawing.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
@@ -266,6 +265,8 @@ def taught(shown: list[Shown]) -> list[str]:
     spec, seen = shown[0].spec, shown[0].seen
     if seen.vit is None or not isinstance(spec.head, int) or spec.layer is None or not spec.way.of_heads:
         return []
+    from playground.analysis.heads import told
+
     what = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
     return [say("told", what=what)] if what else []
 
