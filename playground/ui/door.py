@@ -278,5 +278,5 @@ class Talk:
             if kind == FINISHED and self._run:
                 runs.end(self._run)
         if data:
-            ledger.costs.charge(self._seat.who(), ledger.BYTE * len(data))
+            ledger.costs.charge(ledger.costs.payer(self._seat.who()), ledger.BYTE * len(data))
         await self._send(message)
