@@ -16,7 +16,7 @@ import time
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 
 from playground.errors import Busy
@@ -133,10 +133,6 @@ class Queue:
         """How many wait for a turn."""
         with self._lock:
             return len(self._waiting())
-
-    def waited_for(self) -> bool:
-        """Whether somebody else waits for a turn."""
-        return self.waiting > 0
 
     def before(self, ticket: Ticket) -> int:
         """How many have to finish before this ticket is served. Calling it also notes that somebody still waits."""
@@ -365,7 +361,7 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
 
     def give_way() -> None:
         who.stays()
-        if time.monotonic() - begun >= SLICE and line.waited_for():
+        if time.monotonic() - begun >= SLICE and line.waiting:
             begin()
 
     with place, turn:
@@ -375,28 +371,3 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
 
 class Left(Exception):
     """Nobody waits for this work any more."""
-
-
-@contextmanager
-def pieces(ticket: Ticket) -> Iterator[Callable[[], bool]]:
-    """Turns for long work of another queue's ticket: `with pieces(ticket) as give_way: …`. The work calls `give_way()`
-    often: whoever waits comes first, and it goes on after them. It says whether the work is not wanted any more."""
-    turn = ExitStack()
-
-    def tell(before: int) -> None:
-        if ticket.stopped():
-            raise Left
-
-    def begin() -> None:
-        turn.close()
-        with suppress(Left):
-            turn.enter_context(passes().take(tell, ticket.who))
-
-    def give_way() -> bool:
-        if not ticket.stopped() and passes().waited_for():
-            begin()
-        return ticket.stopped()
-
-    with turn:
-        begin()
-        yield give_way

@@ -4,20 +4,35 @@ looks at it any more, it is stopped. What all of it has come to has a bound in c
 from __future__ import annotations
 
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from threading import Lock
 from typing import Any
 from weakref import WeakSet
 
 from playground.lessons.parts import Run
 from playground.serving import people
+from playground.serving.asker import Nobody, Who, working_for
 from playground.serving.cache import MB
-from playground.serving.queue import OVER, SERVED, Queue, Ticket
+from playground.serving.queue import OVER, SERVED, Left, Queue, Ticket
 
 MOST_KEPT = 100 * MB  # of what all people's runs together have come to; deploy/README.md counts on it
 _queue = Queue()
 _ended: WeakSet[Work] = WeakSet()  # a session that goes takes its runs along
 _ending = Lock()
+
+
+class Runner(Nobody):
+    """Who asked for a run, and whether they still look at it: its turns are theirs, and charged to them."""
+
+    def __init__(self, ticket: Ticket):
+        self.ticket = ticket
+
+    def who(self) -> Who:
+        return self.ticket.who
+
+    def stays(self) -> None:
+        if self.ticket.stopped():
+            raise Left
 
 
 class Work:
@@ -31,7 +46,7 @@ class Work:
 
     def _do(self, run: Run, before: Any, ticket: Ticket) -> None:
         try:
-            with closing(run.work(before)) as waits:
+            with suppress(Left), working_for(Runner(ticket)), closing(run.work(before)) as waits:
                 for wait in waits:
                     self.words, self.come_to = wait.words, wait.come_to
                     if ticket.stopped():
