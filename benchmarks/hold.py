@@ -3,6 +3,7 @@
     python benchmarks/hold.py                  # everything, in nine minutes
     python benchmarks/hold.py --soak 30        # the soaks, in our model and in DINOv2, for half an hour each
     python benchmarks/hold.py --only attacks   # or load, soak, innocents
+    python benchmarks/hold.py --only attacks --named costly   # those of them with this in their name
     python benchmarks/hold.py --innocents 10   # ten minutes among the hostile instead of one
     python benchmarks/hold.py --quick          # a tenth of the people for seconds: does the script itself work here?
 
@@ -45,9 +46,22 @@ OURS = f"model=bundled&sample={samples()[0].name}"  # who has ours before a phot
 troubles: list[str] = []
 
 
+class Image(Server):
+    """nginx and the app behind it, as the image starts them."""
+
+    @property
+    def command(self) -> list[str]:
+        return ["deploy/start.py", "--port", str(self.port)]
+
+    @property
+    def pids(self) -> list[int]:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [self.process.pid, *map(int, children.split())]
+
+
 @contextmanager
-def serving(count: int = 1) -> Iterator[tuple[str, list[Server]]]:
-    """(url, servers): one server as it is deployed, or several behind the proxy."""
+def serving(count: int = 1, kind: type[Server] = Server) -> Iterator[tuple[str, list[Server]]]:
+    """(url, servers): one server, or several behind the proxy."""
     deployed = {
         "PLAYGROUND_BORROWED": str(borrowed.cache_folder()),
         "PLAYGROUND_CACHE_MB": "1300 250 480",  # as in compose.yaml
@@ -57,7 +71,7 @@ def serving(count: int = 1) -> Iterator[tuple[str, list[Server]]]:
         homes = [Path(folder) / f"{number}" for number in range(count)]
         for home in homes:
             home.mkdir()
-        servers, proxy = [Server(home, **deployed).start() for home in homes], None
+        servers, proxy = [kind(home, **deployed).start() for home in homes], None
         try:
             for server in servers:
                 server.wait()
@@ -124,12 +138,14 @@ def one_load(title: str, people: int, words: str, own: list[bytes] | None, proce
         row(title, asyncio.run(crowd(url, servers, people, seconds, own, words)), processes)
 
 
-def attack() -> None:
+def attack(named: str = "") -> None:
     print("| attack | what came of it | seconds | memory: before → most |\n|---|---|---|---|")
-    with serving() as (_, (server,)):
-        for name, outcome in attacks.all_of_them(server):
+    with serving(kind=Image if NGINX else Server) as (_, (server,)):
+        for name, outcome in attacks.all_of_them(server, named):
             print(f"| {name} | {outcome.said} | {outcome.seconds:.1f} | {outcome.memory} |", flush=True)
             judge(outcome.holds, f"{name}: {outcome.said}")
+    if named:
+        return
     print("\n| hostile file | seconds |\n|---|---|")
     for name, said, seconds in attacks.hostile_files():
         print(f"| {name} | {seconds:.2f} |", flush=True)
@@ -195,6 +211,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=45, help="of each row of the load table")
     parser.add_argument("--innocents", metavar="MINUTES", type=float, default=1)
     parser.add_argument("--only", choices=["load", "attacks", "soak", "innocents"])
+    parser.add_argument("--named", default="", help="part of the attacks' names")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     share = 0.1 if options.quick else 1
@@ -202,7 +219,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the servers end too
     parts = {
         "load": lambda: load(seconds, share),
-        "attacks": attack,
+        "attacks": lambda: attack(options.named),
         "innocents": lambda: among_the_hostile(options.innocents, share),
         "soak": lambda: soak(minutes, share),
     }
