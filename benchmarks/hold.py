@@ -2,7 +2,7 @@
 
     python benchmarks/hold.py                  # everything, in nine minutes
     python benchmarks/hold.py --soak 30        # the soaks, in our model and in DINOv2, for half an hour each
-    python benchmarks/hold.py --only attacks   # or load, soak, innocents
+    python benchmarks/hold.py --only attacks   # or load, soak, innocents, rolling
     python benchmarks/hold.py --only attacks --named costly   # those of them with this in their name
     python benchmarks/hold.py --innocents 10   # ten minutes among the hostile instead of one
     python benchmarks/hold.py --quick          # a tenth of the people for seconds: does the script itself work here?
@@ -32,6 +32,7 @@ from browser.server import Server  # noqa: E402
 from browser.test_proxy import NGINX, Proxy  # noqa: E402
 from crowd import crowd, drawn_photos, real_photos  # noqa: E402
 from innocents import innocents  # noqa: E402
+from rolling import rolling  # noqa: E402
 
 from playground.models import borrowed  # noqa: E402
 from playground.samples import samples  # noqa: E402
@@ -205,12 +206,27 @@ def among_the_hostile(minutes: float, share: float = 1) -> None:
     judge(minutes < 10 or last <= MOST_GROWTH * middle, "innocents: memory still grows in the last third")
 
 
+def replaced(seconds: float, share: float = 1) -> None:
+    """Nobody loses more than one wait."""
+    if not NGINX:
+        return
+    with serving(2) as (url, servers):
+        seen = asyncio.run(rolling(url, servers, max(2, round(share * UPLOADERS)), seconds))
+    waits, most = sorted(seen["waits"]), max(seen["lost"].values(), default=0)
+    print(
+        f"One of two replicas is ended and started again: {len(waits)} answers, {len(seen['lost'])} people lost "
+        f"a wait, nobody more than {most}; p95 {waits[int(0.95 * len(waits))]:.2f} s, slowest {waits[-1]:.2f} s.",
+        flush=True,
+    )
+    judge(most <= 1, f"one of two replicas is ended: somebody loses {most} waits, such as {seen['after'][:3]}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--soak", metavar="MINUTES", type=float, default=1)
     parser.add_argument("--seconds", type=float, default=45, help="of each row of the load table")
     parser.add_argument("--innocents", metavar="MINUTES", type=float, default=1)
-    parser.add_argument("--only", choices=["load", "attacks", "soak", "innocents"])
+    parser.add_argument("--only", choices=["load", "attacks", "soak", "innocents", "rolling"])
     parser.add_argument("--named", default="", help="part of the attacks' names")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
@@ -221,6 +237,7 @@ def main() -> int:
         "load": lambda: load(seconds, share),
         "attacks": lambda: attack(options.named),
         "innocents": lambda: among_the_hostile(options.innocents, share),
+        "rolling": lambda: replaced(seconds, share),
         "soak": lambda: soak(minutes, share),
     }
     try:
