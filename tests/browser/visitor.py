@@ -28,6 +28,7 @@ LAUNCH = [
 ]
 
 LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
+STANDS = "() => !document.querySelector('.attention-early') || window.theLens()?.see?.on"
 SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 
@@ -150,7 +151,8 @@ class Visitor:
 
     def open(self, address: str | dict = "", says: str = "", early: bool = False) -> Visitor:
         """Goes to an address of the app and waits for its picture; first for a sentence, if one is to come, for that
-        goes by itself. The picture is there before Streamlit, which is waited for, too, unless it is `early`."""
+        goes by itself. The picture is there before Streamlit, which is waited for, too, unless it is `early`; in See it
+        does not come before it is needed."""
         query = urlencode(address) if isinstance(address, dict) else address
         if says:
             self.forgiven = REFUSED
@@ -159,7 +161,7 @@ class Visitor:
             self.says(says)
         self.until()
         if not early:
-            self.page.locator(".attention-early").wait_for(state="detached")
+            self.page.wait_for_function(STANDS)
         return self
 
     def read(self) -> dict:

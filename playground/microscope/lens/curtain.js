@@ -3,7 +3,7 @@
 // is cut, the row before the cut is to its left.
 
 import { answerCell, ownExposure } from "../core/answers.js";
-import { holdsAll, largestIndex } from "../core/core.js";
+import { holdsAll, largestIndex, wholeLayers } from "../core/core.js";
 import { similarityInto } from "../core/features.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { show } from "../drawing/dom.js";
@@ -99,23 +99,26 @@ export function bindCurtain(choice, page) {
 export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;
-  const { pack, answers, token } = shown;
+  const { pack, drawn, answers, token } = shown;
   const unscaled = Math.abs(shown.scale - 1) < 1e-9;
   if (!unscaled || !wayOf(view).rows || view.direction !== "row") return null;
   const here = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
   if (here > COLLAPSED) return null;
-  const layers = [...pack.stored.keys()].filter((layer) => holdsAll(pack, layer)); // of the first, one head may be here
-  const key = `${view.layer} ${token} ${layers.length}`;
-  if (frame.collapse.pack !== pack || frame.collapse.key !== key) {
-    frame.collapse = { pack, key, found: search(choice, frame, layers) };
+  const layers = wholeLayers(drawn.pack); // of the first, one head may be here
+  const key = `${view.layer} ${token} ${layers.length} ${wholeLayers(pack).length}`;
+  if (frame.collapse.pack !== drawn.pack || frame.collapse.key !== key) {
+    frame.collapse = { pack: drawn.pack, key, found: search(choice, frame, layers) };
   }
-  return frame.collapse.found && { ...frame.collapse.found, here };
+  const { found } = frame.collapse;
+  const isTold = found && !shown.rough && holdsAll(pack, found.layer); // rounded weights are not
+  return isTold ? { ...found, here } : null;
 }
 
 function search({ view }, { shown }, layers) {
-  const { pack, answers, token } = shown;
+  const { pack, token } = shown;
   for (const layer of layers.toSorted((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))) {
     let best = null;
+    const { answers } = holdsAll(pack, layer) ? shown : shown.drawn;
     for (let head = 0; head < pack.heads; head++) {
       const row = answerCell(answers, layer, head, token, 1, FIRST_WAY, "row");
       const weight = largestOf(row, pack.prefixCount, pack.patches); // a special token has no place in the picture

@@ -74,7 +74,7 @@ export function missingLayers(choice, data, { shown }) {
   const wanted = choice.filmLooked || (choice.filmWanted && !main.trace?.sparing);
   if (view.beside !== "wall" && !wanted) return [];
   return layersAtHand(data)
-    .filter((layer) => !holdsAll(shown.pack, layer))
+    .filter((layer) => !holdsAll(shown.drawn.pack, layer))
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
 }
 
@@ -139,7 +139,8 @@ function noWeights({ strip, shown: { pack } }) {
 
 // (tokens,) of this layer: of the chosen head, of the sharpest one or the mean of all. null while it is not here.
 function rowOf({ view, heads }, { strip, shown }, layer) {
-  const { answers, token, scale, what, pack } = shown;
+  const { token, scale, what } = shown;
+  const { answers, pack } = shown.drawn;
   const of = (head) => answerCell(answers, layer, head, token, scale, what, view.direction);
   if (heads === "head") return of(view.head);
   if (strip.values?.length !== pack.tokens) strip.values = new Float32Array(pack.tokens);
@@ -179,7 +180,7 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
   for (const [place, layer] of layers.entries()) {
     const x = (place % inLine) * step + (step - w) / 2,
       y = Math.floor(place / inLine) * down + (down - h) / 2;
-    const here = holdsAll(shown.pack, layer);
+    const here = holdsAll(shown.drawn.pack, layer);
     context.globalAlpha = here ? 1 : 0.4;
     context.drawImage(strip.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;

@@ -41,7 +41,9 @@ export function factsOf(choice, data, frame) {
   const way = wayOf(view);
   const overlay = overlayNow(choice, data, frame);
   const at = view.head * pack.tokens;
-  const ready = map ? overlay?.values.length >= pack.patches && !way.coloured : answers.ready[view.head] || way.raw;
+  const ready = map
+    ? overlay?.values.length >= pack.patches && !way.coloured
+    : (answers.ready[view.head] || way.raw) && !shown.rough;
   const values = map ? overlay?.values : answers.drawn;
   const from = map ? (values?.length === pack.patches ? 0 : pack.prefixCount) : at + pack.prefixCount;
   const seen = ready ? spread(values, from, pack.rows, pack.columns, mark, view.k, way.resembles) : null;

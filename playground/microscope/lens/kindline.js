@@ -44,7 +44,8 @@ export function writeKindSoon(lens) {
       { shown } = lens.frame,
       { alive } = page;
     // The view may have gone on to a layer that is not here yet; it is written when that is painted.
-    if (alive && main && !shown.layerMissing && holdsHead(shown.pack, view.layer, view.head)) writeKind(lens);
+    if (alive && main && !shown.layerMissing && !shown.rough && holdsHead(shown.pack, view.layer, view.head))
+      writeKind(lens);
   }, BETWEEN);
 }
 
@@ -96,7 +97,8 @@ function findBetter({ view }, data, frame) {
 }
 
 // What the patches of the pack on view are compared by; null while no late layer is here.
-function directions({ kinds, shown: { pack } }) {
+function directions({ kinds, shown }) {
+  const { pack } = shown.drawn;
   const layers = telling(pack).length;
   if (!layers) return null;
   if (kinds.pack !== pack || kinds.layers !== layers) {

@@ -35,6 +35,12 @@ export const layersAtHand = (data) =>
     (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
   );
 
+// What of an entry is drawn, and searched: its layers, and of those that are not here their roundings.
+export const drawnOf = (entry) => entry.drawn ?? entry;
+
+// Whether what only is drawn, or searched, comes in eight bits: the eye cannot tell, and it is half as much.
+export const isRounded = (choice, { host }) => Boolean(host.source.rounds) && !choice.exact;
+
 export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 export const labelsOf = (data, frame) => data.labels.get(entryShown(data, frame).id) ?? null;
 
@@ -56,7 +62,8 @@ export function explainedBy({ view }, { main }, { shown }) {
 }
 
 // Written into one object that lives as long as the lens, because this runs at every frame.
-export function resolve(choice, { main, whole }, frame) {
+export function resolve(choice, data, frame) {
+  const { main, whole } = data;
   const { view } = choice;
   const scale = scaleOf(view, main.pack);
   const altered = Math.abs(scale - main.pack.scale) > 1e-9;
@@ -66,16 +73,20 @@ export function resolve(choice, { main, whole }, frame) {
   const arrived =
     wanted && whole !== null && Math.abs(forwardScale(whole.pack) - asked) < 1e-6 && cutOf(whole) === view.cut;
   const entry = arrived ? whole : main;
+  const rough = !holds(entry.pack, view.layer) && holds(drawnOf(entry).pack, view.layer);
+  const { answers, pack } = rough ? drawnOf(entry) : entry;
   return Object.assign(frame.shown, {
-    answers: entry.answers,
-    pack: entry.pack,
+    answers,
+    pack,
+    drawn: isRounded(choice, data) ? drawnOf(entry) : entry,
+    rough,
     token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
     scale,
     altered,
     wholeMissing: wanted && !arrived,
     wholeArrived: arrived,
     what: isMap(view.what) ? FIRST_WAY : view.what,
-    layerMissing: !holds(entry.pack, view.layer),
+    layerMissing: !holds(pack, view.layer),
   });
 }
 

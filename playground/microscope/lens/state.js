@@ -26,6 +26,7 @@ const aChoice = () =>
     heads: "head", //                       of each layer: the chosen, the "sharpest" or the "mean"
     filmWanted: !globalThis.navigator?.connection?.saveData, // its layers are fetched; or only when looked at
     filmLooked: false, //                   at the film
+    exact: false, //                        numbers of all layers are told: no rounded ones will do
     dimension: -1, //                       that is written out in the arithmetic; −1: the one with the largest product
     cutting: false, //                      the scissors are open
     painting: Object.seal({ on: false, patches: new Set(), at: 0, takes: true, down: false }), // see scissors.js
@@ -49,7 +50,7 @@ const aChoice = () =>
 const noData = (host) =>
   Object.seal({
     host, //                                what lens.js describes: source, onView, link, …
-    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size}
+    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, drawn}
     main: null, //                          the entry on the left
     other: null, //                         the entry to compare with
     whole: null, //                         the entry whose whole forward pass ran with another scale
@@ -78,6 +79,7 @@ const noFrame = () =>
     shown: Object.seal({
       answers: null, //                     of the pack that answers: the main one or the whole pass
       pack: null,
+      drawn: null, //                       {pack, answers} of which film and wall are drawn
       token: -1, //                         who asks
       scale: NaN,
       altered: false, //                    the scale is not the trained one
@@ -85,6 +87,7 @@ const noFrame = () =>
       wholeArrived: false,
       what: FIRST_WAY, //                   one of heads, see core/ways.js
       layerMissing: false,
+      rough: false, //                      rounded numbers are drawn, and none is told: those are on their way
       domain: null, //                      the colours that all heads share
       mainDomain: null, //                  the colours of the large picture
       clipped: 0, //                        how many patches are brighter than can be shown

@@ -1,6 +1,6 @@
 // What the story says of one patch in one head, in numbers, all of it from the pack of the picture on view. No DOM.
 import { pairOf, scoreOf } from "../core/answers.js";
-import { holdsAll, layerOf, rowInto } from "../core/core.js";
+import { holdsAll, layerOf, rowInto, wholeLayers } from "../core/core.js";
 import { outsideNine } from "../see/says.js";
 
 const RING = 1; // squares: where a 3×3 convolution looks
@@ -28,9 +28,6 @@ export function partnerOf(row, patch, pack) {
   }
   return best;
 }
-
-export const wholeLayers = (pack) =>
-  Array.from({ length: pack.layers }, (_, at) => at).filter((at) => holdsAll(pack, at));
 
 // Null while the story's layer is on its way; `layers` is null while another one is. `side`: pixels of a patch, null
 // where nobody says it.

@@ -1,5 +1,7 @@
 // The story: twelve scenes about one square of the photograph on view, from where it looks to what its shares are not.
 // It is told beside the picture of See, in whose place nothing moves; every number is of the picture that is shown.
+
+import { wholeLayers } from "../core/core.js";
 import { patchAt, patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
 import { DEFAULT_VIEW } from "../core/view.js";
@@ -7,7 +9,7 @@ import { FIRST_WAY } from "../core/ways.js";
 import { makeCanvas, sayMath, show } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
-import { factsOfStory, wholeLayers } from "./facts.js";
+import { factsOfStory } from "./facts.js";
 import { drawFigure, photoAs } from "./figures.js";
 import { createOver, drawOver } from "./over.js";
 import { askedByScene, codeOf, judged, SCENE_COUNT, sceneAt, truthOf } from "./scenes.js";
@@ -130,7 +132,7 @@ export function createStory(lens, see, { language, way, klass }) {
     root.dataset.story = String(n);
     root.classList.add("tells");
     baseNow();
-    choice.filmWanted = true; // it asks all layers
+    choice.filmWanted = choice.exact = true; // it asks all layers, and says their numbers
     const { pack } = data.main;
     const held = wholeLayers(pack).length;
     if (story.held !== held) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
