@@ -56,17 +56,40 @@ class Habit:
     short: str  # for a small cell
     colour: str  # different from the colours of queries, keys, values and convolution
     symbol: str  # plotly's name of the marker, for people who can't tell the colours apart
+    means: str  # for who asks what the name says: of a head on average over the patches of one picture
 
 
-CONTENT = Habit("same object or colour", "alike", "#E69F00", "star")
-FIXED = Habit("fixed offset", "", "#CC79A7", "triangle-left")  # in a small cell the direction is shown instead
-LOCAL = Habit("local", "local", "#6A51A3", "circle")
-ITSELF = Habit("looks at itself", "itself", "#B5A000", "square")
-PREFIX = Habit("class token or registers", "CLS, reg", "#882255", "diamond")
-ONE = Habit("one patch for all", "one", "#8C2D04", "cross")
-MIXED = Habit("no single habit", "mixed", "#9A9CA5", "circle-open")
-EVERYWHERE = Habit("everywhere", "all", "#C4C6CC", "hexagon")
-IDLE = Habit("idle", "idle", "#5B5D66", "x-thin-open")
+CONTENT = Habit(
+    "same object or colour", "alike", "#E69F00", "star",
+    "The weight follows what the patches show, not where they lie: it goes to patches like the one that asks.",
+)  # fmt: skip
+FIXED = Habit(
+    "fixed offset", "", "#CC79A7", "triangle-left",  # in a small cell the direction is shown instead
+    "The largest share goes to the patch at one distance in one direction, whatever the picture shows there.",
+)  # fmt: skip
+LOCAL = Habit(
+    "local", "local", "#6A51A3", "circle", "Of what goes to other patches, more than half goes to the eight neighbours."
+)  # fmt: skip
+ITSELF = Habit(
+    "looks at itself", "itself", "#B5A000", "square", "More than half of the weight goes to the patch that asks."
+)  # fmt: skip
+PREFIX = Habit(
+    "class token or registers", "CLS, reg", "#882255", "diamond",
+    "More than half of the weight goes to tokens that have no place in the picture: the class token or registers.",
+)  # fmt: skip
+ONE = Habit(
+    "one patch for all", "one", "#8C2D04", "cross", "One patch gets more than 30 % of the weight, whichever patch asks."
+)  # fmt: skip
+MIXED = Habit(
+    "no single habit", "mixed", "#9A9CA5", "circle-open", "None of the habits that are measured describes this head."
+)  # fmt: skip
+EVERYWHERE = Habit(
+    "everywhere", "all", "#C4C6CC", "hexagon", "The weight is spread as evenly as over more than half of all tokens."
+)  # fmt: skip
+IDLE = Habit(
+    "idle", "idle", "#5B5D66", "x-thin-open",
+    "What it adds to the tokens is shorter than a fifth of what an average head of its layer adds.",
+)  # fmt: skip
 HABITS = (CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE)  # in the order of legends
 
 

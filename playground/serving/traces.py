@@ -176,8 +176,8 @@ def names_of_samples() -> Cache:
     return kept_names()
 
 
-def measure(seen, layer: int) -> list[tuple[str, str, str, str]]:
-    """(label, short label, colour, told) of each head. `told` is what a loss asked of the head's weights in training:
+def measure(seen, layer: int) -> list[tuple[str, str, str, str, str]]:
+    """(label, short label, colour, told, meaning) of each head. `told` is what a loss asked of its weights in training:
     the end of "this head was told to …"; else empty. Names are an extra: they come after all who wait for a picture."""
     from playground.analysis import heads
 
@@ -186,6 +186,6 @@ def measure(seen, layer: int) -> list[tuple[str, str, str, str]]:
     habits, kinds = measured.habits()[0], measured.kinds()[0]
     shorts = [heads.short(measured.head(0, head), habit) for head, habit in enumerate(habits)]
     return [
-        (kind, shorts[head], habits[head].colour, heads.told(seen.vit, layer, head) or "")
+        (kind, shorts[head], habits[head].colour, heads.told(seen.vit, layer, head) or "", habits[head].means)
         for head, kind in enumerate(kinds)
     ]

@@ -45,7 +45,9 @@ EVERY = 10  # steps from one moment to the next
 MOST_SECONDS = 180  # of computing
 TESTED = 32  # boards that are never learned from
 
-TWIN = Habit("looks at its twin", "twin", "#A6761D", "cross")
+TWIN = Habit(
+    "looks at its twin", "twin", "#A6761D", "cross", "Most of the weight goes to the twin of the patch that asks."
+)
 HABITS = (TWIN, *heads.HABITS)
 
 SMALL = Config(

@@ -81,6 +81,7 @@ import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { collectRefs, say } from "../drawing/dom.js";
+import { explainWords } from "../drawing/explain.js";
 import { aimedPair, bindSums } from "./arithmetic.js";
 import { askForMissing, bring, bringBest, dropOld, isComplete, stopAsking } from "./asking.js";
 import { buildHeads, showChoices } from "./choices.js";
@@ -222,6 +223,7 @@ function followThePage(lens) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
   window.addEventListener("resize", () => refresh(lens), { signal });
   bindKeys(lens, signal);
+  explainWords(root, signal);
   document.addEventListener("fullscreenchange", () => leavePresenting(lens), { signal });
   document.addEventListener("pointerdown", (event) => pressOutside(page, event), { signal, capture: true });
   return () => {

@@ -68,7 +68,8 @@ export const MARKUP = `
     <div class="foot" data-ref="legend">
       <canvas data-ref="colourBar" aria-hidden="true"></canvas>
       <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"
-            title="Keep this exposure while moving, so that patches compare (key h)">hold exposure</button>
+            data-explains="Exposure: from which value on a patch is drawn at full brightness. Each row has its own.
+            Held, it stays, and rows compare (key h).">hold exposure</button>
         <span class="outlined" data-ref="outlined"></span><br>
         <span data-ref="note"></span> <span class="assumed" data-ref="assumed" hidden></span></p>
     </div>
@@ -192,7 +193,8 @@ export const MARKUP = `
   <div class="field"><span>Heads</span><div class="tabs" data-choice="colours">
       <button data-value="shared">one exposure for all</button> <button data-value="own">each its own</button>
   </div></div>
-  <div class="field"><span>Exposure</span><div class="tabs" data-choice="ceiling">
+  <div class="field"><span data-explains="From which value on a patch is drawn at full brightness."
+      >Exposure</span><div class="tabs" data-choice="ceiling">
       <button data-value="auto">each patch its own</button>
       <button data-value="0.02">2 %</button> <button data-value="0.1">10 %</button>
       <button data-value="1">100 %</button>

@@ -273,7 +273,9 @@ function nameHead(choice, data, frame, thumb, head, number) {
   thumb.said = number;
   say(thumb.number, text);
   thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${SPOKEN[choice.view.direction]} ${number}`;
-  thumb.button.title = [`head ${frame.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");
+  const name = [`head ${frame.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");
+  thumb.button.title = habit?.means ? "" : name;
+  thumb.button.dataset.explains = habit?.means ? `${name}. ${habit.means} On average over this picture.` : "";
   thumb.number.classList.toggle("habit", Boolean(habit));
   if (habit) thumb.number.style.setProperty("--habit", habit.colour);
 }

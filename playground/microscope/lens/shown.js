@@ -176,9 +176,11 @@ export function missingNames({ view }, data) {
   return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
 }
 
-// {label, short, colour, told}, or null where it is not known. It was measured at the trained scale.
+// {label, short, colour, told, means}, or null where it is not known. It was measured at the trained scale.
 export function habitOf(data, frame, layer, head) {
   if (frame.shown.altered) return null;
   const found = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
-  return found ? { label: found[0], short: found[1], colour: found[2], told: found[3] ?? "" } : null;
+  if (!found) return null;
+  const [label, short, colour, told = "", means = ""] = found;
+  return { label, short, colour, told, means };
 }

@@ -8,7 +8,7 @@ import { fitCanvas, oneStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
-import { momentName, momentsOf } from "./pick.js";
+import { IN_A_SINK, momentName, momentsOf } from "./pick.js";
 import { PART_NAMES, seeWords } from "./words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, where there is room for them; 64 × 44 elsewhere
@@ -52,10 +52,12 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     const photo = makePhoto(photoOf(data, frame, page, data.main).image, ...coverSize(pack));
     moments.buttons = moments.list.map((one, i) => {
       const name = momentName(one, pack, parts, PART_NAMES[language()], words);
-      const button = momentButton(
-        name,
-        words("momentSays", { name, layer: one.layer, head: pack.headNumbers[one.head] }),
-      );
+      const says = words("momentSays", { name, layer: one.layer, head: pack.headNumbers[one.head] });
+      const button = momentButton(name, says);
+      if (one.kind === "sink") {
+        button.title = "";
+        button.dataset.explains = `${words("sinkMeans", { share: 100 * IN_A_SINK })} ${says}`;
+      }
       drawThumb(button.firstChild, photo, pack, one);
       button.addEventListener("click", () => goTo(i));
       return button;

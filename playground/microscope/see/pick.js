@@ -7,7 +7,7 @@ import { outsideNine, partAt, whereOf } from "./says.js";
 const FAR_ONES = 3;
 const CLOSE = 3; // patches: as good as the same place
 const STAYS_NEAR = 0.35; // of a row within the 3 × 3 places
-const IN_A_SINK = 0.3; // of a row at one token of no place
+export const IN_A_SINK = 0.3; // of a row at one token of no place
 
 // [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], the opening one first. scene: what
 // core/moments.js found; opening: {layer, head, patch} as the picture opened.

@@ -82,6 +82,8 @@ export const SEE_WORDS = {
     momentParts: "{from} → {to}",
     surprise: "surprise me",
     momentSays: "Show this moment: {name}, layer {layer}, head {head}",
+    sinkMeans:
+      "A sink: more than {share} % of this patch’s attention goes to a token that has no place in the picture.",
     // ---- the bar
     wall: "Moments",
     wallSays: "Each picture shows one patch, framed, and where it looks. Press one: it opens there.",
@@ -207,6 +209,8 @@ export const SEE_WORDS = {
     momentParts: "{from} → {to}",
     surprise: "überrasch mich",
     momentSays: "Diesen Moment zeigen: {name}, Schicht {layer}, Kopf {head}",
+    sinkMeans:
+      "Eine Senke: Mehr als {share} % der Aufmerksamkeit dieses Feldes gehen an ein Token, das keinen Ort im Bild hat.",
     wall: "Momente",
     wallSays: "Jedes Bild zeigt ein umrahmtes Feld und wohin es schaut. Drücken Sie auf eines: Dort geht es auf.",
     wallFrom: "Schicht {layer}, Kopf {head} · {model}",

@@ -150,7 +150,13 @@ test("a source without names is not asked for any", () => {
 
 test("a head's name is that of its number in the model, of this picture and layer", () => {
   const { lens } = aLens({ pack: { heads: 2, head_numbers: [4, 1] } });
-  const heads = ["a", "b", "c", "d", "e"].map((name) => [`${name} long`, name, `#${name}`, `${name}: told`]);
+  const heads = ["a", "b", "c", "d", "e"].map((name) => [
+    `${name} long`,
+    name,
+    `#${name}`,
+    `${name}: told`,
+    `${name}: why`,
+  ]);
   takeNames(lens.data, "cat", 1, heads);
   resolve(lens.choice, lens.data, lens.frame);
   assert.deepEqual(habitOf(lens.data, lens.frame, 1, 0), {
@@ -158,6 +164,7 @@ test("a head's name is that of its number in the model, of this picture and laye
     short: "e",
     colour: "#e",
     told: "e: told",
+    means: "e: why",
   });
   assert.equal(habitOf(lens.data, lens.frame, 1, 1).short, "b");
   assert.deepEqual([habitOf(lens.data, lens.frame, 0, 0), habitOf(lens.data, lens.frame, 1, 2)], [null, null]);
