@@ -116,7 +116,7 @@ function askNow(lens) {
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (found) return;
   data.host.allHere?.();
-  askForNames(lens, main);
+  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // nowhere else they stand
 }
 
 // Asks once; when the answer has come, `take` is called if the lens still shows the trace, and a frame is drawn unless
@@ -169,7 +169,7 @@ function wantedLayer({ choice, data, frame, page }) {
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
   const more = missingLayers(choice, data, frame)
-    .filter((layer) => !(rounded && page.see?.on) || isLate(layer, main.pack)) // whose moments are searched
+    .filter((layer) => !rounded || !page.see?.on || view.beside === "wall" || isLate(layer, main.pack)) // its moments
     .map((layer) => [answering, layer, rounded]);
   return wanted.find(isMissing) ?? more[0] ?? null;
 }

@@ -475,3 +475,15 @@ test("where numbers of all layers are told, none comes rounded; See asks for the
   assert.deepEqual(await answered(made(), true, false), [[0, 1, 2, 3, 4, 5], null]);
   assert.deepEqual(await answered(made(), false, true), [[5], [3, 4, 5]]);
 });
+
+test("See asks for the names of heads where its numbers are on view, and not before", async () => {
+  const { lens, source } = aLens({ pack: { ...SIX, held: [0, 1] } });
+  lens.page.see = { on: true, drawer: "" };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), []);
+  lens.page.see.drawer = "numbers";
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["names cat 0"]);
+});
