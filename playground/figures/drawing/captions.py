@@ -260,13 +260,12 @@ def told_apart(less: float, more: float, written: Callable[[float], str]) -> tup
 
 def taught(shown: list[Shown]) -> list[str]:
     """A head that a loss told where to look is no evidence of what a transformer finds by itself."""
-    if len(shown) > 1:
-        return []
-    spec, seen = shown[0].spec, shown[0].seen
-    if seen.vit is None or not isinstance(spec.head, int) or spec.layer is None or not spec.way.of_heads:
-        return []
     from playground.analysis.heads import told
 
+    spec, seen = shown[0].spec, shown[0].seen
+    is_one = len(shown) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
+    if seen.vit is None or not is_one:
+        return []
     what = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
     return [say("told", what=what)] if what else []
 

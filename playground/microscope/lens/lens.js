@@ -159,7 +159,7 @@ export function createLens(parent, options = {}) {
       Object.assign(data.host, host);
       if (host.scenes) readKept(choice, data, page);
     },
-    read: () => read(lens),
+    read: () => read(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
     picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
@@ -410,8 +410,7 @@ function onFrame(lens) {
 
 // ------------------------------------------------------------------------------------------- what is shown, in numbers
 
-function read(lens) {
-  const { choice, data, frame } = lens;
+function read({ choice, data, frame }, isComplete) {
   if (!data.main) return null;
   const shown = resolve(choice, data, frame);
   const { view } = choice;
@@ -446,7 +445,6 @@ function read(lens) {
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],
     painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing && !shown.rough,
-    layersDrawn: wholeLayers(shown.drawn.pack),
-    waits: shown.rough ? "numbers" : isComplete(lens) ? "" : "layers",
+    waits: shown.rough ? "numbers" : isComplete() ? "" : "layers",
   };
 }

@@ -455,7 +455,7 @@ test("a rounded layer is drawn at once, told by nobody, and gives way to the who
   assert.equal(lens.data.main.drawn.pack.stored.get(3), lens.data.main.pack.stored.get(3));
 });
 
-test("where numbers of all layers are told, none comes rounded; See asks for the layers with moments alone", async () => {
+test("where numbers of all layers are told none comes rounded; See asks for those with moments alone", async () => {
   const answered = async ({ lens, source }, exact, on) => {
     lens.choice.exact = exact;
     lens.page.see = { on };
