@@ -42,11 +42,12 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 }
 """  # words in capitals stand for the parts of Streamlit's page that streamlit_private.py names
 
+TITLE, ICON = "Attention Playground", "🔭"
 DROPPING = "shell/dropping.css"  # while a file is dragged over the page
 
 
 def frame() -> None:
-    st.set_page_config(page_title="Attention Playground", page_icon="🔭", layout="wide")
+    st.set_page_config(page_title=TITLE, page_icon=ICON, layout="wide")
     _style()(key="frame")
     drawn_by_the_next_server()
     once_per_server()
