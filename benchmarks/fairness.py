@@ -13,6 +13,7 @@ import random
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -25,7 +26,7 @@ from playground.serving.queue import OVER, SERVED, WAITING, Queue, Ticket
 
 EVERY = 60.0  # seconds between what a person asks
 FAIR_AFTER = 5  # minutes: to begin with nobody has cost anything, and people wait until hostile networks have
-EVERY_OF_CLASS = 300.0  # and a student of a class, who waits for the lecturer: all honest people need .8 of the server
+EVERY_OF_CLASS = 600.0  # and a student of a class, who waits for the lecturer: all honest people need .65 of the server
 SMALL, COSTLY = 0.3, 7.0  # seconds that it takes
 HALL = "192.0.2.77"
 
@@ -152,16 +153,20 @@ def p95(players: list[Player]) -> float:
     return waits[int(0.95 * (len(waits) - 1))] if waits else 0.0
 
 
-def play(count: int, hostile: int, networks: int, students: int, seconds: float) -> dict[str, float]:
+def play(
+    count: int, hostile: int, networks: int, students: int, seconds: float, tells: bool = False
+) -> dict[str, float]:
     """p95 in peace and under attack, of people; of the class; and how often a person found no place."""
     enemies, hosts = adversaries(hostile, networks)
     calm, attacked, pupils = people(count, hosts), people(count, hosts), a_class(students)
     World().play(calm, seconds)
     world = World()
     one = join(pupils, Who("lecturer", HALL))
+    alone = [player for number, player in enumerate(attacked) if number % 10]
+    for minutes in range(10, int(seconds / 60), 10) if tells else ():
+        world.at(60.0 * minutes, partial(tell, minutes, alone, pupils))
     world.play([*attacked, *enemies, *pupils], seconds)
     classes.end(one)
-    alone = [player for number, player in enumerate(attacked) if number % 10]
     beside = [player for number, player in enumerate(attacked) if not number % 10]
     return {
         "calm": p95(calm),
@@ -173,11 +178,15 @@ def play(count: int, hostile: int, networks: int, students: int, seconds: float)
     }
 
 
+def tell(minutes: int, alone: list[Player], pupils: list[Player]) -> None:
+    print(f"after {minutes} minutes: p95 {p95(alone):.2f} s, of the class {p95(pupils[1:]):.2f} s", flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--minutes", type=float, default=120)
     options = parser.parse_args()
-    waits = play(100, 1000, 40, 300, 60 * options.minutes)
+    waits = play(100, 1000, 40, 300, 60 * options.minutes, tells=True)
     for what, number in waits.items():
         print(f"{what:>20}  {number:8.2f}" + (" s" if what != "refused" else " times"))
     holds = max(waits["attacked"], waits["class"]) <= 3 * waits["calm"] + 1 and not waits["refused"]

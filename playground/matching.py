@@ -1,6 +1,6 @@
 """Two pictures by their features: which patch is which, and which parts both have.
 
-The browser has the same lines in microscope/core/matching.js; tests/analysis/test_matching.py compares the two.
+The browser has the same lines in microscope/core/features.js; tests/analysis/test_matching.py compares the two.
 """
 
 from __future__ import annotations

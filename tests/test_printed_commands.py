@@ -23,7 +23,7 @@ from playground.samples import SAMPLES
 from playground.serving import settings
 from playground.serving.here import Here
 from playground.serving.routes import ROUTES
-from playground.ui import teach_slides
+from playground.ui import teach
 
 ROOT = Path(__file__).parent.parent
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
@@ -72,7 +72,7 @@ def test_the_microscope_on_a_slide_is_the_file_of_its_command(words, really_here
         really_here("dinov2-small")
         really_here("photographs")
     here = Here(words)
-    page = teach_slides.living(here)
+    page = teach.living_page(here)
     assert told(page, "model") == words["model"]
     assert replay(told(page, "command")).read_text(encoding="utf-8") == page
 

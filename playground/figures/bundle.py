@@ -22,12 +22,14 @@ _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth more; in a template 
 _BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # a line that goes on, an empty one
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
+_FUNCTION = re.compile(r"^export function (\w+)\(", re.MULTILINE)
 _NAME = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
 
 
 @cache
-def bundle(entry: str) -> str:
-    """The entry module and all it imports, as one ES module. Only `export default` stays an export.
+def bundle(entry: str, mounts: str = "") -> str:
+    """The entry module and all it imports, as one ES module. Only `export default` stays an export; where a file has
+    several drawings, `mounts` names the one that becomes it.
 
     `bundle("lens/lens.js")` exports nothing and leaves `createLens` in its scope, for a page that inlines it.
     """
@@ -55,6 +57,8 @@ def bundle(entry: str) -> str:
         if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
         parts.append(f"// ---- {name}\n{body.strip()}\n")
+    if mounts:
+        parts.append(f"export default {mounts};\n")
     return "\n".join(parts)
 
 
@@ -63,6 +67,11 @@ def _joined(script: str) -> str:
     parts = script.split("`")
     parts[::2] = (_BROKEN.sub("", part) for part in parts[::2])
     return "`".join(parts)
+
+
+def exported(entry: str) -> set[str]:
+    """What `mounts` may name."""
+    return set(_FUNCTION.findall(_source(entry)))
 
 
 @cache

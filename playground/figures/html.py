@@ -7,22 +7,22 @@ It works from a disk, offline, in a frame, on a phone, and makes no request at a
 from __future__ import annotations
 
 import base64
+import gzip
 import html
 import io
 import json
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 from PIL import Image
 
-from playground.analysis import fingerprints
 from playground.errors import PlaygroundError
 from playground.figures import compose, layouts
 from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import again
-from playground.figures.drawing import packed
+from playground.figures.drawing import naming
 from playground.figures.drawing.naming import model, published, published_trace, weights
 from playground.figures.drawing.option_words import OptionError, word
 from playground.figures.drawing.sheet import Drawing
@@ -165,7 +165,7 @@ def lost_by(spec: Spec, seen: Trace) -> str:
     """What the file's pack changes, in words, once it is known what it holds; "" if it is nothing to speak of."""
     if spec.pack != "int8":
         return ""
-    return f"q and k in 8 bits: {packed.loss(seen, _pack(spec, seen), layers(spec, seen), heads(spec, seen))}"
+    return f"q and k in 8 bits: {packing_loss(seen, _pack(spec, seen), layers(spec, seen), heads(spec, seen))}"
 
 
 def _pack(spec: Spec, seen: Trace) -> bytes:
@@ -215,7 +215,7 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None) -> str:
         words=html.escape(" · ".join(filter(None, [name, model(seen), patches, lost]))),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
-        pack=packed.text(_pack(spec, seen)),
+        pack=packed_text(_pack(spec, seen)),
         style=style,
         script=script,
     )
@@ -240,7 +240,7 @@ def _facts(spec: Spec, seen: Trace, picture: Image.Image) -> dict:
         "model": seen.model,
         "weights": weights(seen),
         "image": spec.image,
-        "pixels": f"sha256:{fingerprints.of_image(picture)}",
+        "pixels": f"sha256:{naming.hash_of_image(picture)}",
         "layer": spec.layer,
         "head": spec.head,
         "patch": query_words(spec.query),
@@ -271,3 +271,43 @@ def _jpeg(picture: Image.Image, quality: int = QUALITY) -> bytes:
 
 def _text(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+# Queries and keys as the file holds them, and what eight bits instead of sixteen change.
+
+MEASURED = 48  # patches, evenly spread, whose rows are measured in each head
+
+
+def packed_text(pack: bytes) -> str:
+    """For a <script> of the page; the browser's own DecompressionStream opens it. The same pack is the same text."""
+    return base64.b64encode(gzip.compress(pack, 6, mtime=0)).decode()
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Between the rows that a file answers with and those of the trace."""
+
+    most: float  # of all weights
+    mean: float
+    kept: float  # the share of rows whose strongest patch is still the same
+
+    def __str__(self) -> str:
+        return (
+            f"a weight is off by at most {100 * self.most:.2g} percentage points and by {100 * self.mean:.1g} on "
+            f"average; {100 * self.kept:.3g} % of the rows keep their strongest patch"
+        )
+
+
+def packing_loss(seen: Trace, pack: bytes, layers: list[int], heads: list[int]) -> Loss:
+    """Measured on the rows of some patches in every head that the file holds, at the scale of the pass."""
+    from playground.tracing import Trace
+
+    held, asked, patches = Trace.from_bytes(pack), seen.some_patches(MEASURED), slice(len(seen.prefix), None)
+    most, mean, kept = 0.0, [], []
+    for layer in layers:
+        ours, theirs = held.weights(layer, asked), seen.weights(layer, asked)[heads]
+        off = (ours - theirs).abs()
+        most = max(most, float(off.max()))
+        mean.append(float(off.mean()))
+        kept.append(float((ours[..., patches].argmax(-1) == theirs[..., patches].argmax(-1)).float().mean()))
+    return Loss(most, sum(mean) / len(mean), sum(kept) / len(kept))

@@ -264,7 +264,7 @@ def page(title: str, slides: Sequence[Slide], scripts: Sequence[str] = ()) -> st
             "form-action 'none'"
         ),
         title=html.escape(title),
-        style=f"{stylesheet('lessons/guess.css')}\n{stylesheet('lessons/slides.css')}",
+        style=f"{stylesheet('lessons/questions.css')}\n{stylesheet('lessons/slides.css')}",
         slides=json.dumps([asdict(slide) for slide in slides]).replace("<", r"\u003c"),  # no text ends the element
         script=script,
     )

@@ -12,20 +12,27 @@ import plotly.graph_objects as go
 from playground.lessons import pictures
 from playground.lessons.block_answer import answer, read
 from playground.lessons.block_boxes import BOXES, whole
-from playground.lessons.colours import KEY, MLP, QUERY, QUIET, TOKEN, WEIGHTS
 from playground.lessons.lesson import (
     LAYER,
     OWN,
     UPPER,
     Lesson,
+    Setting,
     Settings,
     Step,
     Subject,
+    Written,
     choice_of_layer,
     key_of,
     layer_of,
 )
 from playground.lessons.parts import (
+    KEY,
+    MLP,
+    QUERY,
+    QUIET,
+    TOKEN,
+    WEIGHTS,
     After,
     Ask,
     Chart,
@@ -41,7 +48,6 @@ from playground.lessons.parts import (
     Words,
 )
 from playground.lessons.questions import Lines, Number, Question, Series, of_choice
-from playground.lessons.settings import Setting, Written
 from playground.pack import pack, upper_layer
 from playground.pictures.jpegs import as_jpeg
 from playground.samples import start_patch

@@ -12,9 +12,9 @@ import numpy as np
 from PIL import Image
 
 from playground import samples
-from playground.lessons.colours import QUERY
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import (
+    QUERY,
     After,
     Ask,
     Choice,
@@ -34,8 +34,7 @@ from playground.lessons.questions import Lines, Mark, Number, Question, Series
 from playground.pictures.jpegs import as_jpeg
 
 if TYPE_CHECKING:
-    from playground.analysis.block import Read
-    from playground.lessons.known import Example
+    from playground.analysis.block import Example, Read
     from playground.tracing import Trace
     from playground.vit import Config
 
@@ -63,7 +62,7 @@ class Answered:
 def answered(subject: Subject) -> Generator[Part, None, Answered]:
     """The chosen picture in the chosen model. In another model where that one names nothing. On another picture where
     the answer is known to be wrong, or where nobody can know it and the model is ours, which learned from drawings."""
-    from playground.lessons.known import FOUND, best, true_labels
+    from playground.analysis.block import FOUND, best, true_labels
 
     meanwhile = Picture(as_jpeg(small(subject.image)))
     if not subject.has("classes"):
@@ -96,7 +95,7 @@ def with_labels(c: Config) -> list[str]:
 
 def judged(subject: Subject) -> Example | None:
     """How right the model's answer is; None for a person's own picture, whose labels nobody knows."""
-    from playground.lessons import known
+    from playground.analysis import block
 
     name = subject.sample_name
 
@@ -105,7 +104,7 @@ def judged(subject: Subject) -> Example | None:
         if name is None:
             return None
         with subject.turns() as give_way:
-            return known.judged(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
+            return block.judged(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
 
     return subject.kept("judged", work)
 

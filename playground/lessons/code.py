@@ -10,9 +10,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from playground.lessons import pictures
-from playground.lessons.colours import KEY, QUERY
-from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
+    KEY,
+    QUERY,
     After,
     Ask,
     Chart,
@@ -28,7 +29,6 @@ from playground.lessons.parts import (
     Words,
 )  # fmt: skip
 from playground.lessons.questions import Beside, Number, Photo, Question, of_choice
-from playground.lessons.settings import Setting
 
 MOST = 1024  # tokens whose whole matrices of weights are made
 PARTS = {  # as in lessons/listing.py, which would import torch before the page is painted
@@ -128,23 +128,23 @@ def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def in_blocks(numbers: dict[str, Any]) -> Fold:
-    from playground.lessons import fused
+    from playground.lessons.experiments import BLOCK, in_blocks
 
     return Fold(
         "In blocks, as FlashAttention does it",
-        Code.of(fused.in_blocks),
+        Code.of(in_blocks),
         Words(
             "**FlashAttention** (Dao et al., 2022) is this, in the fast memory of a chip. Of each row it keeps the "
             "largest score so far, the sum of the powers, the mixture; when a larger score comes, sum and mixture "
             "shrink. Our forward pass calls such a kernel, keeps queries and keys, and makes a row when you point at a "
-            f"patch. In layer {numbers['layer']} on your picture{numbers['some']}, {fused.BLOCK} keys at a time, the "
+            f"patch. In layer {numbers['layer']} on your picture{numbers['some']}, {BLOCK} keys at a time, the "
             f"largest difference from the whole table is **{numbers['blocks']:.0e}**."
         ),
     )
 
 
 def in_julia() -> Fold:
-    from playground.lessons.fused import JULIA, PYTHON
+    from playground.lessons.experiments import JULIA, PYTHON
 
     return Fold(
         "In Julia, beside Python",
@@ -157,7 +157,7 @@ def in_julia() -> Fold:
 
 
 def measured(subject: Subject) -> Iterator[Part]:
-    from playground.lessons.fused import TOKENS, Comparison, measure
+    from playground.lessons.experiments import TOKENS, Comparison, measure
 
     def work() -> list[Comparison]:
         with subject.turns() as give_way:
@@ -188,8 +188,8 @@ def on_the_picture(subject: Subject) -> dict[str, Any]:
 
 def measured_on(subject: Subject) -> dict[str, Any]:
     from playground.analysis import heads
-    from playground.analysis.contribution import differing
-    from playground.lessons.fused import apart, in_blocks_apart, turned
+    from playground.analysis.heads import differing
+    from playground.lessons.experiments import apart, in_blocks_apart, turned
     from playground.vit import QKV
 
     seen = subject.trace()

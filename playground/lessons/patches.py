@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from playground.lessons import pictures as beside
-from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject, Written
 from playground.lessons.parts import After, Ask, Choice, Code, Drawing, Exercise, Fold, Part, Row, Table, When, Words
 from playground.lessons.patches_places import ORDERS, TABLES, positions, shuffle
 from playground.lessons.questions import Number, Photo, Question, of_choice
-from playground.lessons.settings import Setting, Written
 from playground.pack import pack, unpack
 from playground.pictures.jpegs import as_jpeg, small_url
 from playground.samples import start_patch

@@ -10,8 +10,7 @@ from PIL import Image
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Row, Slider, When, Words
 from playground.lessons.questions import Pictures, Question, of_choice
-from playground.pack import eight_bits, pack, unpack
-from playground.pack.schema import FORMAT
+from playground.pack import FORMAT, eight_bits, pack, unpack
 from playground.pictures.jpegs import as_jpeg, data_url
 
 TABLES = {"learned": "This model’s", "sinusoidal": "Sinusoidal", "rotary": "Turned (2-D RoPE)"}

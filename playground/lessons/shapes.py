@@ -6,7 +6,19 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import permutations
 
-from playground.lessons.lesson import LAYER, UPPER, Lesson, Settings, Step, Subject, choice_of_layer, layer_of
+from playground.lessons.lesson import (
+    LAYER,
+    UPPER,
+    Lesson,
+    Renamed,
+    Setting,
+    Settings,
+    Step,
+    Subject,
+    Written,
+    choice_of_layer,
+    layer_of,
+)
 from playground.lessons.parts import (
     Ask,
     Choice,
@@ -24,7 +36,6 @@ from playground.lessons.parts import (
 )
 from playground.lessons.pictures import end_of, table_of
 from playground.lessons.questions import Question, of_choice
-from playground.lessons.settings import Renamed, Setting, Written
 from playground.pack import pack
 
 STEPS = 9
@@ -107,10 +118,10 @@ def rows_that_sum(weights) -> Table:
 
 
 def names_in_other_code() -> Fold:
-    from playground.lessons import conventions
+    from playground.lessons import experiments
 
-    key, query = (conventions.a_bias_of(which) for which in ("key", "query"))
-    plain, off = conventions.largest_with(None), conventions.largest_with(1.0)
+    key, query = (experiments.a_bias_of(which) for which in ("key", "query"))
+    plain, off = experiments.largest_with(None), experiments.largest_with(1.0)
     return Fold(
         "Names in other code: qkv_bias and qk_scale",
         Words(
@@ -125,13 +136,13 @@ def names_in_other_code() -> Fold:
 
 
 def other_texts() -> Iterator[Part]:
-    from playground.lessons import conventions
+    from playground.lessons import experiments
 
     yield Words("**The shapes of other texts**")
-    weights = conventions.rows_without_matrices()
+    weights = experiments.rows_without_matrices()
     yield Fold(
         "The shortest of all: Q = K = V = X, without any matrix",
-        shapes(conventions.without_matrices()),
+        shapes(experiments.without_matrices()),
         rows_that_sum(weights),
         Words(
             "The scores X Xᵀ are symmetric; the weights are not, for each row is divided by its own sum. Each token "
@@ -140,18 +151,18 @@ def other_texts() -> Iterator[Part]:
     )
     yield Fold(
         "Q, K and V out of one matrix, shared out among 4 heads by one view",
-        shapes(conventions.fused()),
+        shapes(experiments.fused()),
         Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
     )
     yield Fold(
         "Heads of full width: 5 heads on 5 tokens of 3 numbers",
-        shapes(conventions.full_heads()),
+        shapes(experiments.full_heads()),
         Words(
             "Here every head has matrices of the full width, so each more head costs more. Most code, this one too, "
             "shares the width among the heads."
         ),
     )
-    yield Fold("A picture of 128 pixels as tokens of 32 numbers", shapes(conventions.patches()))
+    yield Fold("A picture of 128 pixels as tokens of 32 numbers", shapes(experiments.patches()))
     yield names_in_other_code()
 
 

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from playground.lessons.colours import CONVOLUTION, QUERY, VALUE, WEIGHTS
 from playground.lessons.heads_numbers import measuring
-from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
+    CONVOLUTION,
+    QUERY,
+    VALUE,
+    WEIGHTS,
     After,
     Ask,
     Chart,
@@ -28,7 +31,6 @@ from playground.lessons.parts import (
 )  # fmt: skip
 from playground.lessons.pictures import lit, outlined
 from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, of_choice
-from playground.lessons.settings import Setting
 from playground.pictures.jpegs import data_url
 
 if TYPE_CHECKING:

@@ -10,7 +10,19 @@ import numpy as np
 
 from playground.lessons import pictures
 from playground.lessons.code import on_the_picture
-from playground.lessons.lesson import LAYER, OWN, UPPER, Lesson, Settings, Step, Subject, choice_of_layer, layer_of
+from playground.lessons.lesson import (
+    LAYER,
+    OWN,
+    UPPER,
+    Lesson,
+    Setting,
+    Settings,
+    Step,
+    Subject,
+    Written,
+    choice_of_layer,
+    layer_of,
+)
 from playground.lessons.parts import (
     After,
     Ask,
@@ -28,7 +40,6 @@ from playground.lessons.parts import (
 from playground.lessons.pictures import light_url, lit, outlined
 from playground.lessons.questions import Choice as Options
 from playground.lessons.questions import Number, Pictures, Question, of_choice
-from playground.lessons.settings import Setting, Written
 from playground.lessons.weight_locked import locked
 from playground.pack import pack
 from playground.pictures.jpegs import as_jpeg, smaller

@@ -11,10 +11,9 @@ import plotly.graph_objects as go
 
 from playground.assets import PROGRAM
 from playground.lessons import pictures
-from playground.lessons.colours import VALUE
 from playground.lessons.heads_numbers import measuring, spot_of
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.parts import After, Ask, Chart, Exercise, Fold, Part, Picture, Row, Table, Words
+from playground.lessons.parts import VALUE, After, Ask, Chart, Exercise, Fold, Part, Picture, Row, Table, Words
 from playground.lessons.pictures import lit, outlined
 from playground.lessons.questions import Beside, Number, Photo, Question
 from playground.models.names import plain_name

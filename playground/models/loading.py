@@ -19,15 +19,14 @@ import torch
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError, PlaygroundWarning
-from playground.models import borrowed, checking, hub, model_file, others_files, pickled, timm_models, weights_file, zoo
-from playground.models.checkpoints import from_eva
+from playground.models import borrowed, checking, checkpoints, hub, model_file, others_files, pickled, timm_models, zoo
+from playground.models.checkpoints import INDEX, from_eva
 from playground.models.given import WORDS, Given
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.model_file import PICKLED_WEIGHTS
 from playground.models.names import OWN
 from playground.models.source import Asked, Source, assumed, build, notice, over, placed, remember
 from playground.models.timm_models import WEIGHTS
-from playground.models.weights_file import INDEX
 from playground.vit import Config, VisionTransformer
 
 # A model that somebody has in memory, of timm or `transformers`, as our VisionTransformer with the same weights.
@@ -113,7 +112,7 @@ def _transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[st
         )
     try:
         config, used = hugging_face_config(state, from_hugging_face(state), model.config.to_dict(), {})
-        return weights_file.config(dataclasses.asdict(config)), used
+        return checkpoints.config(dataclasses.asdict(config)), used
     except PlaygroundError as error:
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {error}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError) as error:

@@ -1,7 +1,7 @@
 """A model in a .safetensors file: writing one, and the Source that a file is.
 
 What a model is stands in the file, where this playground wrote it, or beside it, where `transformers` or timm did; what
-nobody says is assumed, and said. weights_file.py reads the file itself.
+nobody says is assumed, and said. checkpoints.py reads the file itself.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.models import timm_models, weights_file
-from playground.models.checkpoints import changed, from_eva, told
+from playground.models import checkpoints, timm_models
+from playground.models.checkpoints import changed, from_eva, outline, read_weights, told
 from playground.models.given import NOTHING, Given, json_of
 from playground.models.hugging_face import (
     from_hugging_face,
@@ -30,7 +30,6 @@ from playground.models.hugging_face import (
 from playground.models.others_files import config_of, no_adapters
 from playground.models.source import Source, assumed, fitting, over, unlike_ours
 from playground.models.timm_models import WEIGHTS
-from playground.models.weights_file import outline, read_weights
 from playground.vit import PAPER, Config, Told, VisionTransformer
 
 LONGEST_NAME = 80
@@ -131,7 +130,7 @@ def _changed(base: Source, path: Path, held: Held, said: dict[str, Any], of: Pat
 
 def _described_inside(path: Path, metadata: dict[str, str], held: Held) -> Source:
     try:
-        config = weights_file.config(json.loads(metadata["config"]))
+        config = checkpoints.config(json.loads(metadata["config"]))
         heads = _told(metadata.get("told", "[]"))
         with torch.device("meta"):
             VisionTransformer(config)
@@ -175,7 +174,7 @@ def _from_hugging_face_file(path: Path, held: Held, said: dict[str, Any], of: Pa
 def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> Config:
     """The architecture that a file and what lies beside it describe, where there can be such a one."""
     try:
-        return weights_file.config(dataclasses.asdict(describe()))
+        return checkpoints.config(dataclasses.asdict(describe()))
     except PlaygroundError as error:
         raise PlaygroundError(f"{path} can't be loaded: {str(error).rstrip('.')}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError, RuntimeError) as error:

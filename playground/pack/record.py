@@ -19,8 +19,17 @@ from torch import Tensor
 from playground import cuts
 from playground.cuts import Cuts, Shape
 from playground.errors import PlaygroundError
-from playground.pack import eight_bits, from_eight_bits, pack, schema, unpack, upper_layer
-from playground.pack.schema import FORMAT
+from playground.pack import (
+    COUNTS,
+    FORMAT,
+    Arrays,
+    check_trace,
+    eight_bits,
+    from_eight_bits,
+    pack,
+    unpack,
+    upper_layer,
+)
 from playground.vit import QKV, At, Rotation, State, VisionTransformer, untouched
 
 Query = tuple[int, int] | str | int  # a patch (row, column), the name of a prefix token, or a token index
@@ -288,8 +297,8 @@ class Record:
         return self.__dict__ | {"at": untouched, "vit": None, "vit_state": (), "record": without, "stored_norms": norms}
 
 
-def _fields(header: dict[str, Any], arrays: schema.Arrays) -> dict[str, Any]:
-    schema.trace(header, arrays)
+def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    check_trace(header, arrays)
     for name in ("q", "k"):
         if f"{name}_low" in arrays:
             arrays[name] = from_eight_bits(arrays[name], arrays[f"{name}_low"], arrays[f"{name}_step"])
@@ -299,7 +308,7 @@ def _fields(header: dict[str, Any], arrays: schema.Arrays) -> dict[str, Any]:
     if q.shape != shape or k.shape != shape or norms.shape != shape[:3]:
         raise ValueError(f"its arrays are not of the shape {shape}")
     prefix, (height, width) = tuple(header["prefix"]), header["size"]
-    may_be = Shape(prefix, (height // patch, width // patch), header["layers"], schema.COUNTS["heads"][1])
+    may_be = Shape(prefix, (height // patch, width // patch), header["layers"], COUNTS["heads"][1])
     numbers = tuple(header.get("head_numbers") or range(header["heads"]))
     return {
         "model": header["model"],

@@ -21,10 +21,10 @@ from PIL import Image
 
 from playground.errors import Busy, PlaygroundError
 from playground.pictures.decoder import Killed, Worker
-from playground.pictures.effort import seconds_to_decode
 from playground.pictures.jpegs import as_jpeg, data_url
 from playground.samples import named
 from playground.serving import asker, ledger, queue
+from playground.serving.effort import seconds_to_decode
 
 # The processes that decode what people bring: one at work, and a spare one, so that nobody waits for an interpreter
 # to start. No file of a stranger is decoded in the server's own process.

@@ -22,7 +22,7 @@ from playground.analysis import colour_nearness, heads
 from playground.assets import ASSETS
 from playground.scenes.backdrops import BACKDROPS
 from playground.scenes.drawing import Scene
-from playground.scenes.labels import (
+from playground.scenes.generate import (
     FAMILIES,
     FEWEST_PATCHES,
     LABELS,

@@ -8,8 +8,9 @@ from functools import cache
 import streamlit as st
 
 from playground.figures.bundle import stylesheet
-from playground.ui import guess
+from playground.ui import lesson
 from playground.ui.lifespan import once_per_server
+from playground.ui.pages import ICON, TITLE
 from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
 
 STYLE = """
@@ -42,7 +43,6 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 }
 """  # words in capitals stand for the parts of Streamlit's page that streamlit_private.py names
 
-TITLE, ICON = "Attention Playground", "🔭"
 DROPPING = "shell/dropping.css"  # while a file is dragged over the page
 
 
@@ -56,5 +56,5 @@ def frame() -> None:
 @cache
 def _style():
     """As a component it is there before the microscope. What st.html brings comes later, and the page jumps."""
-    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + guess.held_back() + stylesheet(DROPPING)
+    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + lesson.held_back() + stylesheet(DROPPING)
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

@@ -1,7 +1,7 @@
 """Where a person is: the page, what its address says, and the picture and model that go with them from page to page.
 
 The browser alone writes the address. A lesson has settings that its widgets keep here, so it tells them to the browser
-(microscope/shell/visit.js), which writes them beside the choice.
+(microscope/shell/address.js), which writes them beside the choice.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.lessons.settings import Setting
+from playground.lessons.lesson import Setting
 from playground.serving import chosen, ledger, people, settings
 from playground.serving.answering import Refused
 from playground.serving.here import Here

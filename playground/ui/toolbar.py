@@ -18,12 +18,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.models.names import plain_name
-from playground.serving import models, pictures, previews, routes_samples, scripts
+from playground.serving import models, pictures, routes_figures, routes_samples, scripts
 from playground.serving.hosts import path_of
 from playground.ui import streamlit_private
 from playground.ui.components import APP, APP_STYLES, SHARED, app_component
-from playground.ui.frame import ICON, TITLE
-from playground.ui.pages import LESSONS, MICROSCOPE, PAGES, Page
+from playground.ui.pages import ICON, LESSONS, MICROSCOPE, PAGES, TITLE, Page
 from playground.version import __version__, repository
 
 state = st.session_state
@@ -147,7 +146,7 @@ async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> N
         page = STREAMLITS_OWN.sub(rb"<template data-later>\g<0></template>", html, count=1)
         request = Request(scope)
         root = str(request.url.replace(query="")).rpartition("/")[0]
-        before = previews.tags(request.query_params, f"{root}/") + before
+        before = routes_figures.preview_tags(request.query_params, f"{root}/") + before
     for theirs, ours in OURS.items():
         page = page.replace(theirs, ours, 1)
     page = page.replace(b"<title>", f"{before}<title>".encode(), 1)

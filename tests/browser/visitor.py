@@ -32,7 +32,7 @@ STANDS = "() => !document.querySelector('.attention-early') || window.theLens()?
 SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 
-ABOUT = 6  # pixels beside a patch's middle; see STIRRED in lens/ghost.js
+ABOUT = 6  # pixels beside a patch's middle; see STIRRED in lens/moment.js
 # Whoever has been here was greeted, and has guessed all questions: what pages show is not held back.
 GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
 BEEN_HERE = f"""try {{

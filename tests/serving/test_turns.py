@@ -10,12 +10,12 @@ from waiting import PATIENCE, until
 
 from playground.analysis import block
 from playground.analysis.ablation import addition, passes_of_addition, without
-from playground.analysis.contribution import differing
+from playground.analysis.heads import differing
 from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
-from playground.lessons import fused
+from playground.lessons import experiments
 from playground.lessons.parts import Run, Wait
-from playground.serving import asker, effort, ledger, models, queue, traces, works
+from playground.serving import asker, effort, here, ledger, models, queue, traces
 from playground.serving.ledger import Ledger
 from playground.serving.queue import Queue
 
@@ -27,7 +27,7 @@ MANY = {
     "differing": differing,
     "sharpness": lambda seen, give_way: sharpness(seen, 1.0, give_way),
     "rollout": lambda seen, give_way: seen.rollout(None, give_way),
-    "the fused kernel": lambda seen, give_way: fused.measure(8, give_way=give_way),
+    "the fused kernel": lambda seen, give_way: experiments.measure(8, give_way=give_way),
 }
 
 
@@ -173,9 +173,9 @@ class Ann(asker.Nobody):
         return asker.Who("ann", "10.0.0.1")
 
 
-def started(monkeypatch, work) -> works.Work:
+def started(monkeypatch, work) -> here.Work:
     monkeypatch.setattr(asker, "find", Ann)
-    run = works.Work(Run("two", "Train now", work, ""))
+    run = here.Work(Run("two", "Train now", work, ""))
     monkeypatch.setattr(asker, "find", asker.Nobody)  # its thread has no page
     return run
 

@@ -1,12 +1,16 @@
-"""What models and files are called in a figure and in what its file says of itself."""
+"""What models and files are called in a figure and in what its file says of itself, hashes of both too."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
-from playground.analysis import fingerprints
+import numpy as np
+from PIL import Image
+
 from playground.figures.drawing.spec import Spec
 from playground.models.names import OWN, plain_name
 from playground.samples import named
@@ -46,7 +50,7 @@ def weights(seen: Trace) -> str:
     if seen.outdated:
         return "unknown, changed after this pass"
     kind = "random weights, " * is_random(seen) + "changed in memory, " * is_changed(seen)
-    return f"{kind}sha256:{fingerprints.of_weights(seen.vit)}"
+    return f"{kind}sha256:{hash_of_weights(seen.vit)}"
 
 
 def published(spec: Spec) -> Spec:
@@ -107,3 +111,25 @@ def _is_own(name: str) -> bool:
     if name.startswith("ViT-"):
         return False
     return name.endswith(FILES) or "/" in name or name.startswith(OWN) or Path(name).exists()
+
+
+# Short hashes of a model's weights and of a picture, to tell whether two figures were made from the same.
+
+_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (state, digest): hashed once, and when it was changed
+
+
+def hash_of_weights(vit) -> str:
+    """Hash of the parameters as they are used, not of the file: a float16 and a float32 file can agree."""
+    state = vit.state()
+    if vit not in _weights or _weights[vit][0] != state:
+        digest = sha256()
+        for name, tensor in sorted(vit.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(np.ascontiguousarray(tensor.detach().float().cpu().numpy()).data)
+        _weights[vit] = state, digest.hexdigest()[:16]
+    return _weights[vit][1]
+
+
+def hash_of_image(image: Image.Image) -> str:
+    """Hash of the upright RGB pixels, not of the file: a pasted picture has no file."""
+    return sha256(f"{image.width}x{image.height}".encode() + image.convert("RGB").tobytes()).hexdigest()[:16]

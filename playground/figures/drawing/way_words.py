@@ -3,7 +3,7 @@ these keys.
 
 A key is a name, of a way or of a part of a sentence, what is said of it, and sometimes in which case:
 "weight.caption.column". Curly brackets stand for what differs from figure to figure: see FILLED and `say` in
-captions.py, and core/sentence.js and lens/lockline.js of the browser."""
+captions.py, and core/sentence.js and lens/arithmetic.js of the browser."""
 
 from __future__ import annotations
 

@@ -2,14 +2,17 @@
 
 Whoever adds one adds its record here, its words in way_words.py, the function that computes its numbers in
 maps.py, and that of the browser in microscope/core/ways.js (of heads) or lens/features.js (of features); then
-`python -m playground.figures.drawing.way_table` writes the table for the browser. Colours, legend, captions, notes,
+`python -m playground.figures.drawing.ways` writes the table for the browser. Colours, legend, captions, notes,
 menu, options and files are made of the record."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, fields
+from textwrap import wrap
 
-from playground.figures.drawing.way_words import words
+from playground.assets import PACKAGE
+from playground.figures.drawing.way_words import TABLES, words
 
 
 @dataclass(frozen=True)
@@ -92,3 +95,78 @@ WAYS = {
     )
 }  # fmt: skip
 FIRST = next(iter(WAYS))  # where nothing else is chosen
+
+
+# The table for the browser: the records and their words become microscope/core/waytable.js, which is committed; a test
+# fails where it is not what Python gives.
+
+TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
+DERIVED = ("of_heads", "coloured", "spread", "rows", "offer")
+OF_PYTHON = ("whole",)  # the browser asks for `rows`
+FIGURES = ("title", "bar", "caption", "made", "unit", "figure")  # words that the browser never says
+
+
+def record(way: Way) -> dict:
+    """As the browser has it, in its spelling."""
+    names = (*(field.name for field in fields(Way) if field.name not in OF_PYTHON), *DERIVED)
+    return {_camel(name): getattr(way, name) for name in names}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def browser_words() -> dict[str, dict[str, dict[str, str]]]:
+    """language -> kind -> name, or name.case -> its words: in few bytes, as every living figure contains them."""
+    said: dict[str, dict[str, dict[str, str]]] = {}
+    for language, table in TABLES.items():
+        for key, text in table.items():
+            name, kind, *cases = key.split(".")
+            if kind not in FIGURES:
+                said.setdefault(language, {}).setdefault(kind, {})[".".join([name, *cases])] = text
+    return said
+
+
+def usual() -> dict:
+    """What most ways have: a record says only what differs."""
+    records = [record(way) for way in WAYS.values()]
+    most = {}
+    for key in records[0].keys() - {"name"}:
+        values = [one[key] for one in records]
+        most[key] = max(values, key=values.count)
+    return {key: most[key] for key in records[0] if key in most}
+
+
+def _short(said: dict) -> str:
+    lines = wrap(json.dumps(said, separators=(", ", ":")), 118, break_long_words=False)
+    return "\n".join(lines).replace(', "', ',"')
+
+
+def _line(key: str, text: str) -> str:
+    """A text of the table, on lines that are no longer than others."""
+    pieces = wrap(text, 100, drop_whitespace=False, break_long_words=False, break_on_hyphens=False) or [""]
+    written = " +\n".join(json.dumps(piece, ensure_ascii=False) for piece in pieces)
+    return f'"{key}":{written},\n'
+
+
+def text() -> str:
+    most = usual()
+    differs = ({key: value for key, value in record(way).items() if value != most.get(key)} for way in WAYS.values())
+    records = ",\n".join(map(_short, differs))
+    kinds = (
+        f'"{language}":{{\n'
+        + "".join(f"{kind}:{{\n{''.join(map(_line, said, said.values()))}}},\n" for kind, said in table.items())
+        + "},\n"
+        for language, table in browser_words().items()
+    )
+    return (
+        "// Written by `python -m playground.figures.drawing.ways`: change playground/figures/drawing/ways.py.\n\n"
+        f"export const WAY_USUAL =\n{_short(most)};\n\nexport const WAY_RECORDS = [\n{records},\n];\n\n"
+        f"export const WAY_WORDS = {{\n{''.join(kinds)}}};\n"
+    )
+
+
+if __name__ == "__main__":
+    TABLE.write_text(text(), encoding="utf-8")
+    print(TABLE)

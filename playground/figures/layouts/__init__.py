@@ -8,13 +8,11 @@ from playground.errors import PlaygroundError
 from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.atlas import ATLAS
-from playground.figures.layouts.compare import COMPARE
+from playground.figures.layouts.compare import COMPARE, SCALE
 from playground.figures.layouts.curves import CURVES
 from playground.figures.layouts.grid import GRID
-from playground.figures.layouts.head import COMPONENTS, CONVOLUTION, HEAD
-from playground.figures.layouts.heads import HEADS, WALL
+from playground.figures.layouts.heads import COMPONENTS, CONVOLUTION, HEAD, HEADS, WALL
 from playground.figures.layouts.layout import Content, Layout
-from playground.figures.layouts.scale import SCALE
 
 if TYPE_CHECKING:
     from playground.tracing import Trace

@@ -1,10 +1,11 @@
-"""Two pictures or two models, asked the same."""
+"""Two maps side by side: two pictures or two models, asked the same; or with 1/√dₖ and without."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import PurePath
 
+from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject
@@ -96,4 +97,45 @@ COMPARE = Layout(
     outside=lambda spec, shown: outside_of_each(spec, shown, names(shown)),
     uses=("other_image", "other_model", "colours"),
     beside=lambda spec: "other",
+)
+
+
+# With 1/√dₖ and without: of one layer, or of two whole passes.
+
+
+def scale_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
+    on = OneMap(subject, replace(spec, scale="on"), "on")
+    if not spec.whole:
+        return [on, OneMap(subject, spec, spec.scale)]
+    if other is None:
+        raise PlaygroundError("To set the scale of the whole pass beside the trained one, give both traces.")
+    return [on, OneMap(other, spec, None)]
+
+
+def scale_names(spec: Spec, shown: list[Shown]) -> list[tuple[str, str]]:
+    """(heading, what stands beneath it)"""
+    seen = shown[0].seen
+    trained = captions.say("scaled_in", "trained" if seen.scale == seen.native_scale else "")
+    where = captions.say("scaled_in", "pass" if spec.whole else "")
+    return [(captions.scaled(seen, "on"), trained), (captions.scaled(seen, spec.scale), where)]
+
+
+def draw_scale(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    return headed(shown, spans, scale_names(spec, shown))
+
+
+def scale_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
+    return captions.caption(replace(spec, scale="on"), shown, span, captions.place(spec))
+
+
+SCALE = Layout(
+    "scale",
+    "with 1/√dₖ and without",
+    scale_panels,
+    draw_scale,
+    scale_caption,
+    outside=lambda spec, shown: outside_of_each(spec, shown, scale_names(spec, shown)),
+    prepared=lambda spec: replace(spec, scale="off" if spec.scale == "on" else spec.scale),
+    uses=("colours",),
+    beside=lambda spec: "pass" if spec.whole else "",
 )

@@ -1,7 +1,6 @@
 // What the lecturer sees of a class beside the story: its code, how many are here and have answered, and what they can
 // do. Nothing that was guessed stands here before it is revealed.
-import { drawGuesses, madeIn } from "./charts.js";
-import { classWords, inLanguage } from "./words.js";
+import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
 const QR_EDGE = 4; // modules of light around a QR code: without them phones do not find it
 

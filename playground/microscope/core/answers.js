@@ -11,9 +11,9 @@ import {
   normalisersInto,
   rowInto,
   scoresInto,
+  silence,
   softmaxInPlace,
 } from "./core.js";
-import { silence } from "./cuts.js";
 import { exposure, exposureOfAll } from "./light.js";
 import { MADE_OF_WEIGHTS, WAYS } from "./ways.js";
 

@@ -1,4 +1,4 @@
-// Written by `python -m playground.figures.drawing.way_table`: change playground/figures/drawing/ways.py.
+// Written by `python -m playground.figures.drawing.ways`: change playground/figures/drawing/ways.py.
 
 export const WAY_USUAL =
 {"needs":"features","exposed":"spread","unit":"share","unitOfLabel":"","asksAPatch":true,"throughLayers":false,

@@ -9,8 +9,7 @@
 //     → {id, done: {rollout: float16 bits}}
 //   {what: "stop", id}                           → {id, stopped}
 // What fails is answered with {id, error: a sentence}.
-import { decodeHalves } from "../core/core.js";
-import { readCuts } from "../core/cuts.js";
+import { decodeHalves, readCuts } from "../core/core.js";
 import { displayed, modelInput } from "./images.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
 import { cutting, SOME, VisionTransformer } from "./vit.js";

@@ -8,9 +8,8 @@
 // into the matrices before them, by playground/models/engine_file.py, which writes the weights and says which kinds of
 // ViT these lines compute.
 
-import { decodeHalves, openContainer } from "../core/core.js";
-import { silence } from "../core/cuts.js";
-import { stretched } from "./positions.js";
+import { decodeHalves, openContainer, silence } from "../core/core.js";
+import { stretched } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
 export const SOME = 256; // queries whose scores are held at one time
@@ -234,7 +233,7 @@ function readGrams(t, header, section) {
 
 // ----------------------------------------------------------------------------------------------------------- the cuts
 
-// Cuts, as core/cuts.js reads them, in a pass.
+// Cuts, as core/core.js reads them, in a pass.
 export function cutting({ prefix, heads }, [rows, columns], cuts) {
   if (!cuts.length) return untouched;
   const tokens = prefix.length + rows * columns;

@@ -10,7 +10,7 @@ import { say } from "../drawing/dom.js";
 import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
-import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, resolve, takeNames } from "./shown.js";
+import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, resolve, takeNames } from "./state.js";
 
 // What has come from the source: traces with those of their layers that are here, and pictures. What was shown longest
 // ago goes first.

@@ -2,8 +2,8 @@
 import { answerCell, ownExposure } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
+import { inCommon, isMuch, meanColours, nearnessInto } from "../core/kinds.js";
 import { clippedPatches } from "../core/light.js";
-import { inCommon, isMuch, meanColours, nearnessInto } from "../core/nearness.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
 import { nearnessSentence, placeName, spread } from "../core/sentence.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
@@ -16,7 +16,7 @@ import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { waySign } from "./film.js";
 import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestFrom, titleOf, tokenName, writeOther } from "./readouts.js";
-import { depthOf, isMap, isMean, layersAtHand } from "./shown.js";
+import { depthOf, isMap, isMean, layersAtHand } from "./state.js";
 
 // The second picture, without any network: what a filter that knows only colours and places lights from the same patch.
 

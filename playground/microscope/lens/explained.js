@@ -9,7 +9,7 @@ import { asks, wayOf, wayWords } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { isExplained } from "./features.js";
-import { canAsk, entryShown, explainedBy, labelNow, labelsOf, overlayNow } from "./shown.js";
+import { canAsk, entryShown, explainedBy, labelNow, labelsOf, overlayNow } from "./state.js";
 
 const BLANKED = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
 const CHOICE_RESTS = 150; // ms

@@ -4,7 +4,7 @@ import { ROLES } from "../core/colours.js";
 import { canBeLit } from "../core/ways.js";
 import { fitCanvas } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
-import { layersAtHand } from "./shown.js";
+import { layersAtHand } from "./state.js";
 
 // After whatever changes sizes or colours.
 export function refresh(lens) {

@@ -57,52 +57,52 @@
 //   asking.js     data: asked coming overlay packs pictures whole
 //   beside.js     frame: kernelKey nearness otherBox otherPrint otherSheet patchPhoto twin wallCells wallHeat
 //   controls.js   choice: aim everHovered hover hoverOther more pointer view
-//   curtain.js    frame: behind collapse
 //   explained.js  data: foretold labels overlay
 //   features.js   data: features flows; frame: live
-//   film.js       choice: filmLooked heads; frame: patchPhoto strip
-//   ghost.js      choice: hover pointer
-//   headline.js   frame: letters
-//   kindline.js   frame: better kinds
+//   film.js       choice: filmLooked heads; frame: behind collapse patchPhoto strip
+//   headline.js   frame: better kinds letters
 //   layout.js     frame: barKey colours filmLines kernelKey otherPhoto otherPrint patchPhoto photo pictureHeight
-//                  pictureWidth print ratio seenWidth thumbPhoto unit
+//                 pictureWidth print ratio seenWidth thumbPhoto unit
 //   lens.js       choice: aim hover place pointer scene view viewToCome; data: host main other overlay whole; frame:
-//                  dirty otherPhoto painted patchPhoto photo pointed requested sampled samples thumbPhoto wallHeat
-//   lockline.js   choice: aim hover
+//                 dirty otherPhoto painted patchPhoto photo pointed requested sampled samples thumbPhoto wallHeat
 //   matches.js    choice: patchWanted; data: patched; frame: match
-//   moment.js     choice: everHovered filmWanted hover opening view; data: search
+//   moment.js     choice: everHovered filmWanted hover opening pointer view; data: search
 //   paint.js      frame: bar barKey columnsDone kernel kernelSorted picture print shown sorted tag
 //   saving.js     choice: presenting
 //   scenes.js     choice: scene; data: scenes
 //   scissors.js   choice: cutting painting; data: moved
-//   shown.js      data: habits; frame: shown
+//   state.js      data: habits; frame: shown
 
 import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { collectRefs, say } from "../drawing/dom.js";
 import { explainWords } from "../drawing/explain.js";
-import { aimedPair, bindSums } from "./arithmetic.js";
+import { aimedPair, bindLine, bindSums } from "./arithmetic.js";
 import { askForMissing, bring, bringBest, dropOld, isComplete, stopAsking } from "./asking.js";
-import { buildHeads, showChoices } from "./choices.js";
-import { bindButtons, bindKeys, bindPointer, openShare, pressOutside, tokenUnder } from "./controls.js";
-import { bindCurtain } from "./curtain.js";
+import {
+  bindButtons,
+  bindKeys,
+  bindPointer,
+  buildHeads,
+  openShare,
+  pressOutside,
+  showChoices,
+  tokenUnder,
+} from "./controls.js";
 import { askForExplained, bindExplained } from "./explained.js";
-import { bindFilm } from "./film.js";
-import { endGhost, greet } from "./ghost.js";
-import { bindKindLine, writeKindSoon } from "./kindline.js";
+import { bindCurtain, bindFilm } from "./film.js";
+import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, overflowOf, refresh } from "./layout.js";
-import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
-import { askedAgain, bestView, bindMoment, lookForMoment, noteOpening, settle } from "./moment.js";
+import { askedAgain, bestView, bindMoment, endGhost, greet, lookForMoment, noteOpening, settle } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
 import { bindShare, leavePresenting, pictureCanvas } from "./saving.js";
 import { bindScenes, readKept } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
-import { canAsk, overlayNow, resolve } from "./shown.js";
-import { createState } from "./state.js";
+import { canAsk, createState, overlayNow, resolve } from "./state.js";
 
 export function createLens(parent, options = {}) {
   const root = document.createElement("div");

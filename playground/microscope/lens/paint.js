@@ -19,19 +19,17 @@ import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { drawPicture, printParts } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
-import { paintSums, rankOfAim } from "./arithmetic.js";
+import { paintLine, paintSums, rankOfAim } from "./arithmetic.js";
 import { comparesNumbers, paintNearness, paintOther, paintTwin, paintWall, rowBeside } from "./beside.js";
-import { printBehind } from "./curtain.js";
 import { paintExplained, waitingForExplained } from "./explained.js";
 import { isExplained, otherMap, printComponents, waitingFor } from "./features.js";
-import { paintFilmSoon } from "./film.js";
+import { paintFilmSoon, printBehind } from "./film.js";
 import { writeHeadline } from "./headline.js";
 import { photoOf, printPatches, rampOf, readyThumb } from "./layout.js";
-import { paintLine } from "./lockline.js";
 import { paintMatch, paintPatching } from "./matches.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { paintScissors } from "./scissors.js";
-import { habitOf, isMap, layMean, overlayNow, resolve } from "./shown.js";
+import { habitOf, isMap, layMean, overlayNow, resolve } from "./state.js";
 
 const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
 const SLICE = 9; // ms of a frame for the sums that columns need

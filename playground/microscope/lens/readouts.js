@@ -1,15 +1,15 @@
 // Everything that the lens writes in words and numbers.
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
+import { PARTS_CUT } from "../core/features.js";
 import { isEven } from "../core/light.js";
-import { PARTS_CUT } from "../core/matching.js";
 import { percent, shortNumber, toldApart } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
-import { collapsing } from "./curtain.js";
-import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./shown.js";
+import { collapsing } from "./film.js";
+import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
@@ -96,7 +96,7 @@ export function writeTitles({ choice, data, frame, page }) {
         : !choice.everHovered
           ? hasNoLine(page)
             ? whatToDo(data, page)
-            : "" // it stands below the picture, see kindline.js
+            : "" // it stands below the picture, see headline.js
           : page.touch
             ? "tap to lock"
             : "click to lock",

@@ -10,7 +10,7 @@ import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
 import { printComponents } from "./features.js";
 import { printPatches, rampOf, refresh } from "./layout.js";
 import { captionOf, saidHere } from "./readouts.js";
-import { isMap, layMean, overlayNow } from "./shown.js";
+import { isMap, layMean, overlayNow } from "./state.js";
 
 // At 1, 2 or 4 times its size on the page.
 export function pictureCanvas({ choice, data, frame, page }, factor, both) {

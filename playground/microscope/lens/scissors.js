@@ -1,14 +1,14 @@
 // Scissors: the edge from the locked patch to the one that is pointed at is cut, and the whole pass runs again without
 // it. What is cut is listed on the picture: where it holds, how far it moves the locked patch's feature, what becomes
 // of the labels, its undoing. Sets of patches are painted (see scissors.js), and a head is cut whole.
-import { MOST_CUTS } from "../core/cuts.js";
+import { MOST_CUTS } from "../core/core.js";
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { queryOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { verdictOf } from "./readouts.js";
-import { canAsk } from "./shown.js";
+import { canAsk } from "./state.js";
 
 const NEIGHBOURS = "*>3x3";
 const INVITES = "Lock a patch, point at another and press x; or choose here.";

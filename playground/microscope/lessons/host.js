@@ -1,8 +1,8 @@
 // Plays the parts of a lesson's step in the browser, where there is no Python: playground/lessons/parts.py says what
-// each is, and playground/serving/lesson_files.py which of them changes with which settings.
+// each is, and playground/serving/site_files.py which of them changes with which settings.
 //
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
-// {script, styles, box}}, read(file) and fileAt(file), plotly() → a promise, set(changes)}. Every kind of part is a
+// {script, styles, box, look}}, read(file) and fileAt(file), plotly() → a promise, set(changes)}. Every kind of part is a
 // function of its place, of `get`, which gives the part as it is with the present settings, and of the lesson; it gives
 // {draw(), end()}.
 
@@ -266,10 +266,10 @@ const PLAYED = {
 
 // One of our scripts in a place of its own, as in the app: no style of another part reaches it.
 function mountedScript(place, name, lesson, left, told, then = () => {}) {
-  const { script, styles, box } = lesson.scripts[name];
+  const { script, styles, box, look = "" } = lesson.scripts[name];
   const within = place.attachShadow({ mode: "open" });
   const root = document.createElement("div");
-  root.className = box;
+  root.className = `${box} ${look}`.trim();
   root.dataset[box] = "";
   within.append(root);
   const coming = Promise.all([import(lesson.fileAt(script)), styles && lesson.read(styles)]).then(

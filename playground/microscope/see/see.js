@@ -10,12 +10,20 @@ import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
 import { prefixName, writeMarked } from "../lens/readouts.js";
-import { isMean, layersAtHand } from "../lens/shown.js";
-import { CURVE, createCurve } from "./curve.js";
+import { isMean, layersAtHand } from "../lens/state.js";
+import {
+  barsAt,
+  CURVE,
+  createCurve,
+  createStaircase,
+  drawStaircase,
+  isMoving,
+  largestShares,
+  setBars,
+} from "./curve.js";
 import { createMoments } from "./moments.js";
 import { beyondNear, outsideNine, sayRow, together } from "./says.js";
 import { createShared } from "./shared.js";
-import { barsAt, createStaircase, drawStaircase, isMoving, largestShares, setBars } from "./staircase.js";
 import { habitIn, seeWords } from "./words.js";
 
 const BAR = 44; // px, above the lens

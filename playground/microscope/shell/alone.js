@@ -4,7 +4,7 @@
 import { viewFromQuery, viewToQuery } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { createLens } from "../lens/lens.js";
-import { isMap } from "../lens/shown.js";
+import { isMap } from "../lens/state.js";
 
 const partOfPage = (id) => document.getElementById(id);
 const published = /^https?:$/.test(location.protocol); // a file on a disk has no address that others can open

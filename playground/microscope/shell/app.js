@@ -2,7 +2,7 @@
 // settings. One script, so that what they share is there once.
 
 import { headWanted } from "../lens/asking.js";
-import { openFace, readAddress } from "./address.js";
+import { openFace, readAddress, shownTrace, visit } from "./address.js";
 import { choice, loadCatalogue, openedBy, tracesOf } from "./choice.js";
 import { enterTheDoor, watchDialog, watchDoor } from "./connection.js";
 import { endEarly, moveIn, pageSays, standEarly, wish } from "./early.js";
@@ -12,7 +12,6 @@ import { ownPictures } from "./own.js";
 import { computeOwnHere } from "./siteanswers.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
-import { shownTrace, visit } from "./visit.js";
 import { mountWall } from "./wall.js";
 
 // The microscope is shown before Streamlit begins: the server names this script in the page, and lays Streamlit's own

@@ -1,8 +1,15 @@
 // The page of a class on a phone: the scene that the lecturer is on, its question, one's own guess, and all guesses
 // when they are shown. It waits in one request for what comes next, and asks anew when the phone wakes up.
 
-import { drawGuesses, madeIn, mapOf } from "../classroom/charts.js";
-import { CLASS_LANGUAGES, classWords, inLanguage, languageOfPhone } from "../classroom/words.js";
+import {
+  CLASS_LANGUAGES,
+  classWords,
+  drawGuesses,
+  inLanguage,
+  languageOfPhone,
+  madeIn,
+  mapOf,
+} from "../classroom/words.js";
 import { markedWords } from "../drawing/listing.js";
 import { addressOf, ask } from "./http.js";
 

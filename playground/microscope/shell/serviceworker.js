@@ -1,6 +1,6 @@
 // Keeps the page for a visit without a network. Names hold digests, so what is kept under a name never changes; only
 // the page itself is asked for first. Files of the version before stay, for a tab may still show it. Weights are kept
-// by the page (computing.js). Before this script stands {version, core: names kept at once, names: all}.
+// by the page (siteanswers.js). Before this script stands {version, core: names kept at once, names: all}.
 
 const SITE = globalThis.writtenSite;
 const KEPT_FILES = "attention-playground-files";

@@ -1,5 +1,5 @@
 // The script of a page that somebody shared: one moment, in See, with all that it needs in the page. See
-// see/sharedpage.js, which writes it.
+// see/shared.js, which writes it.
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 

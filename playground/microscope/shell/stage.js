@@ -4,18 +4,15 @@
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
-import { linkTo, openFace, setView, viewNow, writeAddress } from "./address.js";
-import { greetOnce, keepScenes, keptScenes, takeScenesOfLink } from "./browserstore.js";
+import { linkTo, openFace, ready, setView, shownTrace, viewNow, visit, writeAddress } from "./address.js";
 import { adviceFor, besideFor, catalogue, choice, sampleNamed, tracesOf, usual, viewFor } from "./choice.js";
-import { pageSays } from "./early.js";
+import { isWithin, pageSays, SKIP } from "./early.js";
 import { addressOf, passes, SERVER_AGAIN } from "./http.js";
 import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
-import { ownPictures } from "./own.js";
+import { greetOnce, keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
 import { classOfStory, storyWay } from "./storyway.js";
-import { isWithin, SKIP } from "./streamlitparts.js";
-import { ready, shownTrace, visit } from "./visit.js";
 
 const HEIGHT = -53; // pixels: the window's height minus what stands above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";

@@ -10,7 +10,7 @@
 //        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures, null for all, undefined for no *Export*,
 //        share(): sends on what the microscope shows,
-//        face: of the microscope, see shell/face.js,
+//        face: of the microscope, see shell/address.js,
 //        hidden: draws nothing, and takes no picture,
 //        sheets: {models, export}: write their sheets, see shell/models.js and shell/export.js}
 //
@@ -18,11 +18,9 @@
 import { oneStop, say, sayMath, show } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
-import { besideAsModel, fillCompare, titleOfBeside } from "./compare.js";
-import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
-import { smallEnough } from "./readable.js";
+import { fillOpenPicture, picturesAmong, smallEnough, takeDroppedAndPasted } from "./openpicture.js";
 import { createStrip } from "./strip.js";
-import { createIcon, createSheet, nextByKey } from "./toolbarparts.js";
+import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOfBeside } from "./toolbarparts.js";
 
 // The menu of pages: real links, so that one opens in a tab of its own like any other.
 

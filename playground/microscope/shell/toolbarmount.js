@@ -5,7 +5,7 @@
 //        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}, and what early.js has
 
 import { startQuery } from "../core/view.js";
-import { openFace, pageNow, viewWords, wordsWithoutTour } from "./address.js";
+import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
 import { catalogue, choice, firstSample, tracesOf } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { pageSays } from "./early.js";
@@ -18,7 +18,6 @@ import { ownPictures } from "./own.js";
 import { beginStory } from "./storyway.js";
 import { createToolbar } from "./toolbar.js";
 import { followTour, goToStep } from "./tour.js";
-import { shownTrace, visit } from "./visit.js";
 
 const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
 

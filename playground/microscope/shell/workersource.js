@@ -13,11 +13,10 @@
 //                                //   gives a promise of its bytes as a Blob
 
 import { toContainer } from "../core/container.js";
-import { decodeHalves, FORMAT } from "../core/core.js";
-import { MOST_CUTS, readCuts } from "../core/cuts.js";
+import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
 import { MOST_SCALE, tokenOf, upperLayer } from "../core/view.js";
 import { gridFor } from "../engine/images.js";
-import { readable, toBitmap } from "./readable.js";
+import { readable, toBitmap } from "./openpicture.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
 const KEPT_PASSES = 3;

@@ -14,16 +14,17 @@ from html import escape
 from pathlib import Path
 
 import streamlit as st
+from plotly.offline import get_plotlyjs
 
 from playground.errors import PlaygroundError
 from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, stylesheet
 from playground.lessons.registry import LESSONS as TAUGHT
-from playground.serving import figure_files, models, prepared, previews, scripts, site_files, wall
+from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
+from playground.serving.here import Here
 from playground.serving.site_files import Folder
 from playground.ui import toolbar
-from playground.ui.components import SHARED, SHELL_STYLES
+from playground.ui.components import SCRIPTS, SHARED, SHELL_STYLES
 from playground.ui.pages import LESSONS, PAGES
-from playground.ui.site import lessons
 from playground.version import __version__
 
 STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/site.css")
@@ -103,7 +104,7 @@ def write(
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
     site = parts | {"cards": site_files.cards(sorted(used | set(names))), "weights": weights, "offline": True}
-    site["lessons"] = lessons.write(folder, taught)
+    site["lessons"] = write_lessons(folder, taught)
     site["moments"] = _wall(folder)
     first = catalogue["samples"][0]
     ready = first["prepared"][f"{first['opens']['model']} {first['opens']['detail']}"]["opening"]["file"]
@@ -152,8 +153,10 @@ def _shared(folder: Folder) -> str:
 
 def _preview(folder: Folder, base: str) -> str:
     """The preview of the picture that the page opens with."""
-    here, spec = previews.figure({}, {})
-    return previews.meta(here, spec, base + folder.put("preview.png", figure_files.file(here, spec, "png", None)))
+    here, spec = routes_figures.preview_figure({}, {})
+    return routes_figures.preview_meta(
+        here, spec, base + folder.put("preview.png", figure_files.file(here, spec, "png", None))
+    )
 
 
 def _wall(folder: Folder) -> str:
@@ -219,3 +222,35 @@ def _drop_old(folder: Folder) -> None:
         for file in sorted((folder.path / inside).glob("*-*.*")):
             if OURS.fullmatch(file.name) and f"{inside}{file.name}" not in folder.names:
                 file.unlink()
+
+
+# The lessons of the folder without a server: Python works each one out ahead for one sample, and the browser shows
+# the result from files.
+
+PICTURE = {"sample": "meadow", "model": "bundled"}  # which the lessons look at
+
+
+def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict[str, str]:
+    """{page: a file of JSON}: what shell/site.js shows."""
+    here = Here(PICTURE)
+    scripts = {
+        name: {
+            "script": folder.put(f"lessons/{name}.js", bundle(script.file, script.mounts).encode()),
+            "styles": folder.put(f"lessons/{name}.css", stylesheet(script.styles).encode()),
+            "box": script.box,
+            "look": script.look,
+        }
+        for name, script in SCRIPTS.items()
+        if name != "overview"
+    }
+    script = get_plotlyjs()
+    styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', script)]
+    plotly = {"file": folder.put("lessons/plotly.js", script.encode()), "styles": styles}
+    host = folder.put("lessons/host.js", bundle("lessons/host.js").encode())
+    written = {}
+    for name, lesson in TAUGHT.items():
+        if taught is not None and name not in taught:
+            continue
+        told = site_files.write_lesson(folder, lesson, here) | {"scripts": scripts, "plotly": plotly, "host": host}
+        written[name] = folder.put(f"lessons/{name}.json", json.dumps(told, ensure_ascii=False).encode())
+    return written

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { binned } from "../../../playground/microscope/classroom/charts.js";
 import {
+  binned,
   CLASS_WORDS,
   classWords,
   inLanguage,
   languageOfPhone,
 } from "../../../playground/microscope/classroom/words.js";
 import { unpack } from "../../../playground/microscope/core/core.js";
-import { factsOfStory } from "../../../playground/microscope/story/facts.js";
-import { askedByScene, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
+import { askedByScene, factsOfStory, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
 import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { answerLayer, createAnswers, prepareColumns } from "../../../playground/microscope/core/answers.js";
-import { rowInto, unpack } from "../../../playground/microscope/core/core.js";
-import { isCut } from "../../../playground/microscope/core/cuts.js";
+import { isCut, rowInto, unpack } from "../../../playground/microscope/core/core.js";
 import { packOf } from "../packs.mjs";
 
 // Tokens of a grid of 2 × 3: 0 is CLS, then 1 2 3 above 4 5 6.

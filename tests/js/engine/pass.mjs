@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { readCuts } from "../../../playground/microscope/core/cuts.js";
+import { readCuts } from "../../../playground/microscope/core/core.js";
 import { createResizer, gridFor } from "../../../playground/microscope/engine/images.js";
 import { createTensors, part } from "../../../playground/microscope/engine/tensors.js";
 import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";

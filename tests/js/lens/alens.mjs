@@ -4,8 +4,7 @@ import { mock } from "node:test";
 
 import { askForMissing, receive } from "../../../playground/microscope/lens/asking.js";
 import { askForExplained as explain } from "../../../playground/microscope/lens/explained.js";
-import { resolve } from "../../../playground/microscope/lens/shown.js";
-import { createState } from "../../../playground/microscope/lens/state.js";
+import { createState, resolve } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 
 globalThis.matchMedia ??= () => ({ matches: false });

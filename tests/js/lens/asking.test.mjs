@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { holdsAll, wholeLayers } from "../../../playground/microscope/core/core.js";
 import { aimedPair } from "../../../playground/microscope/lens/arithmetic.js";
 import { askForMissing, receive, stopAsking } from "../../../playground/microscope/lens/asking.js";
-import { overlayNow, resolve } from "../../../playground/microscope/lens/shown.js";
+import { overlayNow, resolve } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, asked, aTrace, frame, open, pass } from "./alens.mjs";
 

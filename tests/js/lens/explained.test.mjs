@@ -6,7 +6,7 @@ import { unitOf } from "../../../playground/microscope/core/ways.js";
 import { foretoldWords, waitingForExplained } from "../../../playground/microscope/lens/explained.js";
 import { captionOf } from "../../../playground/microscope/lens/readouts.js";
 import { fileName } from "../../../playground/microscope/lens/saving.js";
-import { endsOf, labelNow, overlayNow, signedWords } from "../../../playground/microscope/lens/shown.js";
+import { endsOf, labelNow, overlayNow, signedWords } from "../../../playground/microscope/lens/state.js";
 import { aLens, asked, frame, open, pass } from "./alens.mjs";
 
 const REST = 150;

@@ -3,7 +3,7 @@ import { beforeEach, test } from "node:test";
 
 import { mounted } from "./mounting.mjs";
 
-const { default: exercise } = await import("../../../playground/microscope/lessons/exercise.js");
+const { exercise } = await import("../../../playground/microscope/lessons/exercise.js");
 
 const DATA = {
   id: "even",

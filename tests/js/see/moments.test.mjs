@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
-import { momentName, momentsOf } from "../../../playground/microscope/see/pick.js";
-import {
-  barsAt,
-  createStaircase,
-  isMoving,
-  largestShares,
-  setBars,
-} from "../../../playground/microscope/see/staircase.js";
-import { faceOf } from "../../../playground/microscope/shell/face.js";
+import { barsAt, createStaircase, isMoving, largestShares, setBars } from "../../../playground/microscope/see/curve.js";
+import { momentName, momentsOf } from "../../../playground/microscope/see/moments.js";
+import { faceOf } from "../../../playground/microscope/shell/address.js";
 import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8] }));

@@ -2,14 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import {
+  codeOf,
   distanceOf,
   factsOfStory,
   firstLayer,
   heardAfter,
+  judged,
   partnerOf,
   rowOfPatch,
-} from "../../../playground/microscope/story/facts.js";
-import { codeOf, judged, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
+  SCENE_COUNT,
+  sceneAt,
+} from "../../../playground/microscope/story/scenes.js";
 import { STORY_WORDS, storyWords } from "../../../playground/microscope/story/words.js";
 import { packOf } from "../packs.mjs";
 
