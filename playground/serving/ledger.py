@@ -31,8 +31,8 @@ MOST_KNOWN = 50_000  # networks and people; who cost least is forgotten first
 # How many households' worth a network may cost before all of it pays: length of the prefix -> households
 OLD = {32: 1, 24: 8, 16: 64}
 NEW = {64: 1, 56: 1, 48: 1, 32: 64}  # a home has a /56 or a /64, and anybody may have a /48; a provider a /32
-CLASS = 150  # a class, and all classes together: whoever starts many gains nothing
-OF_PHONE, OF_CLASS = 5.0, 250.0  # seconds, lately: what they cost beyond these is charged to somebody else
+CLASS = 50  # a class, and all classes together: whoever starts many gains nothing
+OF_PHONE, OF_CLASS = 5.0, 100.0  # seconds, lately: what they cost beyond these is charged to somebody else
 START = 5.0  # seconds that starting a class costs who starts it
 
 Path = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
