@@ -225,8 +225,10 @@ export const layersAtHand = (data) =>
 // What of an entry is drawn, and searched: its layers, and of those that are not here their roundings.
 export const drawnOf = (entry) => entry.drawn ?? entry;
 
-// Whether what only is drawn, or searched, comes in eight bits: the eye cannot tell, and it is half as much.
-export const isRounded = (choice, { host }) => Boolean(host.source.rounds) && !choice.exact;
+// Whether what only is drawn, or searched, comes in eight bits: the eye cannot tell, and it is half as much. What is
+// compared or told comes whole.
+export const isRounded = ({ exact, view }, { host, main }) =>
+  Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !main?.trace?.private;
 
 export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 export const labelsOf = (data, frame) => data.labels.get(entryShown(data, frame).id) ?? null;
