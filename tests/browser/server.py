@@ -48,8 +48,8 @@ class Server:
     """The app in a process of its own. It has a home of its own, without caches but for the drawings' packs, and no way
     to the hub."""
 
-    def __init__(self, home: Path, **environment: str):
-        self.port, self.home = free_port(), home
+    def __init__(self, home: Path, program: tuple[str, ...] = ("-m", "playground"), **environment: str):
+        self.port, self.home, self.program = free_port(), home, program
         settings = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(settings)}
         ours = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
@@ -70,7 +70,7 @@ class Server:
 
     @property
     def command(self) -> list[str]:
-        return ["-m", "playground", "--no-browser", "--host", "127.0.0.1", "--port", str(self.port)]
+        return [*self.program, "--no-browser", "--host", "127.0.0.1", "--port", str(self.port)]
 
     @property
     def pids(self) -> list[int]:
@@ -118,10 +118,10 @@ class Server:
 
 
 @contextmanager
-def serving(**environment: str) -> Iterator[Server]:
+def serving(program: tuple[str, ...] = ("-m", "playground"), **environment: str) -> Iterator[Server]:
     """A healthy server, with these environment variables."""
     with tempfile.TemporaryDirectory() as home:
-        server = Server(Path(home), **environment).start()
+        server = Server(Path(home), program, **environment).start()
         try:
             yield server.wait()
         finally:
