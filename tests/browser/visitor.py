@@ -28,9 +28,12 @@ LAUNCH = [
 ]
 
 LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
-STANDS = "() => !document.querySelector('.attention-early') || window.theLens()?.see?.on"
-SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
+# In See Streamlit does not begin before something needs it.
+NOT_NEEDED = "document.querySelector('template[data-later]') && window.theLens?.()?.see?.on"
+STANDS = f"() => !document.querySelector('.attention-early') || {NOT_NEEDED}"
+RESTS = f"() => document.querySelector('{REST}') || {NOT_NEEDED}"
+SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
 ABOUT = 6  # pixels beside a patch's middle; see STIRRED in lens/moment.js
 # Whoever has been here was greeted, and has guessed all questions: what pages show is not held back.
@@ -178,7 +181,7 @@ class Visitor:
 
     def rest(self) -> None:
         """Waits until the server has drawn the page and everything has been loaded."""
-        self.page.locator(REST).wait_for()
+        self.page.wait_for_function(RESTS)
         self.page.wait_for_load_state("networkidle")
 
     def part(self, name: str) -> Locator:
