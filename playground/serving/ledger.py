@@ -86,14 +86,15 @@ class Ledger:
         growth = self._growth()  # before what has grown: it may begin anew
         return self._grown.get(name, 0.0) / growth
 
-    def payer(self, who: Who) -> Who:
-        """A phone's class pays for it. A phone that costs more than its part pays itself: one that is hostile costs its
-        class nothing. And where all phones together cost too much, whoever started the class pays."""
+    def payer(self, who: Who, asks: float = 0.0) -> Who:
+        """A phone's class pays for it. A phone that costs more than its part, with the seconds that it asks for, pays
+        itself: one that is hostile costs its class nothing. And where all phones together cost too much, whoever
+        started the class pays."""
         if who.person not in self.phones:
             return who
         name, starter = self.phones[who.person]
         phone = Who(who.person, name)
-        if self.cost(phone) > OF_PHONE:
+        if self.cost(phone) + asks > OF_PHONE:
             return who
         return phone if self.cost(name) <= OF_CLASS else starter
 
@@ -284,10 +285,10 @@ class Seats:
         """Of the open page with this session; None until it has told the session, and after it has left."""
         return next((seat.address for seat in list(self.open) if session and seat.session == session), None)
 
-    def account(self, who: Who) -> Who:
+    def account(self, who: Who, asks: float = 0.0) -> Who:
         """Who pays: a class, a key that has a page open, or else all of a network who have none, together."""
         if who.person in self.costs.phones:
-            return self.costs.payer(who)
+            return self.costs.payer(who, asks)
         has_page = any(who.person in (seat.key, seat.session) for seat in list(self.open)) if who.person else False
         return who if has_page or not who.address else Who("", who.address)
 

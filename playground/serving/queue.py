@@ -156,12 +156,12 @@ class Queue:
     def _join(self, ticket: Ticket) -> None:
         """The last in the line is sent away where too many wait: whoever has cost least always finds a place."""
         with self._lock:
-            ticket.payer = ledger.seats.account(ticket.who)
+            waiting = self._waiting()
+            mine = [other.seconds for other in waiting if other.who == ticket.who] if ticket.who.person else []
+            ticket.payer = ledger.seats.account(ticket.who, sum(mine) + ticket.seconds)
             ticket.person = ticket.payer if ticket.payer != asker.NOBODY else ticket
             ticket.networks = ledger.path(ticket.payer.address) or ((ticket.person, 1),)
-            waiting = self._waiting()
-            key = ticket.who.person
-            if key and sum(other.who.person == key and other.who == ticket.who for other in waiting) >= OF_KEY:
+            if len(mine) >= OF_KEY:
                 ledger.refused["questions"] += 1
                 raise Busy(f"{OF_KEY} of your questions wait already: wait for an answer, then ask again.")
             too_many = len(waiting) >= self.most
