@@ -31,6 +31,7 @@ from playground.pack import (
     upper_layer,
 )
 from playground.vit import QKV, At, Rotation, State, VisionTransformer, untouched
+from playground.vit_parts import value_norms
 
 Query = tuple[int, int] | str | int  # a patch (row, column), the name of a prefix token, or a token index
 
@@ -112,7 +113,7 @@ class Record:
         v = self.record[layer].v
         if v is None:
             return self.stored_norms[layer]
-        return self._need_vit().blocks[layer].value_norms(v).detach().float().cpu()  # type: ignore[operator]
+        return value_norms(self._need_vit().blocks[layer], v).detach().float().cpu()
 
     # Tokens, layers and heads -----------------------------------------------------------------------------------------
 
