@@ -1,5 +1,6 @@
-// Features of a layer, one vector a token: how alike two tokens are, which colours their principal components give, how
-// long they are; and two pictures matched by them. No DOM in here. They come once for a layer, and then everything follows the cursor.
+// Features of a layer, one vector a token: how alike two tokens are, which colours their principal components give,
+// how long they are; and two pictures matched by them. No DOM in here. They come once for a layer, and then
+// everything follows the cursor.
 //
 // {tokens, width, from: how many prefix tokens come first, unit: each token's vector at length 1, norms, raw}
 
