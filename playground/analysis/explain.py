@@ -103,8 +103,8 @@ class Explained:
 
 CHANCE = ("random", "constant")  # maps that know nothing: a score that praises one of them measures something else
 
-# Rank correlations of our small model's maps with what blanking moves, on three patches of each of these drawings: the
-# mean of each. A test computes one drawing again.
+# Of our small model: how well each map ranks blocks by what blanking them moves (Spearman), averaged over three patches
+# of each drawing. A test computes one drawing again.
 FORETOLD = {
     "meadow": {
         "weight": 0.6,

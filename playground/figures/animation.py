@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 MOVING = (".gif", ".webp", ".png")
-LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds that a picture stays
+LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds per frame
 STEPS = 12  # from the scale to none
 
 

@@ -23,10 +23,10 @@ from playground.figures.provenance import facts, footer, metadata
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # of the type
+SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # sizes of small text, of a bar's numbers, of the footer: shares of the font size
 BETWEEN, ASIDE = 0.9, 1.6  # em, from the body to what stands beneath it, or beside it
 BAR = 13.5  # em, the least that the colour bar and its words take
-LEAST = 6  # em, the least height of a picture above a caption
+LEAST = 6  # em: smallest height of a picture above a caption
 
 
 def draw(
@@ -241,7 +241,7 @@ def _led(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
 
 
 def _under(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
-    """The body has the whole width; beneath it stand what it is about and, beside that, the band."""
+    """Lays the body over the whole width; beneath it the small picture, and beside that the legend and the caption."""
     em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
     body, picture = replace(what.body, picture=None), what.body.picture
     room = high - (BETWEEN + ABOVE + LEAST) * em

@@ -88,7 +88,7 @@ def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None
 
 
 def natural(seen: Trace) -> tuple[int, int]:
-    """The size at which its picture is seen where none is asked for."""
+    """The default input size of its picture: (height, width)."""
     c, look = seen.vit.config, Spec(image=seen.picture_name, model=seen.model).look
     if look:
         return tuple(side * c.patch_size for side in look.grid)

@@ -301,7 +301,7 @@ class Sheet:
         axes.add_patch(frame)
 
     def field(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
-        """What a stack of convolutions reaches: a finer frame."""
+        """Frames, more finely, the cells that a stack of convolutions reaches."""
         (top, left), (bottom, right) = cells[0], cells[-1]
         width = min(max(box.width * 72 / 260, 0.4), 1.5)
         frame = Rectangle((left, top), right + 1 - left, bottom + 1 - top, fill=False, zorder=3)
@@ -322,7 +322,8 @@ class Picture:
     """Something that can be drawn at any size."""
 
     def __init__(self, at: Callable[[tuple[int, int]], Image.Image], size: tuple[int, int]) -> None:
-        self.at, self.size = at, size  # (width, height) -> an image; the size that a vector file holds
+        self.at = at  # (width, height) -> the image of that size
+        self.size = size  # (width, height) that is stored in a vector file
 
     @cached_property
     def stored(self) -> np.ndarray:
