@@ -22,8 +22,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError
+from playground.vit_parts import ACTIVATIONS, AttentionPool, LayerScale, Weights, rotary, rotate, sinusoidal, stretched
 from playground.vit_parts import Assumed as Assumed
-from playground.vit_parts import AttentionPool, QuickGELU, Weights, rotary, rotate, sinusoidal, stretched
 from playground.vit_parts import State as State
 from playground.vit_parts import Told as Told
 
@@ -166,15 +166,6 @@ class Attention(nn.Module):
         return self.proj(mixed), QKV(q, k, v)
 
 
-ACTIVATIONS = {
-    "relu": nn.ReLU,
-    "gelu": nn.GELU,
-    "gelu_tanh": lambda: nn.GELU(approximate="tanh"),
-    "quick_gelu": QuickGELU,
-    "silu": nn.SiLU,
-}
-
-
 class MLP(nn.Module):
     """The same small network applied to each token separately: to mlp_width numbers, an activation, and back to D."""
 
@@ -200,15 +191,6 @@ class MLP(nn.Module):
             gate, x = x.chunk(2, dim=-1)
             return self.act(gate) * x
         return self.act(x)  # (B, N, mlp_width)
-
-
-class LayerScale(nn.Module):
-    def __init__(self, c: Config):
-        super().__init__()
-        self.gamma = nn.Parameter(torch.full((c.width,), 1e-5))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x * self.gamma
 
 
 class Block(nn.Module):

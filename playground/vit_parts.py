@@ -64,6 +64,24 @@ class QuickGELU(nn.Module):
         return x * torch.sigmoid(1.702 * x)
 
 
+ACTIVATIONS = {
+    "relu": nn.ReLU,
+    "gelu": nn.GELU,
+    "gelu_tanh": lambda: nn.GELU(approximate="tanh"),
+    "quick_gelu": QuickGELU,
+    "silu": nn.SiLU,
+}
+
+
+class LayerScale(nn.Module):
+    def __init__(self, c: Any):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.full((c.width,), 1e-5))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.gamma
+
+
 class AttentionPool(nn.Module):
     """SigLIP's way to read an image out: one learned query asks all tokens."""
 
@@ -152,7 +170,7 @@ def value_norms(block: Any, v: Tensor) -> Tensor:
     """(h, N, d) -> (h, N): ‖W_O v‖, how long the vector is that a token adds to the stream at a weight of 1; with the
     gain of its layer if there is one."""
     out = block.attn.proj.weight.detach().float()  # (D, D)
-    if not isinstance(block.ls1, nn.Identity):
+    if isinstance(block.ls1, LayerScale):
         out = block.ls1.gamma.detach().float()[:, None] * out
     of_heads = out.unflatten(1, (len(v), -1)).transpose(0, 1)  # (h, D, d)
     gram = of_heads.mT @ of_heads  # (h, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) for each head
