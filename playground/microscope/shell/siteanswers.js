@@ -24,7 +24,7 @@ const answered = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const sorry = (says, status = 400) => answered({ says }, status);
 
-// `models`: as httpsource.js has them, each with {good_for, licence, suits} for its card; `kept`: computing.js;
+// `models`: as httpsource.js has them, each with {good_for, licence, suits} for its card; `kept`: the weights, see below;
 // `catalogueFrom(found)` completes the list of samples; `arrived(model)` is told when one is here; `without` is
 // said where there is none; `wall` is the file of the wall of moments.
 export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, wall, without = SAMPLES_ALONE }) {
