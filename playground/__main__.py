@@ -160,7 +160,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     trusted.add_argument("--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)")
     trusted.add_argument(
-        "--size", type=int, metavar="SIDE", help="pixels of a square as large as the input (default: the model's own)"
+        "--size",
+        type=int,
+        metavar="SIDE",
+        help="pixels of a square as large as the input (default: the model's own, at most 224)",
     )
     trusted.set_defaults(run=_faithfulness)
     numbers = commands.add_parser(

@@ -63,7 +63,14 @@ def test_the_engine_is_small():
 
 
 @pytest.mark.parametrize(
-    "how", [{}, {"scale": 1.0}, {"cut": ["2,3>cls", "*>3x3+reg0@1", "1,1>2,2+2,3@2.0+3"]}], ids=["plain", "off", "cut"]
+    "how",
+    [
+        {},
+        {"scale": 1.0},
+        {"cut": ["2,3>cls", "*>3x3+reg0@1", "1,1>2,2+2,3@2.0+3"]},
+        {"cut": ["zero@1.0+3", "mean@0.2", "2,3>cls"]},
+    ],
+    ids=["plain", "off", "cut", "ablated"],
 )
 def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
     seen = trace(ours, picture, size=(48, 72), **how)  # 6 × 9 patches: other positions than those learned

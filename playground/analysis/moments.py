@@ -23,10 +23,10 @@ import numpy as np
 
 from playground.tracing import Trace, softmax_rows
 
-BESIDE = 0.03  # of the longer side: what is nearer tells nothing
-FAR = 0.25  # of the longer side: from here on a place is wholly far
-SUBJECT = 400  # patches among which twins are looked for: those that belong most to what the picture shows
-ASKING = 24  # patches with a far twin
+BESIDE = 0.03  # of the longer side: nearer partners do not count
+FAR = 0.25  # of the longer side: at this distance or more a partner counts in full
+SUBJECT = 400  # patches that are searched for partners: those that belong most to the picture's subject
+ASKING = 24  # patches with a far partner whose rows are compared
 REGION = 0.4  # the cosine from which a patch belongs to the region of the one that asks
 WALL = 0.3  # of the picture: a region of this size tells half
 SEEN = 0.45  # the cosine that the brightest patch of a telling row has at least

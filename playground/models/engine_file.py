@@ -48,7 +48,7 @@ def origin(name: str) -> Origin:
 
 
 def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
-    """What stands before the weights: what they are, whose, and what was changed."""
+    """The header of the file: what the weights are, their author and licence, and what was changed in them."""
     config, whose = vit.config, origin(vit.name)
     changes = ["the gains of LayerScale were multiplied into the matrices before them"] * config.layer_scale
     if numbers == "int8":

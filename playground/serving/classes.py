@@ -285,7 +285,7 @@ MOST_TRIERS = 4000  # of whom is known when they tried
 
 
 class Tries:
-    """When each has tried a code that nobody has."""
+    """For each browser and network: the times at which they tried a code that no class has."""
 
     def __init__(self, most: int):
         self.most = most

@@ -95,7 +95,7 @@ def _metric(name: str, kind: str, words: str, values: Mapping[str, float | None]
 
 
 def _is_operator(request: Request) -> bool:
-    """Who asks from an operator's address, and not through a proxy that says nothing of who asks."""
+    """Whether the request comes from an operator's address. Never through a proxy that hides it."""
     if people.is_behind_proxy(request.scope):
         direct = DIRECT in request.headers
     else:

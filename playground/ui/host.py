@@ -196,8 +196,8 @@ class _Player:
             st.segmented_control(**how, key=setting, required=True)
 
     def bring_back(self, choice: Choice) -> None:
-        """A control that was away for some runs would show its first option: the browser hears of a value that is set
-        in the run that draws it. What is not there, such as a layer of a deeper model, is as it opens."""
+        """Streamlit forgets a control that was not drawn for a while: its value is set again in the run that draws
+        it. A value that is no longer offered, such as a layer of a deeper model, becomes the default."""
         setting = choice.setting
         there = state[setting] in choice.options
         if not there or setting not in state.get("offered", ()):

@@ -48,8 +48,8 @@ class Server:
     """The app in a process of its own. It has a home of its own, without caches but for the drawings' packs, and no way
     to the hub."""
 
-    def __init__(self, home: Path, **environment: str):
-        self.port, self.home = free_port(), home
+    def __init__(self, home: Path, program: tuple[str, ...] = ("-m", "playground"), **environment: str):
+        self.port, self.home, self.program = free_port(), home, program
         settings = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(settings)}
         ours = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
@@ -77,7 +77,7 @@ class Server:
         """Without waiting for it; it can be started again on the same port."""
         with (self.home / "log.txt").open("a") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "playground", "--no-browser", "--host", "127.0.0.1", "--port", str(self.port)],
+                [sys.executable, *self.program, "--no-browser", "--host", "127.0.0.1", "--port", str(self.port)],
                 cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT,
             )  # fmt: skip
         return self
@@ -110,10 +110,10 @@ class Server:
 
 
 @contextmanager
-def serving(**environment: str) -> Iterator[Server]:
+def serving(program: tuple[str, ...] = ("-m", "playground"), **environment: str) -> Iterator[Server]:
     """A healthy server, with these environment variables."""
     with tempfile.TemporaryDirectory() as home:
-        server = Server(Path(home), **environment).start()
+        server = Server(Path(home), program, **environment).start()
         try:
             yield server.wait()
         finally:

@@ -1,17 +1,12 @@
-"""What goes wrong around somebody who only looks: the server is lost, others come first, a tab is closed."""
+"""What goes wrong around somebody who only looks: the server is lost, a tab is closed."""
 
 import re
-from collections.abc import Callable
-from contextlib import suppress
-from threading import Thread
-from urllib.parse import urlencode
 
 import pytest
 from waiting import until
 
 from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
-from browser.stranger import Stranger
 from browser.visitor import LOST, Visitor
 from playground.ui.door import FULL
 
@@ -278,91 +273,3 @@ def test_a_reload_in_the_middle_of_an_answer_harms_nothing(visit):
     visitor.pick("portrait")
     visitor.page.wait_for_url("**model=ViT-S**sample=portrait**")
     visitor.hover((2, 3))
-
-
-# Others come first ----------------------------------------------------------------------------------------------------
-
-
-def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
-    """A person with a page open for each sample, who looks at it as nobody did before; gives how many of them are not
-    served yet."""
-    words = {"model": "ViT-B/14", **words}
-
-    def served() -> int:
-        return server.log.count(f"trace model={words['model']} ")
-
-    def ask(somebody: Stranger, sample: str) -> None:
-        wanted = {**words, "sample": sample}
-        with suppress(OSError):  # nobody waits for the answer
-            offered = [str(grid["detail"]) for grid in somebody.describe(**wanted)["grids"]]
-            wanted = {"detail": offered[-1], **wanted}  # the finest; a slow machine offers less
-            digest = somebody.describe(**wanted)["digest"]
-            somebody.get(f"api/trace/{digest}/layers?{urlencode(wanted)}", X_Playground_Run=somebody.id)
-
-    def waiting() -> int:
-        text = people[0].get("metrics")[1].decode()
-        return int(re.search(r'waiting{queue="passes"} (\d+)', text)[1])
-
-    before, people = served(), [Stranger(server.url) for _ in samples]
-    for somebody, sample in zip(people, samples, strict=True):
-        Thread(target=ask, args=(somebody, sample), daemon=True).start()
-    until(lambda: waiting() == len(samples) - 1, "one of the crowd is served, and the others wait")
-    return lambda: len(samples) - (served() - before)
-
-
-def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, server):
-    """The lesson asks from inside a part of the page that is run alone, which may not write twice into the rest."""
-    stage = visit("model=untrained&scale=off")
-    lesson = visit("model=untrained")
-    lesson.page.goto(f"{server.url}/patches?model=untrained&step=shuffle")
-    again = lesson.page.get_by_role("button", name="Shuffle again")
-    again.wait_for()
-    lesson.rest()
-    crowd(server, "meadow", "flock", detail="2", scale="off")
-    stage.more()
-    stage.choice("pass", "whole").click()
-    again.click()
-    for visitor in (stage, lesson):
-        visitor.says("before you")
-        visitor.check()
-    assert stage.until("r => r.pass === 'whole'")["painted"]
-    lesson.rest()
-    stage.check()
-    lesson.check()
-
-
-WAITS = """sample => sentences().some((sentence) => sentence.includes("before you")) ? "waits"
-  : theLens()?.read()?.picture === sample && "is shown" """
-
-
-def stand_in_line(visitor, *samples: str) -> None:
-    """Asks for what has to be computed until it is not computed at once."""
-    for sample in samples:
-        visitor.page.locator(f'.strip [data-sample="{sample}"]').click()
-        if visitor.page.wait_for_function(WAITS, arg=sample).json_value() == "waits":
-            return
-
-
-TOLD = "() => Number(sentences().join().match(/(\\d+) (person|people) before you/)?.[1])"
-
-
-def hears(visitor, before: Callable[[], int]) -> None:
-    """Waits until the page says that so many come first."""
-    until(
-        lambda: visitor.page.evaluate(TOLD) == before(),
-        f"the page says {visitor.page.evaluate(TOLD)} and {before()} come first",
-    )
-
-
-def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(visit, server):
-    """The last of this file, for its crowd is still in line when it ends."""
-    first, second = visit("model=untrained"), visit("model=untrained")
-    left = crowd(server, "meadow", "flock", "portrait", "still-life")
-    stand_in_line(first, "flock")
-    hears(first, left)
-    stand_in_line(second, "landscape")
-    hears(second, lambda: left() + 1)
-    first.page.close()
-    hears(second, left)
-    assert left() > 0, "the whole crowd was served before anybody could leave"
-    second.hover((5, 5))  # meanwhile the picture that is there can be looked at

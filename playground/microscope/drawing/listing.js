@@ -68,7 +68,7 @@ const emphasised = (text) =>
     .replace(/(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, "<i>$1</i><sub>$2</sub>")
     .replace(/(?<!\w)e\^(?:\(([^)]*)\)|([−-]?(?:∞|\d+(?:\.\d+)?)))/g, "e<sup>$1$2</sup>");
 
-// The same in the text of an SVG, where a letter stands low by moving the pen, and the pen has to come back.
+// Subscripts in the text of an SVG: dy lowers a letter, and the next one needs the opposite dy.
 export const lowered = (text) =>
   text.replace(/(√?)(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, (_, root, letter, low) => {
     const bar = root && ' text-decoration="overline"';

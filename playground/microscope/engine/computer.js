@@ -23,7 +23,7 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
   const mark = t.mark();
   const tokens = config.prefix.length + grid[0] * grid[1];
   const d = config.width / config.heads;
-  const at = cutting(config, grid, cuts);
+  const at = cutting({ t, config }, grid, cuts);
   const start = query === null ? Array.from({ length: tokens }, (_, token) => token) : [query];
   const reached = t.put(new Float32Array(start.length * tokens), start.length, tokens);
   start.forEach((token, i) => {
@@ -82,7 +82,7 @@ export function createComputer(say, decode = displayed) {
       const began = performance.now();
       const image = await inputOf(vit, picture, grid);
       const words = { prefix: vit.config.prefix, columns: grid[1] };
-      const at = cutting(vit.config, grid, readCuts(cuts, words));
+      const at = cutting(vit, grid, readCuts(cuts, words));
       const layers = vit.layers(image, grid, { scale: scale ?? vit.scale, at });
       for (;;) {
         if (!(await goesOn(id))) return say({ id, stopped: true });

@@ -30,9 +30,25 @@ export function contributions(from, to) {
   });
 }
 
+// As `shrinkage` in images.py: of a picture of more than these, squares of so many pixels to a side count as one.
+const KEPT_PIXELS = 2 ** 25;
+export const shrinkage = (width, height) => Math.ceil(Math.sqrt((width * height) / KEPT_PIXELS));
+
+// The same mixtures of the pixels of `from` where `step` of them count as one, which is their mean.
+function finer(mixtures, step, from) {
+  if (step === 1) return mixtures;
+  return mixtures.map(({ first, weights }) => {
+    const shares = weights.map((weight, i) => {
+      const count = Math.min(step, from - (first + i) * step); // fewer at the end
+      return new Array(count).fill(weight / count);
+    });
+    return { first: first * step, weights: shares.flat() };
+  });
+}
+
 // The same for `mix` in kernels.c, in fixed point.
-function inFixedPoint(from, to) {
-  const all = contributions(from, to);
+function inFixedPoint(from, to, step) {
+  const all = finer(contributions(Math.ceil(from / step), to), step, from);
   const most = Math.max(...all.map(({ weights }) => weights.length));
   const [spans, fixed] = [new Int32Array(2 * to), new Int32Array(most * to)];
   all.forEach(({ first, weights }, place) => {
@@ -48,7 +64,8 @@ function inFixedPoint(from, to) {
 // band(bytes, 4 a pixel, of which the last is not looked at) for some at a time, then end() gives all bytes.
 export function createResizer(t, width, height, toWidth, toHeight) {
   const before = t.mark();
-  const along = t.putMixture(inFixedPoint(width, toWidth));
+  const step = shrinkage(width, height);
+  const along = t.putMixture(inFixedPoint(width, toWidth, step));
   const narrow = t.pixels(height * toWidth);
   let row = 0;
   return {
@@ -63,7 +80,7 @@ export function createResizer(t, width, height, toWidth, toHeight) {
     },
     end() {
       if (row !== height) throw new Error(`${row} of ${height} rows of this picture have come.`);
-      const down = t.putMixture(inFixedPoint(height, toHeight));
+      const down = t.putMixture(inFixedPoint(height, toHeight, step));
       const place = t.pixels(toHeight * toWidth);
       const columns = { line: 1, apart: toWidth };
       t.mix(toWidth, down, { place: narrow, ...columns }, { place, ...columns });

@@ -8,7 +8,7 @@
 // into the matrices before them, by playground/models/engine_file.py, which writes the weights and says which kinds of
 // ViT these lines compute.
 
-import { decodeHalves, openContainer, silence } from "../core/core.js";
+import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
 import { stretched } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
@@ -234,14 +234,15 @@ function readGrams(t, header, section) {
 // ----------------------------------------------------------------------------------------------------------- the cuts
 
 // Cuts, as core/core.js reads them, in a pass.
-export function cutting({ prefix, heads }, [rows, columns], cuts) {
+export function cutting({ t, config: { prefix, heads } }, [rows, columns], cuts) {
   if (!cuts.length) return untouched;
   const tokens = prefix.length + rows * columns;
   const headNumbers = Array.from({ length: heads }, (_, head) => head);
   const pass = { cuts, tokens, columns, prefixCount: prefix.length, headNumbers };
   return (point, x) => {
-    if (!point.endsWith(".attention.heard")) return x;
     const layer = Number(point.split(".")[1]);
+    if (point.endsWith(".attention.heads")) ablate(t.numbers(x), pass, layer);
+    if (!point.endsWith(".attention.heard")) return x;
     return (t, scores, first, head) => {
       const numbers = t.numbers(scores);
       for (let i = 0; i < scores.rows; i++) silence(numbers, i * tokens, pass, layer, head, first + i, 0);

@@ -3,8 +3,8 @@
 //
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, styles, box, look}}, read(file) and fileAt(file), plotly() → a promise, set(changes)}. Every kind of part
-// is a function of its place, of `get`, which gives the part as it is with the present settings, and of the lesson;
-// it gives {draw(), end()}.
+// is a function of its place, of `get`, which gives the part as it is with the present settings, and of the lesson; it
+// gives {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
 import { softmaxRow } from "../core/nine.js";

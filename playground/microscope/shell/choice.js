@@ -131,6 +131,13 @@ export function openedBy(words) {
   return { ...opened, beside: besideFrom(words.with, opened) };
 }
 
+// [key, word] of each that is left open so.
+export function leftOpen(words, opened) {
+  const said = wordsOf(opened);
+  const isNone = { detail: words.detail === "1", sample: Boolean(opened.mine) }; // of the usual grid nothing is said
+  return Object.entries(words).filter(([key, word]) => key !== "model" && !isNone[key] && said[key] !== word);
+}
+
 const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");
 
 // Nothing is compared with itself.

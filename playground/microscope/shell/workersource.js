@@ -22,7 +22,7 @@ const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets al
 const KEPT_PASSES = 3;
 const KEPT_OF_PASSES = 8e6; // of passes besides the one that was asked last; one that is gone runs again
 const LEAST_CHANGE = 0.02; // of a label, to be told
-const CUT = /^[^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?$/;
+const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
 const SMALLEST = 1e-12; // length of a feature
 
 // What a question is refused with, as the stage says it.

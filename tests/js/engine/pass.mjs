@@ -46,7 +46,7 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
   const t = await tensors();
   const vit = new VisionTransformer(t, read(weights));
   const input = new Float32Array(read(image).buffer);
-  const cut = cutting(vit.config, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
+  const cut = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
   const how = {
     ...(scale !== undefined && { scale }),
     at: (point, x) => zeroed(t, cut(point, x), point, zero),

@@ -1,0 +1,112 @@
+"""Who waits behind others: the page says how many, goes on, and gives its place back when it is left."""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+from urllib.parse import urlencode
+
+import pytest
+from waiting import until
+
+from browser.server import serving
+from browser.stranger import Stranger
+from browser.visitor import LOST, Visitor
+
+# A short question has a place of its own and hardly waits. Here all stand in the line for what takes long.
+ONE_LINE = "from playground.serving import queue; queue.LONG = 0; from playground.__main__ import main; main()"
+LARGE = "ViT-B/14"
+
+
+@pytest.fixture(scope="module")
+def server():
+    """One that looks at one picture after another, and takes its time."""
+    with serving(("-c", ONE_LINE), PLAYGROUND_AT_ONCE="1", OMP_NUM_THREADS="1") as running:
+        yield running
+        running.kill()  # it need not finish what nobody waits for
+
+
+class Patient(Visitor):
+    """What the browser says of a server that is away is no fault here."""
+
+    forgiven = LOST
+
+
+@pytest.fixture
+def visit(arrive, server):
+    return lambda address="": arrive(Patient, server.url).open(address)
+
+
+def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
+    """A person with a page open for each sample, who looks at it in a large model and its finest grid; gives how many
+    of them are not served yet. The first is being served when it returns."""
+    words = {"model": LARGE, **words}
+
+    def served() -> int:
+        return server.log.count(f"trace model={LARGE} ")
+
+    def ask(somebody: Stranger, sample: str) -> None:
+        wanted = {**words, "sample": sample}
+        with suppress(OSError):  # nobody waits for the answer
+            offered = [str(grid["detail"]) for grid in somebody.describe(**wanted)["grids"]]
+            wanted = {"detail": offered[-1], **wanted}  # a slow machine offers less
+            digest = somebody.describe(**wanted)["digest"]
+            somebody.get(f"api/trace/{digest}/layers?{urlencode(wanted)}", X_Playground_Run=somebody.id)
+
+    def waiting() -> int:
+        text = people[0].get("metrics")[1].decode()
+        return int(re.search(r'waiting{queue="passes"} (\d+)', text)[1])
+
+    before, people = served(), [Stranger(server.url) for _ in samples]
+    for somebody, sample in zip(people, samples, strict=True):
+        Thread(target=ask, args=(somebody, sample), daemon=True).start()
+    until(lambda: waiting() == len(samples) - 1, "one of the crowd is served, and the others wait")
+    return lambda: len(samples) - (served() - before)
+
+
+def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, server):
+    """The lesson asks from inside a part of the page that is run alone, which may not write twice into the rest."""
+    stage = visit("model=untrained&scale=off")
+    lesson = visit("model=untrained")
+    lesson.page.goto(f"{server.url}/patches?model=untrained&step=shuffle")
+    again = lesson.page.get_by_role("button", name="Shuffle again")
+    again.wait_for()
+    lesson.rest()
+    crowd(server, "meadow", "flock", scale="off")
+    stage.more()
+    stage.choice("pass", "whole").click()
+    again.click()
+    for visitor in (stage, lesson):
+        visitor.says("before you")
+        visitor.check()
+    assert stage.until("r => r.pass === 'whole'")["painted"]
+    lesson.rest()
+    stage.check()
+    lesson.check()
+
+
+TOLD = "() => Number(sentences().join().match(/(\\d+) (person|people) before you/)?.[1])"
+
+
+def hears(visitor, before: int) -> None:
+    """Waits until the page says that so many come first."""
+    until(
+        lambda: visitor.page.evaluate(TOLD) == before,
+        f"the page says {visitor.page.evaluate(TOLD)} and not {before} come first",
+    )
+
+
+def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(visit, server):
+    """Who has cost least comes first: of two who ask for the same, the one who has seen fewer pictures. The last of
+    this file, for its crowd is still in line when it ends."""
+    second, first = visit("model=untrained"), visit("model=untrained")
+    second.pick("portrait")
+    left = crowd(server, "still-life", "odd-tile")
+    first.page.locator('.strip [data-sample="flock"]').click()
+    hears(first, 1)  # who is served; the other one of the crowd asks for more
+    second.page.locator('.strip [data-sample="landscape"]').click()
+    hears(second, 2)
+    first.page.close()
+    hears(second, 1)
+    assert left() == 2, "the first of the crowd was served before anybody could leave"
+    second.hover((5, 5))  # meanwhile the picture that is there can be looked at
