@@ -326,7 +326,7 @@ def _converted(file: Path, size: int) -> Path:
     from safetensors.torch import save
 
     from playground.models.hugging_face import from_hugging_face
-    from playground.models.onnx_file import read_onnx
+    from playground.models.others_files import read_onnx
 
     arrays = {name: torch.tensor(array).contiguous() for name, array in read_onnx(file).items()}
     state = {name: tensor for name, tensor in arrays.items() if name.startswith("backbone.")}
