@@ -29,8 +29,8 @@ export function tableWords(name, kind, cases = [], filled = {}, language = "en")
 
 export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
 
-// How far a map of what matters can be trusted: as it was measured on this picture ({foretells, random, blocks, by}), or
-// on others in this model; "" of a way that claims no such thing.
+// How far a map of what matters can be trusted: as it was measured on this picture ({foretells, random, blocks, by}),
+// or on others in this model; "" of a way that claims no such thing.
 export function trustWords(way, model, measured = null) {
   if (!way.attributes) return "";
   const two = (number) => number.toFixed(2).replace("-", "−");

@@ -7,6 +7,7 @@
 //     → {id, layer, q, k, features: float16 bits, norms}, one after the other, then {id, done: {logits, ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
+//   {what: "forget", model}                      lets go of a network
 //   {what: "stop", id}                           → {id, stopped}
 // What fails is answered with {id, error: a sentence}.
 import { decodeHalves, readCuts } from "../core/core.js";
@@ -74,6 +75,9 @@ export function createComputer(say, decode = displayed) {
     kernels(message) {
       compiled = message.compiled;
     },
+    forget({ model }) {
+      networks.delete(model);
+    },
     async network({ model, weights }) {
       networks.set(model, new VisionTransformer(await createTensors(compiled), weights));
     },
@@ -106,10 +110,11 @@ export function createComputer(say, decode = displayed) {
   };
 
   async function inputOf({ t, config }, picture, grid) {
-    const key = `${picture.id} ${config.mean} ${config.std} ${config.patch_size} ${grid}`;
+    const { mean, std, patch_size: side, interpolation } = config;
+    const key = [picture.id, mean, std, side, interpolation, grid].join(" ");
     if (input?.key !== key) {
-      const [height, width] = grid.map((patches) => patches * config.patch_size);
-      input = { key, numbers: modelInput(await decode(t, picture.bitmap, height, width), config) };
+      const [height, width] = grid.map((patches) => patches * side);
+      input = { key, numbers: modelInput(await decode(t, picture.bitmap, height, width, interpolation), config) };
     } else picture.bitmap.close();
     return input.numbers;
   }

@@ -183,6 +183,7 @@ export const besideFor = (view, compares) => ({
 // What the app says beside the picture where it chose the model, or where another one would suit: {says, model, label},
 // or null.
 export function adviceFor(trace, kind, { chose }, before, real) {
+  if (trace.own) return null; // who has brought a model of their own knows what they want
   const wasOther = before && before.model !== trace.model;
   const thing = kind === "drawing" ? "a drawing" : "a photograph";
   if (!chose && wasOther)

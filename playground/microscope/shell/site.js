@@ -11,6 +11,7 @@ import { askNearer, createPreparedSource } from "./httpsource.js";
 import { liveFrame } from "./live.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
+import { createModelDoor } from "./ownmodels.js";
 import { canCompute, computeHere, createPageAnswers, fillTakeAway, ownPicture } from "./siteanswers.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
@@ -23,8 +24,9 @@ const NEW_VERSION = "There is a new version of this page.";
 const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
 const REAL_NAME = "dinov2-small"; // the network that knows photographs
 
-// What playground/ui/site wrote: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
-// lessons: {page: see below}, offline: a service worker keeps the page}
+// What playground/ui/site wrote: {worker, opener, kernels, models_from: origins that models may come from, cards:
+// {model: …}, weights: {model: {file, bytes, digest, …}}, lessons: {page: see below}, offline: a service worker keeps
+// the page}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
 const siteRoot = new URL("./", SITE_SCRIPT.src).href;
@@ -39,7 +41,9 @@ async function readFile(name, { signal } = {}) {
 const able = canCompute();
 if (!able) site.weights = {};
 const lacks = able ? undefined : TOO_OLD;
-const { kept, networks, computing } = computeHere(site, siteFile, pictureNamed);
+const { kept, networks, computing, ownModels } = computeHere(site, siteFile, pictureNamed);
+const mine = able ? ownModels((model) => choice.set({ model, chose: true })) : null;
+const models = mine && createModelDoor(async () => mine, choice);
 
 const nearer = createPreparedSource({
   computing,
@@ -49,6 +53,7 @@ const nearer = createPreparedSource({
     scale === undefined && !cut && (sampleNamed(sample)?.prepared[`${model} ${detail ?? 1}`] ?? null),
   read: readFile,
   without: lacks,
+  knows: (model) => model in site.cards,
   pictureFile: async ({ picture }) =>
     createImageBitmap(new Blob([await readFile(sampleNamed(picture.sample).picture)])),
 });
@@ -62,6 +67,16 @@ async function pictureNamed({ sample, mine }) {
   const file = async () => new Blob([await readFile(picture)], { type: "image/jpeg" });
   const view = layer === undefined ? {} : { [model]: { layer, head } };
   return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
+}
+
+// A model at an address, as #model=https://…: the address loses it, for it is called after its file.
+function bringNamed() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const address = words.get("model");
+  if (!/^https?:\/\//.test(address ?? "")) return;
+  words.delete("model");
+  history.replaceState(null, "", `#${words}`);
+  if (mine) addEventListener("load", () => mine.bring(address, site.models_from ?? []));
 }
 
 // The list of samples, and which network opens a person's own picture.
@@ -125,7 +140,8 @@ function draw(page) {
     more: {
       kept: STAYS_HERE,
       live: Object.keys(networks).length ? LIVE : null,
-      sheets: { models: fillModels, export: fillTakeAway },
+      models,
+      sheets: { models: models?.sheet ?? fillModels, export: fillTakeAway },
       link: linkHere,
     },
   });
@@ -175,6 +191,7 @@ function takeQuery() {
 }
 
 takeQuery();
+bringNamed();
 writeBehindHash();
 answerHere(
   createPageAnswers({

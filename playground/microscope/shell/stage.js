@@ -188,8 +188,8 @@ function showView(kept) {
   kept.opened = kept.lens.view;
 }
 
-// `kept`: as beginStage makes it; `given`: a view to be shown as it is. Gives [key, word] of what an address asks for and
-// could not be shown.
+// `kept`: as beginStage makes it; `given`: a view to be shown as it is. Gives [key, word] of what an address asks for
+// and could not be shown.
 export async function bringTraces(kept, now, given, signal) {
   const { lens, before } = kept;
   const words = tracesOf(now);

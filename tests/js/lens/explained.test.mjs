@@ -119,8 +119,8 @@ test("an occlusion comes step by step until all are there, and what it measured 
   const [measured] = lens.data.foretold.values();
   assert.equal(
     trustWords(WAYS.relevance, "any", measured),
-    "Relevance foretells what blanking moves with a rank correlation of 0.88 (25 blocks, by the mean colour; a random " +
-      "map −0.13, a constant one 0.00).",
+    "Relevance foretells what blanking moves with a rank correlation of 0.88 (25 blocks, by the mean colour; a " +
+      "random map −0.13, a constant one 0.00).",
   );
   lens.choice.view = { ...lens.choice.view, blank: "noise" };
   frame(lens);
@@ -128,7 +128,7 @@ test("an occlusion comes step by step until all are there, and what it measured 
   assert.deepEqual(count(), ["occlusion cat 0,1 noise 0"]);
 });
 
-test("what was not measured on this picture bears the table's number of this model, and what maps that know nothing get", () => {
+test("what was not measured here bears the table’s number of this model, and what maps that know nothing get", () => {
   const two = (number) => number.toFixed(2).replace("-", "−");
   const { relevance, rollout, random, pictures } = FORETOLD.bundled;
   assert.ok(pictures >= 10, "as many pictures as the sentence says");
