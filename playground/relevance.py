@@ -33,8 +33,8 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.positions import rotate
 from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
+from playground.vit_parts import rotate
 
 METHODS = ("gradient", "integrated", "chefer", "legrad")
 SIGNED = ("gradient", "integrated")  # with a sign for each token

@@ -21,11 +21,11 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from playground import cuts, matching, relevance, trace_table
+from playground import cuts, matching, relevance
 from playground.cuts import Cuts as Cuts
 from playground.cuts import Shape, silenced
 from playground.errors import PlaygroundError
-from playground.pack.record import Query, Record
+from playground.pack.record import Query, Record, table_of_heads, table_of_query
 from playground.pack.record import denormalised as denormalised
 from playground.pack.record import index as index  # others take it from here
 from playground.pictures import images
@@ -309,8 +309,8 @@ class Trace(Record):
         True
         """
         if query is None:
-            return trace_table.of_heads(self, scale, distances(self.grid))
-        return trace_table.of_query(self, query, scale)
+            return table_of_heads(self, scale, distances(self.grid))
+        return table_of_query(self, query, scale)
 
     def on_grid(self, row: Tensor) -> Tensor:
         """(…, tokens) -> (…, rows, columns): the patches laid out as in the picture, without the prefix tokens."""

@@ -249,7 +249,7 @@ def _part(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
 
 
 def _positions(seen: tracing.Trace, other: tracing.Trace, positions: Positions) -> tuple[list[int], list[int], str]:
-    """Tokens of this pass, those of the other one, and words."""
+    """The tokens that are replaced in this pass, those of the other pass that replace them, and a caption's words."""
     if positions is None:
         if seen.grid != other.grid:
             raise PlaygroundError(

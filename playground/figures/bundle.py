@@ -27,9 +27,8 @@ _NAME = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\
 
 
 @cache
-def bundle(entry: str, mounts: str = "") -> str:
-    """The entry module and all it imports, as one ES module. Only `export default` stays an export; where a file has
-    several drawings, `mounts` names the one that becomes it.
+def bundle(entry: str) -> str:
+    """The entry module and all it imports, as one ES module. Only `export default` stays an export.
 
     `bundle("lens/lens.js")` exports nothing and leaves `createLens` in its scope, for a page that inlines it.
     """
@@ -57,8 +56,6 @@ def bundle(entry: str, mounts: str = "") -> str:
         if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
         parts.append(f"// ---- {name}\n{body.strip()}\n")
-    if mounts:
-        parts.append(f"export default {mounts};\n")
     return "\n".join(parts)
 
 
@@ -67,6 +64,11 @@ def _joined(script: str) -> str:
     parts = script.split("`")
     parts[::2] = (_BROKEN.sub("", part) for part in parts[::2])
     return "`".join(parts)
+
+
+def drawing(entry: str, mounts: str) -> str:
+    """The same; where the entry has several drawings, `mounts` is the one that becomes the default export."""
+    return f"{bundle(entry)}\nexport default {mounts};\n" if mounts else bundle(entry)
 
 
 def exported(entry: str) -> set[str]:

@@ -38,6 +38,7 @@ from playground.relevance import DEFAULT
 from playground.samples import named
 from playground.tracing import BLOCK, METHODS, Query, distances, label_number, no_labels, no_numbers, of_many, read_cuts
 from playground.vit import At, VisionTransformer
+from playground.vit_parts import value_norms
 
 KINDS = (
     *("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "norms", "relevance"),
@@ -218,7 +219,7 @@ class Many:
                         (scores if heard is None else scores.masked_fill(~heard, -math.inf)).softmax(-1)
                     )
                 if layer in self.wanted.get("norms", ()):
-                    norms = [vit.blocks[layer].value_norms(one.float()) for one in v]  # type: ignore[operator]
+                    norms = [value_norms(vit.blocks[layer], one.float()) for one in v]
                     found["norms"].append(torch.stack(norms))
                 if layer in self.wanted.get("features", ()):
                     found["features"].append(x.float())

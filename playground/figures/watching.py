@@ -100,7 +100,7 @@ class watch:
             self.step()
 
     def step(self) -> None:
-        """One more step begins."""
+        """Says that the next step of training begins."""
         if self.steps % self.every == 0:
             self._look()
         self.steps += 1

@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from playground import positions, vit
+from playground import vit, vit_parts
 from playground.analysis import patches
 from playground.errors import PlaygroundError
 
@@ -97,7 +97,7 @@ PARTS = {
     "positions": Part(
         "Positions",
         "Attention treats its tokens as a set. Only the vector that is added here says where a patch was.",
-        (positions.sinusoidal, vit.VisionTransformer.embed),
+        (vit_parts.sinusoidal, vit.VisionTransformer.embed),
         (
             ("frequency = 10_000", "ω_i = 10000^{−2i/D}"),
             ("angle = position * frequency", "n ω_i"),

@@ -113,8 +113,8 @@ def _tensor(out: Any) -> Any:
     if isinstance(out, Tensor):
         return out
     for name in ("logits", "last_hidden_state"):
-        if isinstance(found := getattr(out, name, None), Tensor):
-            return found
+        if isinstance(tensor := getattr(out, name, None), Tensor):
+            return tensor
     return _tensor(out[0]) if isinstance(out, tuple | list) and out else None
 
 

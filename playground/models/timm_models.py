@@ -120,7 +120,7 @@ def instead(model: Any) -> str:
 
 
 def _counts(rope: Any) -> bool:
-    """Whether its angles are those of playground/positions.py::counted."""
+    """Whether its angles are those of playground/vit_parts.py::counted."""
     usual = getattr(rope, "temperature", 0) == 10_000 and not getattr(rope, "in_pixels", True)
     return type(rope).__name__ == "RotaryEmbeddingCat" and usual and not getattr(rope, "rotate_half", False)
 

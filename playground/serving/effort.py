@@ -122,7 +122,7 @@ def passes_in_time(vit, grid: tuple[int, int]) -> int:
 
 
 def _most_patches(vit, passes: float, too_many: int) -> int:
-    """How many are quick enough, rounded down to two digits."""
+    """The largest number of patches for which so many passes are quick enough, rounded down to two digits."""
     found = max(0, bisect_right(range(too_many), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)
     tens = 10 ** max(0, len(str(found)) - 2)
     return found // tens * tens

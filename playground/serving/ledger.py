@@ -332,4 +332,4 @@ uploads = Room("uploads", 68 * MB)  # what has come of them; one of them goes on
 decodes = Room("decodes", 100 * MB, 70 * MB)  # files as they came, until it is their turn
 answers = Room("answers", 150 * MB, 100 * MB)  # private ones that are being fetched
 PICTURES = 256 * MB  # people's own, decoded: the network with most of them gives way
-MODELS = 4  # on their way to the server; one of each network less
+MODELS = 4  # downloads to the server at a time; of one network at most one less

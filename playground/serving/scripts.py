@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.figures.bundle import MICROSCOPE, bundle, exported, stylesheet
+from playground.figures.bundle import MICROSCOPE, drawing, exported, stylesheet
 from playground.serving import models, settings
 from playground.serving.answering import Refused, answer, said
 
@@ -26,10 +26,10 @@ FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 @lru_cache(KEPT)
 def script(entry: str, styles: tuple[str, ...], mounts: str = "") -> str:
-    """`export default` mounts the component; `styles` is a text that its place needs; `mounts`: see bundle."""
+    """`export default` mounts the component; `styles` is a text that its place needs; `mounts`: see bundle.py."""
     css = stylesheet(*styles) if styles else ""
     quoted = css.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
-    return f"{bundle(entry, mounts)}\nexport const styles = `{quoted}`;\n"
+    return f"{drawing(entry, mounts)}\nexport const styles = `{quoted}`;\n"
 
 
 @lru_cache(KEPT)

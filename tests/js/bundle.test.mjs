@@ -21,7 +21,7 @@ const SEVERAL = JSON.parse(
 // Where the server has it, …/api/app/DIGEST/ENTRY, so that a script finds the app's root from its own address.
 const APP = mkdtempSync(join(tmpdir(), "bundle-"));
 async function served(entry, digest, { mounts = "", tail = "" } = {}) {
-  const source = withBundle(`sys.stdout.buffer.write(bundle.bundle("${entry}", "${mounts}").encode())`).toString();
+  const source = withBundle(`sys.stdout.buffer.write(bundle.drawing("${entry}", "${mounts}").encode())`).toString();
   const file = join(APP, "below", "api", "app", digest, entry);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, source + tail);

@@ -27,7 +27,7 @@ HATCH = (
     4,
     0.3,
     0.3,
-)  # below zero, for who prints in grey: lines to a cell, how wide they are, how much of the colour stays
+)  # hatching of negative cells, so that grey print shows them: lines per cell, their width, the share of colour left
 MIN_PERIOD = 4  # pixels from line to line
 CHROMAS = (0.17, 0.20, 0.17)
 OPAQUE = 0.94  # of the strongest colour; the rest is the photograph

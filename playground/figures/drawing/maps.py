@@ -240,7 +240,7 @@ def is_even(map_: Map, tokens: int) -> bool:
 
 
 def clipped(map_: Map, span: Domain) -> list[tuple[int, int]]:
-    """The patches (row, column) with more than can be shown, as on the screen."""
+    """Patches (row, column) brighter than the colour scale's top, as on the screen."""
     if not span.open_end or span.own:
         return []
     return [tuple(int(n) for n in place) for place in np.argwhere(map_.grid > span.high)]

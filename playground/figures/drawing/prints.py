@@ -171,7 +171,7 @@ def softened(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 def read_by_convolution(
     photo: Image.Image, grid: tuple[int, int], patch: tuple[int, int], kernel: int, depth: int
 ) -> Image.Image:
-    """What a convolution reads, in full colour; faintly lit what a stack of `depth` of them reaches; the rest paler."""
+    """What one convolution reads in full colour, what a stack of `depth` of them reaches dimmed, the rest paler."""
     clear = np.asarray(photo)
     lit = np.zeros(grid)
     for row, column in neighbourhood(*patch, grid, depth * (kernel - 1) + 1):

@@ -189,7 +189,7 @@ function drawn(bitmap) {
   };
 }
 
-// Position encodings: playground/positions.py in JavaScript, as far as the engine needs it.
+// Position encodings: playground/vit_parts.py in JavaScript, as far as the engine needs it.
 
 // Interpolates learned positions (N, D) from one grid to another, like an image; not those of the prefix tokens.
 export function stretched(learned, width, old, [rows, columns]) {

@@ -253,7 +253,7 @@ export class VisionTransformer {
     return this.t.norm(x, this.w[`${name}.weight`], this.w[`${name}.bias`], this.config.eps, out);
   }
 
-  // ‖W_O v‖ of each token in one head, as in playground/vit.py: ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) per head
+  // ‖W_O v‖ of each token in one head, as in playground/vit_parts.py: ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) per head
   valueNorms(v, layer, head) {
     const { t } = this;
     const gram = someRows(this.grams[layer], head * v.columns, v.columns); // (d, d)
