@@ -61,6 +61,7 @@ test("every module is in a bundle", () => {
   const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));
   const entries = JSON.stringify([
     "shell/alone.js",
+    "shell/lecture.js",
     "shell/site.js",
     "shell/lost.js",
     "shell/phone.js",
