@@ -31,7 +31,6 @@ SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that
     "class": ["--phones", "20", "--rounds", "1"],
     "contact_sheet": [],
     "corpus": ["--minutes", "0.05"],
-    "costly_pictures": [],
     "decoding": ["--times", "1"],
     "engine": [],
     "eyes": [],

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from playground.errors import PlaygroundError
-from playground.vit import ACTIVATIONS
 
 Colours = tuple[float, float, float]
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # those of vit.py, by name: torch can wait
 READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # what weights can't tell apart
 POOLS = (*READ_OUT, "map", "max", "avgmax")  # of timm; of the last two the playground shows rows, and no labels
 LARGEST = 10  # the largest mean or deviation that is taken: pixels lie between 0 and 1

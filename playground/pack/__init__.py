@@ -48,6 +48,16 @@ def from_eight_bits(codes: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.
     return low[..., None, :] + step[..., None, :] * codes.astype(np.float32)
 
 
+def in_eight_bits(data: bytes) -> bytes:
+    """A trace's pack with its queries and keys in half as many bytes: to be drawn, not to be read as numbers."""
+    header, arrays = unpack(data)
+    del header["sections"]
+    for name in ("q", "k"):
+        parts = eight_bits(arrays[name].astype(np.float32))
+        arrays |= zip((name, f"{name}_low", f"{name}_step"), parts, strict=True)
+    return pack(header, arrays)
+
+
 def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
     """The header and the arrays, which are views of `data`. What the header says is believed only as far as there are
     bytes."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import secrets
 import time
 from collections import Counter, OrderedDict
@@ -15,7 +16,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from string import hexdigits
 
+from playground.serving import ledger
 from playground.serving.answering import Refused
+from playground.serving.asker import Who
 
 LETTERS = "ACDEFHJKMNPQRTVWXY"  # none is taken for another, nor for a digit
 CODE_LENGTH = 5
@@ -197,6 +200,7 @@ class Class:
             if len(self.phones) >= MOST_PHONES or _phones() >= MOST_PHONES_IN_ALL:
                 raise refusal("full", 503)
             phone = self.phones[key] = Phone()
+            ledger.costs.phones[key] = f"class {self.code}", Who(self.key, self.network)  # who pays for it
             self.tell_lecturer()
         return phone
 
@@ -268,7 +272,8 @@ class Class:
 _classes: OrderedDict[str, Class] = OrderedDict()  # by code, the oldest first
 
 
-def start(key: str, network: str) -> Class:
+def start(key: str, network: str, seat: str = "") -> Class:
+    """`seat`: of the lecturer's browser, by which a proxy finds the replica where it is."""
     drop_the_old()
     of_key = [one for one in _classes.values() if one.key == key]
     if len(of_key) >= MOST_OF_A_KEY:
@@ -278,15 +283,20 @@ def start(key: str, network: str) -> Class:
         if clock() - left.heard < LEFT_AFTER:
             raise refusal("manyClasses", 503)
         end(left)
-    code = _code()
+    ledger.costs.charge(Who(key, network), ledger.START, "classes")
+    code = _code(seat)
     while code in _classes:
-        code = _code()
+        code = _code(seat)
     _classes[code] = Class(code, key, network)
     return _classes[code]
 
 
-def _code() -> str:
-    return "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
+def _code(seat: str) -> str:
+    """The first two letters are the first two digits of the seat, as deploy/nginx.conf reads them: who asks for this
+    class is at the same replica."""
+    digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
+    at = [LETTERS[int(digit, 16)] for digit in digits]
+    return "".join([*at, *(secrets.choice(LETTERS) for _ in range(CODE_LENGTH - len(at)))])
 
 
 def named(code: str) -> Class | None:
@@ -297,6 +307,9 @@ def named(code: str) -> Class | None:
 def end(one: Class) -> None:
     one.ended = True
     _classes.pop(one.code, None)
+    for key in one.phones:
+        if ledger.costs.phones.get(key, ("",))[0] == f"class {one.code}":
+            del ledger.costs.phones[key]
     one.tell()
 
 

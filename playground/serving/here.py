@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, suppress
 from copy import copy
 from dataclasses import replace
 from itertools import count
@@ -22,9 +22,10 @@ from playground.models.names import plain_name
 from playground.pack import upper_layer
 from playground.pictures import jpegs
 from playground.serving import chosen, effort, models, people, pictures, queue, traces
+from playground.serving.asker import Nobody, Who, working_for
 from playground.serving.cache import MB, Cache
 from playground.serving.pictures import Picture
-from playground.serving.queue import OVER, SERVED, Queue, Ticket
+from playground.serving.queue import OVER, SERVED, Left, Queue, Ticket
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -42,6 +43,20 @@ _ended: WeakSet[Work] = WeakSet()  # a session that goes takes its runs along
 _ending = Lock()
 
 
+class Runner(Nobody):
+    """Who asked for a run, and whether they still look at it: its turns are theirs, and charged to them."""
+
+    def __init__(self, ticket: Ticket):
+        self.ticket = ticket
+
+    def who(self) -> Who:
+        return self.ticket.who
+
+    def stays(self) -> None:
+        if self.ticket.stopped():
+            raise Left
+
+
 class Work:
     def __init__(self, run: Run, former: Work | None = None):
         self.words = ""
@@ -53,7 +68,7 @@ class Work:
 
     def _do(self, run: Run, before: Any, ticket: Ticket) -> None:
         try:
-            with closing(run.work(before)) as waits:
+            with suppress(Left), working_for(Runner(ticket)), closing(run.work(before)) as waits:
                 for wait in waits:
                     self.words, self.come_to = wait.words, wait.come_to
                     if ticket.stopped():

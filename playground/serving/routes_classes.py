@@ -31,6 +31,7 @@ BODY_SECONDS = 10.0
 SMALL, LARGE = 1024, 8192  # bytes of a phone's body, of the lecturer's
 SLOW_SECONDS, MOST_SLOW = 2.0, 200  # of tries from a network that has made many
 LECTURER = "x-playground-lecturer"  # the header with the secret
+SEAT = "playground_seat"  # the cookie of deploy/nginx.conf
 CODE = re.compile(rf"[A-Za-z]{{{classes.CODE_LENGTH}}}")
 SAMPLE = re.compile(r"api/samples/[\w.-]{1,60}/[0-9a-f]{1,64}\.jpg")
 NEWS = {"Cache-Control": "no-store", "Content-Type": "application/json"}
@@ -217,7 +218,7 @@ async def start(request: Request) -> Response:
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
         raise refusal("address")
     root, trouble = await _reached(root, (request.scope.get("server") or ("", 0))[1] or 0)
-    one = classes.start(_key(request), who(request).address)
+    one = classes.start(_key(request), who(request).address, request.cookies.get(SEAT, ""))
     one.address, one.trouble = f"{root}c/{one.code}", trouble
     return Response(json.dumps({"secret": one.secret, **_lecture(one)}), headers=NEWS)
 

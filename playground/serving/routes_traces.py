@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
-from playground.pack import pack
+from playground.pack import in_eight_bits, pack
 from playground.samples import named
 from playground.serving import chosen, models, own_models, people, queue, traces
 from playground.serving.answering import Refused, answer
@@ -106,7 +106,8 @@ async def layers(request: Request) -> Response:
         heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
         if not picture.sample and "finer" in words:  # a first look is on the screen: this may come behind others
             traces.trace(picture, wish, own(person), finer=True)
-        return Response(traces.layers(picture, wish, own(person), wanted, heads), media_type=BINARY)
+        data = traces.layers(picture, wish, own(person), wanted, heads)
+        return Response(in_eight_bits(data) if "rounded" in words else data, media_type=BINARY)
 
     return await part(request, make)
 

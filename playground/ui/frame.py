@@ -10,6 +10,7 @@ import streamlit as st
 from playground.figures.bundle import stylesheet
 from playground.ui import lesson
 from playground.ui.lifespan import once_per_server
+from playground.ui.pages import ICON, TITLE
 from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
 
 STYLE = """
@@ -46,7 +47,7 @@ DROPPING = "shell/dropping.css"  # while a file is dragged over the page
 
 
 def frame() -> None:
-    st.set_page_config(page_title="Attention Playground", page_icon="🔭", layout="wide")
+    st.set_page_config(page_title=TITLE, page_icon=ICON, layout="wide")
     _style()(key="frame")
     drawn_by_the_next_server()
     once_per_server()

@@ -32,7 +32,8 @@ class Seeing(Visitor):
 
     def until_says(self, pattern: str) -> str:
         script = """(pattern) => {
-          const root = document.querySelector(".st-key-stage [data-testid=stBidiComponentIsolated]")?.shadowRoot;
+          const root = document.querySelector(
+            ".attention-early, .st-key-stage [data-testid=stBidiComponentIsolated]")?.shadowRoot;
           const text = (root ?? document).querySelector(".see-says")?.innerText ?? "";
           return new RegExp(pattern).test(text) ? text : null;
         }"""

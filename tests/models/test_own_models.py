@@ -16,7 +16,8 @@ from models.parity import assert_equal
 from playground import PlaygroundError
 from playground.assets import SHIPPED
 from playground.errors import PlaygroundWarning
-from playground.models import borrowed, loading, zoo
+from playground.models import borrowed, given, loading, zoo
+from playground.vit import ACTIVATIONS
 
 NAME = "vit_tiny_patch16_224"
 SHALLOW = {"depth": 2}
@@ -409,3 +410,7 @@ def test_a_file_in_a_folder_beside_is_no_repository_of_the_hub(tmp_path, monkeyp
     assert playground.load("runs/mine.safetensors", device="cpu").config.depth == 6
     with pytest.raises(PlaygroundError, match=r"There is no file runs/none\.safetensors"):
         playground.load("runs/none.safetensors")
+
+
+def test_the_activations_that_may_be_named_are_those_that_there_are():
+    assert tuple(ACTIVATIONS) == given.ACTIVATIONS

@@ -5,13 +5,18 @@ import json
 import math
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from test_javascript import ROOT, node
 
-from playground.serving import classes
+from playground.serving import classes, ledger
 from playground.serving.answering import Refused
+from playground.serving.asker import Who
 from playground.serving.classes import Question
+from playground.serving.ledger import Ledger
+
+NGINX_CONF = Path(__file__).parent.parent.parent / "deploy" / "nginx.conf"
 
 
 class Clock:
@@ -155,6 +160,33 @@ def test_a_key_has_two_classes_and_a_third_ends_the_first(one):
     second = classes.start("lecturer", "10.0.0.1")
     classes.start("lecturer", "10.0.0.1")
     assert (one.ended, second.ended) == (True, False)
+
+
+def test_a_phone_is_its_class_s_until_that_ends_and_starting_one_costs(one, monkeypatch):
+    monkeypatch.setattr(ledger, "costs", costs := Ledger())
+    second = classes.start("lecturer", "10.0.0.1")
+    assert costs.cost("10.0.0.1/32") == pytest.approx(ledger.START, rel=0.01)
+    for phone in ("a", "b"):
+        second.enter(phone)
+    assert costs.payer(Who("a", "10.0.0.1")) == Who("a", f"class {second.code}")
+    third = classes.start("another", "10.0.0.2")
+    third.enter("b")
+    classes.end(second)
+    assert costs.payer(Who("a", "10.0.0.1")) == Who("a", "10.0.0.1")
+    assert costs.payer(Who("b", "10.0.0.1")) == Who("b", f"class {third.code}")
+
+
+def test_the_code_says_where_its_lecturer_sits():
+    """A proxy reads it as deploy/nginx.conf says, and a seat that no proxy gave says nothing."""
+    tables = re.findall(r"map \$letter. \$digit. \{ ((?:[A-Z] [0-9a-f]; )+)\}", NGINX_CONF.read_text())
+    digits = [dict(pair.split() for pair in table.strip("; ").split("; ")) for table in tables]
+    assert len(digits) == 2
+    for seat in ("07af" + "0" * 28, "e9" * 16, "ff" * 16):
+        code = classes.start("lecturer", "10.0.0.1", seat).code
+        assert "".join(of[letter] for of, letter in zip(digits, code, strict=False)) == seat[:2]
+        assert len(code) == classes.CODE_LENGTH
+    for seat in ("", "x", "é2", "G" * 32):
+        assert len(classes.start("lecturer", "10.0.0.1", seat).code) == classes.CODE_LENGTH
 
 
 def test_after_four_hours_it_is_over(one, clock):

@@ -84,6 +84,21 @@ def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http,
     assert np.abs(row_of(pack, 4, 3, query) - theirs).max() < 5e-3 * theirs.max()
 
 
+TOTAL_VARIATION = 0.008  # of rows, on average over a layer: as of the network in eight bits that browsers compute with
+
+
+@pytest.mark.parametrize("model", ["bundled", "untrained"])
+def test_rounded_layers_are_half_as_long_and_the_eye_cannot_tell(http, model):
+    words = {"sample": "flock", "model": model}
+    for layer in range(6):
+        whole = part(http, words, "layers", layers=str(layer)).content
+        rounded = part(http, words, "layers", layers=str(layer), rounded="yes").content
+        assert len(rounded) < 0.55 * len(whole)
+        ours, theirs = (Trace.from_bytes(data).weights(layer) for data in (rounded, whole))
+        assert (ours - theirs).abs().sum(-1).mean() / 2 <= TOTAL_VARIATION, layer
+        assert (ours.argmax(-1) == theirs.argmax(-1)).float().mean() > 0.95, layer
+
+
 def test_without_a_layer_comes_the_one_where_heads_look_at_objects(http):
     seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
     assert unpack(part(http, FLOCK, "layers").content)[0]["held"] == [seen.upper_layer]

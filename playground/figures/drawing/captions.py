@@ -9,7 +9,6 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING
 
-from playground.analysis.heads import told
 from playground.figures.drawing import naming
 from playground.figures.drawing.light import share_within
 from playground.figures.drawing.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
@@ -260,10 +259,11 @@ def told_apart(less: float, more: float, written: Callable[[float], str]) -> tup
 
 def taught(shown: list[Shown]) -> list[str]:
     """A head that a loss told where to look is no evidence of what a transformer finds by itself."""
-    if len(shown) > 1:
-        return []
+    from playground.analysis.heads import told
+
     spec, seen = shown[0].spec, shown[0].seen
-    if seen.vit is None or not isinstance(spec.head, int) or spec.layer is None or not spec.way.of_heads:
+    is_one = len(shown) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
+    if seen.vit is None or not is_one:
         return []
     what = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
     return [say("told", what=what)] if what else []

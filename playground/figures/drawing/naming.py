@@ -13,7 +13,6 @@ from PIL import Image
 
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.way_words import words
-from playground.models import source
 from playground.models.names import OWN, plain_name
 from playground.samples import named
 
@@ -33,6 +32,8 @@ FILES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
 
 def is_changed(seen: Trace) -> bool:
     """Whether somebody trained or filled the model after its name had loaded it: it is no longer what the name says."""
+    from playground.models import source  # with torch, which the server begins without
+
     return seen.vit is not None and source.is_changed(seen.vit, seen.vit_state)
 
 

@@ -145,6 +145,10 @@ export const holdsHead = (pack, layer, head) =>
   holds(pack, layer) && (pack.stored.get(layer).some?.includes(head) ?? true);
 export const holdsAll = (pack, layer) => holds(pack, layer) && !pack.stored.get(layer).some;
 
+// The numbers of those layers of which all heads are here.
+export const wholeLayers = (pack) =>
+  Array.from({ length: pack.layers }, (_, layer) => layer).filter((layer) => holdsAll(pack, layer));
+
 // Layers that arrive later join the pack that is already on the screen; a whole layer replaces some heads of it.
 export function mergePack(pack, other) {
   for (const [layer, entry] of other.stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, entry);

@@ -2,7 +2,7 @@
 // playground/analysis/moments.py, which says what is telling; tests/analysis/test_moments.py compares the two. No DOM
 // in here.
 
-import { holdsAll, rowInto, rowsInto } from "./core.js";
+import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import { ALIKE, alikeness, component, directionsOf, likenessOf, reach, spreadPatches } from "./kinds.js";
 
 const BESIDE = 0.03; // of the longer side: nearer partners do not count
@@ -20,11 +20,10 @@ const APART = 0.1; // of the longer side: two of the three patches are farther f
 const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
 export const STRIKING = 0.04; // moments with a smaller score are not called striking
 
+export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
+
 // The layers that are here and worth a look, lowest first.
-export const telling = (pack) =>
-  Array.from({ length: pack.layers }, (_, layer) => layer).filter(
-    (layer) => layer >= Math.floor(pack.layers / 2) && holdsAll(pack, layer),
-  );
+export const telling = (pack) => wholeLayers(pack).filter((layer) => isLate(layer, pack));
 
 // Works through all heads of `layers`, and gives way after each: a generator that returns a scene, see headsFor, with
 // `moments`: {layer, head, patches: who asks, tells: how telling each row is}, the best first. `features`: of all

@@ -15,7 +15,7 @@ import { isMap, isMean, overlayNow } from "./state.js";
 
 // What the row (or column) on view says of the token pointed at; null where none is.
 export function aimedPair({ aim, view }, { shown }) {
-  if (aim < 0 || shown.layerMissing || !shown.answers?.ready[view.head]) return null;
+  if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
   const { pack, answers, token, scale } = shown;
   if (aim >= pack.tokens) return null;
   const at = view.head * pack.tokens;
@@ -36,7 +36,7 @@ export function chosenPair(choice, frame) {
   if (pair) return pair;
   const { view } = choice,
     { shown } = frame;
-  if (shown.layerMissing || !shown.answers?.ready[view.head]) return null;
+  if (shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
   const at = view.head * shown.pack.tokens;
   const best = largestIndex(shown.answers.weights, at, at + shown.pack.tokens) - at;
   return view.direction === "row" ? { query: shown.token, key: best } : { query: best, key: shown.token };

@@ -216,7 +216,8 @@ function weightAround(choice, frame, i) {
 export function paintWall({ choice, data, frame, page: { refs } }) {
   const { view } = choice,
     { shown } = frame;
-  const { pack, answers, token } = shown;
+  const { token } = shown;
+  const { pack, answers } = shown.drawn;
   const canvas = refs.wall;
   const width = pack.heads * pack.columns,
     height = pack.layers * pack.rows;
@@ -260,7 +261,7 @@ export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, co
   const { pack } = shown;
   const { rows, columns, headNumbers } = pack;
   const cells = wallCells(w, h, layersAtHand(data), pack.heads, rows, columns, unit);
-  const missing = (layer) => !holdsAll(pack, layer);
+  const missing = (layer) => !holdsAll(shown.drawn.pack, layer);
   const picture = { rows, columns, smooth: view.smooth, layer: view.layer, head: view.head, headNumbers, missing };
   drawWall(context, w, h, cells, wallHeat.canvas, picture, colours, unit);
   return cells;

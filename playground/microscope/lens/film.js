@@ -2,7 +2,7 @@
 // along the strip plays them.
 
 import { answerCell, ownExposure } from "../core/answers.js";
-import { entropyBits, holdsAll, largestIndex } from "../core/core.js";
+import { entropyBits, holdsAll, largestIndex, wholeLayers } from "../core/core.js";
 import { similarityInto } from "../core/features.js";
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
 import { fitCanvas, makeHeat, say, show } from "../drawing/dom.js";
@@ -81,7 +81,7 @@ export function missingLayers(choice, data, { shown }) {
   const wanted = choice.filmLooked || (choice.filmWanted && !main.trace?.sparing);
   if (view.beside !== "wall" && !wanted) return [];
   return layersAtHand(data)
-    .filter((layer) => !holdsAll(shown.pack, layer))
+    .filter((layer) => !holdsAll(shown.drawn.pack, layer))
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
 }
 
@@ -146,7 +146,8 @@ function noWeights({ strip, shown: { pack } }) {
 
 // (tokens,) of this layer: of the chosen head, of the sharpest one or the mean of all. null while it is not here.
 function rowOf({ view, heads }, { strip, shown }, layer) {
-  const { answers, token, scale, what, pack } = shown;
+  const { token, scale, what } = shown;
+  const { answers, pack } = shown.drawn;
   const of = (head) => answerCell(answers, layer, head, token, scale, what, view.direction);
   if (heads === "head") return of(view.head);
   if (strip.values?.length !== pack.tokens) strip.values = new Float32Array(pack.tokens);
@@ -186,7 +187,7 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
   for (const [place, layer] of layers.entries()) {
     const x = (place % inLine) * step + (step - w) / 2,
       y = Math.floor(place / inLine) * down + (down - h) / 2;
-    const here = holdsAll(shown.pack, layer);
+    const here = holdsAll(shown.drawn.pack, layer);
     context.globalAlpha = here ? 1 : 0.4;
     context.drawImage(strip.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
@@ -300,23 +301,26 @@ export function bindCurtain(choice, page) {
 export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;
-  const { pack, answers, token } = shown;
+  const { pack, drawn, answers, token } = shown;
   const unscaled = Math.abs(shown.scale - 1) < 1e-9;
   if (!unscaled || !wayOf(view).rows || view.direction !== "row") return null;
   const here = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
   if (here > COLLAPSED) return null;
-  const layers = [...pack.stored.keys()].filter((layer) => holdsAll(pack, layer)); // of the first, one head may be here
-  const key = `${view.layer} ${token} ${layers.length}`;
-  if (frame.collapse.pack !== pack || frame.collapse.key !== key) {
-    frame.collapse = { pack, key, found: search(choice, frame, layers) };
+  const layers = wholeLayers(drawn.pack); // of the first, one head may be here
+  const key = `${view.layer} ${token} ${layers.length} ${wholeLayers(pack).length}`;
+  if (frame.collapse.pack !== drawn.pack || frame.collapse.key !== key) {
+    frame.collapse = { pack: drawn.pack, key, found: search(choice, frame, layers) };
   }
-  return frame.collapse.found && { ...frame.collapse.found, here };
+  const { found } = frame.collapse;
+  const isTold = found && !shown.rough && holdsAll(pack, found.layer); // rounded weights are not
+  return isTold ? { ...found, here } : null;
 }
 
 function search({ view }, { shown }, layers) {
-  const { pack, answers, token } = shown;
+  const { pack, token } = shown;
   for (const layer of layers.toSorted((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))) {
     let best = null;
+    const { answers } = holdsAll(pack, layer) ? shown : shown.drawn;
     for (let head = 0; head < pack.heads; head++) {
       const row = answerCell(answers, layer, head, token, 1, FIRST_WAY, "row");
       const weight = largestOf(row, pack.prefixCount, pack.patches); // a special token has no place in the picture

@@ -46,7 +46,9 @@ export function factsOf(choice, data, frame) {
   const way = wayOf(view);
   const overlay = overlayNow(choice, data, frame);
   const at = view.head * pack.tokens;
-  const ready = map ? overlay?.values.length >= pack.patches && !way.coloured : answers.ready[view.head] || way.raw;
+  const ready = map
+    ? overlay?.values.length >= pack.patches && !way.coloured
+    : (answers.ready[view.head] || way.raw) && !shown.rough;
   const values = map ? overlay?.values : answers.drawn;
   const from = map ? (values?.length === pack.patches ? 0 : pack.prefixCount) : at + pack.prefixCount;
   const seen = ready ? spread(values, from, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
@@ -162,7 +164,8 @@ export function writeKindSoon(lens) {
       { shown } = lens.frame,
       { alive } = page;
     // The view may have gone on to a layer that is not here yet; it is written when that is painted.
-    if (alive && main && !shown.layerMissing && holdsHead(shown.pack, view.layer, view.head)) writeKind(lens);
+    if (alive && main && !shown.layerMissing && !shown.rough && holdsHead(shown.pack, view.layer, view.head))
+      writeKind(lens);
   }, BETWEEN);
 }
 
@@ -214,7 +217,8 @@ function findBetter({ view }, data, frame) {
 }
 
 // What the patches of the pack on view are compared by; null while no late layer is here.
-function directions({ kinds, shown: { pack } }) {
+function directions({ kinds, shown }) {
+  const { pack } = shown.drawn;
   const layers = telling(pack).length;
   if (!layers) return null;
   if (kinds.pack !== pack || kinds.layers !== layers) {

@@ -74,13 +74,13 @@
 //   scissors.js   choice: cutting painting; data: moved
 //   state.js      data: habits; frame: shown
 
-import { effectiveNumber, holds, holdsAll } from "../core/core.js";
+import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { collectRefs, say } from "../drawing/dom.js";
 import { explainWords } from "../drawing/explain.js";
 import { aimedPair, bindLine, bindSums } from "./arithmetic.js";
-import { askForMissing, bring, bringBest, dropOld, stopAsking } from "./asking.js";
+import { askForMissing, bring, bringBest, dropOld, isComplete, stopAsking } from "./asking.js";
 import {
   bindButtons,
   bindKeys,
@@ -160,7 +160,7 @@ export function createLens(parent, options = {}) {
       Object.assign(data.host, host);
       if (host.scenes) readKept(choice, data, page);
     },
-    read: () => read(choice, data, frame),
+    read: () => read(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
     picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
@@ -411,7 +411,7 @@ function onFrame(lens) {
 
 // ------------------------------------------------------------------------------------------- what is shown, in numbers
 
-function read(choice, data, frame) {
+function read({ choice, data, frame }, isComplete) {
   if (!data.main) return null;
   const shown = resolve(choice, data, frame);
   const { view } = choice;
@@ -440,11 +440,12 @@ function read(choice, data, frame) {
     drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)),
     map: overlayNow(choice, data, frame) && Array.from(overlayNow(choice, data, frame).values),
     domain: shown.mainDomain,
-    layersHeld: [...pack.stored.keys()].filter((layer) => holdsAll(pack, layer)).sort((a, b) => a - b),
+    layersHeld: wholeLayers(pack),
     match: matchNow(choice, data, frame),
     aim: choice.aim < 0 ? null : { at: queryOf(choice.aim, pack), ...aimedPair(choice, frame) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],
-    painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing,
+    painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing && !shown.rough,
+    waits: shown.rough ? "numbers" : isComplete() ? "" : "layers",
   };
 }

@@ -8,7 +8,7 @@ import { STRIKING, searchMoments, surprisesOf, telling } from "../core/moments.j
 import { sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
-import { canAsk, isMap, layersAtHand } from "./state.js";
+import { canAsk, drawnOf, isMap, layersAtHand } from "./state.js";
 
 const QUIET = 120; // ms without a frame before the search begins, or goes on
 const STINT = 6; // ms of one part of the search
@@ -52,22 +52,22 @@ export function lookForMoment(choice, data, page) {
 function nextOf(choice, data) {
   const { main } = data;
   if (!main || main.trace.words?.first) return null; // a coarse look; the finer one comes
-  const { pack, id } = main;
+  const { id } = main;
+  const { pack } = drawnOf(main);
   const layers = telling(pack);
   const whole = layers.length === pack.layers - Math.floor(pack.layers / 2);
   if (!whole && !(choice.opening.wished && layers.length)) return null;
   let { search } = data;
-  if (search?.id !== id || search.pack !== pack || search.layers < layers.length)
+  if (search?.id !== id || ![pack, main.pack].includes(search.pack) || search.layers < layers.length)
     search = data.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };
   return search.scene && search.moved ? null : search;
 }
 
 function workOn(choice, data, page) {
-  const { main } = data;
   const search = page.alive ? nextOf(choice, data) : null;
   if (!search) return;
   const until = performance.now() + STINT;
-  search.steps ??= searchMoments(main.pack, comparedBy(main.pack));
+  search.steps ??= searchMoments(search.pack, comparedBy(search.pack));
   while (!search.scene) {
     const { done, value } = search.steps.next();
     if (done) search.scene = value;

@@ -80,7 +80,10 @@ export function printed(choice, data, frame, photo) {
   return print.canvas;
 }
 
+const COMES = "Its numbers are on their way: try again in a moment."; // rounded ones go into no file
+
 export function savePicture(lens, factor, both) {
+  if (lens.frame.shown.rough) return say(lens.page.refs.saveNote, COMES);
   pictureCanvas(lens, factor, both).toBlob((blob) => {
     handOver(
       new File([blob], fileName(lens.choice, lens.frame, "png", factor > 1 ? `@${factor}x` : ""), { type: blob.type }),
@@ -247,6 +250,7 @@ async function chooseShared(lens, of) {
   offerShared(page);
   say(refs.shareSave, saidHere(page, "shareSave", "Save"));
   if (of === "link") return showLink(lens);
+  if (lens.frame.shown.rough) return say(refs.shareStatus, saidHere(page, "shareComes", COMES));
   say(refs.shareStatus, saidHere(page, "shareMaking", "Making it …"));
   const { make, end } = SHARED[of];
   const blob = await make(lens, of, goesOn).catch(() => null);

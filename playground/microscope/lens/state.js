@@ -29,6 +29,7 @@ const aChoice = () =>
     heads: "head", //                       of each layer: the chosen, the "sharpest" or the "mean"
     filmWanted: !globalThis.navigator?.connection?.saveData, // its layers are fetched; or only when looked at
     filmLooked: false, //                   at the film
+    exact: false, //                        numbers of all layers are told: no rounded ones will do
     dimension: -1, //                       that is written out in the arithmetic; −1: the one with the largest product
     cutting: false, //                      the scissors are open
     painting: Object.seal({ on: false, patches: new Set(), at: 0, takes: true, down: false }), // see scissors.js
@@ -52,7 +53,7 @@ const aChoice = () =>
 const noData = (host) =>
   Object.seal({
     host, //                                what lens.js describes: source, onView, link, …
-    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size}
+    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, drawn}
     main: null, //                          the entry on the left
     other: null, //                         the entry to compare with
     whole: null, //                         the entry whose whole forward pass ran with another scale
@@ -81,6 +82,7 @@ const noFrame = () =>
     shown: Object.seal({
       answers: null, //                     of the pack that answers: the main one or the whole pass
       pack: null,
+      drawn: null, //                       {pack, answers} of which film and wall are drawn
       token: -1, //                         who asks
       scale: NaN,
       altered: false, //                    the scale is not the trained one
@@ -88,6 +90,7 @@ const noFrame = () =>
       wholeArrived: false,
       what: FIRST_WAY, //                   one of heads, see core/ways.js
       layerMissing: false,
+      rough: false, //                      rounded numbers are drawn, and none is told: those are on their way
       domain: null, //                      the colours that all heads share
       mainDomain: null, //                  the colours of the large picture
       clipped: 0, //                        how many patches are brighter than can be shown
@@ -219,6 +222,14 @@ export const layersAtHand = (data) =>
     (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
   );
 
+// What of an entry is drawn, and searched: its layers, and of those that are not here their roundings.
+export const drawnOf = (entry) => entry.drawn ?? entry;
+
+// Whether what only is drawn, or searched, comes in eight bits: the eye cannot tell, and it is half as much. What is
+// compared or told comes whole.
+export const isRounded = ({ exact, view }, { host, main }) =>
+  Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !main?.trace?.private;
+
 export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 export const labelsOf = (data, frame) => data.labels.get(entryShown(data, frame).id) ?? null;
 
@@ -240,7 +251,8 @@ export function explainedBy({ view }, { main }, { shown }) {
 }
 
 // Written into one object that lives as long as the lens, because this runs at every frame.
-export function resolve(choice, { main, whole }, frame) {
+export function resolve(choice, data, frame) {
+  const { main, whole } = data;
   const { view } = choice;
   const scale = scaleOf(view, main.pack);
   const altered = Math.abs(scale - main.pack.scale) > 1e-9;
@@ -250,16 +262,20 @@ export function resolve(choice, { main, whole }, frame) {
   const arrived =
     wanted && whole !== null && Math.abs(forwardScale(whole.pack) - asked) < 1e-6 && cutOf(whole) === view.cut;
   const entry = arrived ? whole : main;
+  const rough = !holds(entry.pack, view.layer) && holds(drawnOf(entry).pack, view.layer);
+  const { answers, pack } = rough ? drawnOf(entry) : entry;
   return Object.assign(frame.shown, {
-    answers: entry.answers,
-    pack: entry.pack,
+    answers,
+    pack,
+    drawn: isRounded(choice, data) ? drawnOf(entry) : entry,
+    rough,
     token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
     scale,
     altered,
     wholeMissing: wanted && !arrived,
     wholeArrived: arrived,
     what: isMap(view.what) ? FIRST_WAY : view.what,
-    layerMissing: !holds(entry.pack, view.layer),
+    layerMissing: !holds(pack, view.layer),
   });
 }
 

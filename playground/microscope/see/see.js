@@ -289,7 +289,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { shown } = frame;
     const { main } = data;
     const { pack, answers, mark, mainDomain } = shown;
-    const ready = answers.ready[view.head] && !shown.layerMissing;
+    const ready = answers.ready[view.head] && !shown.layerMissing && !shown.rough;
     const at = view.head * pack.tokens;
     show(outside, ready && mark >= 0);
     let sentence = { before: words(page.touch ? "touch" : "point"), place: "", after: "" };
@@ -318,7 +318,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
         layer: view.layer,
         head: pack.headNumbers[view.head],
         count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
-        brightest: mainDomain ? together(mainDomain.high) : "…",
+        brightest: mainDomain && ready ? together(mainDomain.high) : "…",
         model: main.trace.title,
       }),
     );
@@ -370,7 +370,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { view } = choice;
     const { shown, sorted } = frame;
     const { pack, answers, token, mainDomain } = shown;
-    if (!stairs.width || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
+    if (!stairs.width || shown.rough || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
     const { scale } = pack;
     const altered = Math.abs(shown.scale - scale) > 1e-9 * scale;
     const now = performance.now();

@@ -76,7 +76,7 @@ async function lookAtTheDoor() {
     page?.body?.cancel();
     if (isIn) return;
     const isFull = page?.status === FULL_STATUS;
-    if (isEarly()) sayInNotice(isFull ? NO_LESSONS : page ? "" : SERVER_AWAY);
+    if (isEarly()) sayInNotice(isFull || page?.headers.has("X-Playground-Full") ? NO_LESSONS : page ? "" : SERVER_AWAY);
     else if (isFull) return location.reload();
     else sayAtTheDoor(page ? "" : SERVER_AWAY);
   }

@@ -68,8 +68,13 @@ export function createHttpSource({ bringAgain, onWait }) {
     },
     forget: () => known.clear(),
 
-    async layers(trace, layers, { heads, signal } = {}) {
-      const wanted = { ...(layers && { layers: layers.join(",") }), ...(heads && { heads: heads.join(",") }) };
+    rounds: true,
+    async layers(trace, layers, { heads, rounded, signal } = {}) {
+      const wanted = {
+        ...(layers && { layers: layers.join(",") }),
+        ...(heads && { heads: heads.join(",") }),
+        ...(rounded && { rounded: "yes" }),
+      };
       return bring(part(trace, "layers", wanted), bytesOf, { signal });
     },
     picture: (trace, how) => bring(trace.picture.address, asImage, how),

@@ -173,8 +173,8 @@ export function takeDroppedAndPasted(take, wanted, signal) {
   signal.addEventListener("abort", () => invite(false));
 }
 
-// A person's file as the pixels that Python reads from it (playground/pictures/images.py): of sixteen bits the upper
-// eight count. Browsers round them in ways of their own, by up to a level.
+// A person's file as the pixels that Python reads from it (playground/pictures/images.py): what shines through lies on
+// white, and of sixteen bits the upper eight count. Browsers round both in ways of their own, by up to a level.
 
 // A PNG of sixteen bits a channel as one of eight, without decoding it: its filters work on each byte beside the same
 // byte of a neighbour, so the upper bytes of all numbers are a PNG too.
@@ -188,8 +188,8 @@ const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // where it lies, 
 export function headerOf(head) {
   const text = new TextDecoder("latin1").decode(head);
   if (text.slice(1, 4) !== "PNG") return null;
-  const [depth, interlaced] = [IHDR.depth, IHDR.interlaced].map((place) => head[IHDR.at + place]);
-  return { depth, interlaced: interlaced > 0, keyed: text.includes("tRNS") };
+  const [depth, pixels, interlaced] = [IHDR.depth, IHDR.pixels, IHDR.interlaced].map((place) => head[IHDR.at + place]);
+  return { depth, pixels, interlaced: interlaced > 0, keyed: text.includes("tRNS") };
 }
 
 // The file itself where it is damaged.
@@ -271,18 +271,54 @@ const CHECKS = Int32Array.from({ length: 256 }, (_, byte) => {
 const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
 
+const UPRIGHT = { imageOrientation: "from-image" };
 const HEAD = 2 ** 16; // bytes, in which a PNG says what in it is transparent
+const OPACITY_TOO = 4; // a bit of a PNG's kind of pixels
+const JPEG_BEGINS = 0xff;
 
 // A bitmap of it, turned upright, whose colours are the file's: multiplied by their opacity, eight bits would be too
 // few for a colour profile. A frame of a camera is a bitmap already.
 export const toBitmap = async (file) =>
-  createImageBitmap(await readable(file), { imageOrientation: "from-image", premultiplyAlpha: "none" });
+  createImageBitmap(await readable(file), { ...UPRIGHT, premultiplyAlpha: "none" });
 
 // What createImageBitmap makes these pixels of: the file itself where it can.
 export async function readable(file) {
   if (!(file instanceof Blob)) return file;
-  const png = headerOf(new Uint8Array(await file.slice(0, HEAD).arrayBuffer()));
-  return png?.depth === 16 && !png.keyed && !png.interlaced ? inEightBits(file) : file;
+  const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
+  const png = headerOf(head);
+  const whole = png?.depth === 16 && !png.keyed && !png.interlaced ? await inEightBits(file) : file;
+  const isOpaque = png ? !png.keyed && !(png.pixels & OPACITY_TOO) : head[0] === JPEG_BEGINS;
+  return isOpaque ? whole : ((await onWhite(whole)) ?? whole);
+}
+
+// null: nothing shines through; or no frame gives its colours as they lie in the file, and a canvas has to do.
+async function onWhite(file) {
+  const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
+  let frame;
+  try {
+    frame = new VideoFrame(bitmap, { timestamp: 0 });
+    const { format, rotation, flip, colorSpace } = frame;
+    const { primaries, transfer } = colorSpace;
+    if (!format.endsWith("A") || rotation || flip || primaries !== "bt709" || transfer !== "iec61966-2-1") return null;
+    const { width, height } = bitmap;
+    const pixels = new Uint8ClampedArray(4 * width * height);
+    await frame.copyTo(pixels, { layout: [{ offset: 0, stride: 4 * width }] });
+    const [red, blue] = format === "BGRA" ? [2, 0] : [0, 2];
+    for (let i = 0; i < pixels.length; i += 4) {
+      const opacity = pixels[i + 3] / 255;
+      const [r, g, b] = [pixels[i + red], pixels[i + 1], pixels[i + blue]];
+      pixels[i] = 255 + (r - 255) * opacity;
+      pixels[i + 1] = 255 + (g - 255) * opacity;
+      pixels[i + 2] = 255 + (b - 255) * opacity;
+      pixels[i + 3] = 255;
+    }
+    return await createImageBitmap(new ImageData(pixels, width, height));
+  } catch {
+    return null;
+  } finally {
+    frame?.close();
+    bitmap.close();
+  }
 }
 
 // A large photograph is made smaller before it is sent: that takes less time than to send it.

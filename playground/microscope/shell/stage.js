@@ -228,7 +228,8 @@ export async function bringTraces(kept, now, given, signal) {
   if (turned) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
   writeAddress();
-  return [...visit.leftOut.splice(0), ...(chosen ? notTaken(given, lens.view) : [])];
+  const compares = chosen && !trace.first; // a coarse grid has not all patches
+  return [...visit.leftOut.splice(0), ...(compares ? notTaken(given, lens.view) : [])];
 }
 
 // What to look for in a sample.

@@ -6,7 +6,7 @@
 //         says more}
 
 import { pairOf, scoreOf } from "../core/answers.js";
-import { holdsAll, layerOf, rowInto } from "../core/core.js";
+import { holdsAll, layerOf, rowInto, wholeLayers } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
 import { nameOfPlace, outsideNine } from "../see/says.js";
@@ -290,9 +290,6 @@ export function partnerOf(row, patch, pack) {
   }
   return best;
 }
-
-export const wholeLayers = (pack) =>
-  Array.from({ length: pack.layers }, (_, at) => at).filter((at) => holdsAll(pack, at));
 
 // Null while the story's layer is on its way; `layers` is null while another one is. `side`: pixels of a patch, null
 // where nobody says it.

@@ -1,6 +1,7 @@
 // The story: twelve scenes about one square of the photograph on view, from where it looks to what its shares are not.
 // It is told beside the picture of See, in whose place nothing moves; every number is of the picture that is shown.
 
+import { wholeLayers } from "../core/core.js";
 import { patchAt, patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
 import { DEFAULT_VIEW } from "../core/view.js";
@@ -12,7 +13,7 @@ import { handOver } from "../lens/saving.js";
 import { canAsk } from "../lens/state.js";
 import { createOver, drawFigure, drawOver, photoAs } from "./figures.js";
 import { farthest, notebookOf } from "./notebook.js";
-import { askedByScene, codeOf, factsOfStory, judged, SCENE_COUNT, sceneAt, truthOf, wholeLayers } from "./scenes.js";
+import { askedByScene, codeOf, factsOfStory, judged, SCENE_COUNT, sceneAt, truthOf } from "./scenes.js";
 import { storyWords } from "./words.js";
 
 const PANEL = `
@@ -132,7 +133,7 @@ export function createStory(lens, see, { language, way, klass }) {
     root.dataset.story = String(n);
     root.classList.add("tells");
     baseNow();
-    choice.filmWanted = true; // it asks all layers
+    choice.filmWanted = choice.exact = true; // it asks all layers, and says their numbers
     const { pack } = data.main;
     const held = wholeLayers(pack).length;
     if (story.held !== held) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);

@@ -30,12 +30,12 @@ export function aSource(offers = EVERYTHING) {
   const ask =
     (kind) =>
     (trace, ...rest) => {
-      const { heads, signal } = rest.pop() ?? {};
+      const { heads, rounded, signal } = rest.pop() ?? {};
       const given = (one) => one !== "" && one !== null;
       const said = (word) => (Array.isArray(word) ? word : Object.values(word).filter(given));
       const words = rest.flatMap((word) => (word && typeof word === "object" ? said(word) : [word]));
       const text = [kind, trace.id, ...words].join(" ");
-      const question = { text, heads, signal };
+      const question = { text, heads, rounded, signal };
       questions.push(question);
       return new Promise((answer, fail) => Object.assign(question, { answer, fail }));
     };
