@@ -39,11 +39,11 @@ def read(file: Path) -> list[Cell]:
 def run(file: Path) -> Iterator[Cell]:
     """Each cell with what it printed and what its last expression is worth, as Jupyter has it. In an empty folder."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    before = Path.cwd()
+    before, cells = Path.cwd(), read(file)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            for number, cell in enumerate(read(file)):
+            for number, cell in enumerate(cells):
                 yield cell if cell.kind == "markdown" else _ran(cell.text, names, f"{file.name}, cell {number}")
         finally:
             os.chdir(before)

@@ -55,7 +55,7 @@ def test_the_compiler_makes_the_same_kernels_again():
 def test_the_engine_is_small():
     files = [*kernels.ENGINE.glob("*.js"), kernels.PRODUCT]
     size = sum(file.stat().st_size for file in files)
-    assert size <= 50_500  # 1,300 of them are `at`; 8,000 are what came after the paper, which any ViT may have
+    assert size <= 51_000  # 1,700 of them are `at` and heads off; 8,000 are what came after the paper
 
 
 # A pass

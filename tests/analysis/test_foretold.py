@@ -62,7 +62,7 @@ def test_the_table_s_means_are_counted_from_its_lines():
                 float(line["rank_correlation"]) for line in lines if (line["model"], line["method"]) == (model, method)
             ]
             found = faithfulness.usual()[model][method]
-            assert found.pictures == len(of) >= 10
+            assert found.pictures == len(of) >= 4
             assert found.correlation == pytest.approx(sum(of) / len(of))
             assert (found.constant, found.blocks) == (0, 0)
 

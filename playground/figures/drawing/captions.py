@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING
 
-from playground.figures.drawing import naming, trust
+from playground.figures.drawing import naming
 from playground.figures.drawing.light import share_within
 from playground.figures.drawing.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
 from playground.figures.drawing.one_map import Shown
@@ -394,7 +394,7 @@ def made_with(seen: Trace, spec: Spec, where: str) -> str:
 
 def altered(spec: Spec, shown: list[Shown]) -> list[str]:
     """A scale that the network was not trained with, and an edge that is cut, are counterfactuals, and said to be."""
-    return _cut(shown[0].seen) + _scaled(spec, shown) + trust.sentences(spec, shown)
+    return _cut(shown[0].seen) + _scaled(spec, shown) + naming.trusted(spec, shown)
 
 
 def assumed(traces: Iterable[Trace]) -> list[str]:

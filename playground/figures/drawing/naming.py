@@ -12,11 +12,17 @@ import numpy as np
 from PIL import Image
 
 from playground.figures.drawing.spec import Spec
+from playground.figures.drawing.way_words import words
 from playground.models.names import OWN, plain_name
 from playground.samples import named
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from playground.analysis.faithfulness import Foretold
+    from playground.figures.drawing.one_map import Shown
     from playground.tracing import Trace
+    from playground.vit import VisionTransformer
 
 
 RANDOM = " (random weights)"
@@ -133,3 +139,57 @@ def hash_of_weights(vit) -> str:
 def hash_of_image(image: Image.Image) -> str:
     """Hash of the upright RGB pixels, not of the file: a pasted picture has no file."""
     return sha256(f"{image.width}x{image.height}".encode() + image.convert("RGB").tobytes()).hexdigest()[:16]
+
+
+# How far a map that says what matters can be trusted: its rank correlation with blanking, and what maps get that know
+# nothing.
+
+TRUST = "rank correlation with blanking"
+
+
+def trusted(spec: Spec, shown: Sequence[Shown]) -> list[str]:
+    """One of each model and each picture on which it was measured."""
+    return list(dict.fromkeys(_sentence(one.spec, one.seen) for one in shown if one.spec.way.attributes))
+
+
+def trust_facts(spec: Spec, seen: Trace) -> dict[str, str]:
+    """For a file, in numbers."""
+    if not spec.way.attributes:
+        return {}
+    found = _known(spec, seen)
+    return {TRUST: words("trust", "made", _case(found)).format(**_filled(model(seen), found))}
+
+
+def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
+    """The same of many pictures' relevance, of which none was blanked."""
+    from playground.analysis.faithfulness import of_model
+
+    found = of_model(vit.name, vit, vit.state(), method)
+    return {TRUST: words("trust", "made", _case(found)).format(**_filled(vit.name, found))}
+
+
+def _sentence(spec: Spec, seen: Trace) -> str:
+    found = _known(spec, seen)
+    return words("trust", "figure", _case(found)).format(**_filled(model(seen), found))
+
+
+def _known(spec: Spec, seen: Trace) -> Foretold | None:
+    from playground.analysis.faithfulness import known
+    from playground.analysis.occlusion import Asked
+
+    if spec.query is None and not spec.explains_label:  # of a grid each patch asks by itself
+        return None
+    asked = Asked(label=int(spec.label)) if spec.explains_label else Asked(query=spec.query)
+    return known(seen, asked, spec.method if "method" in spec.way.uses else spec.what)
+
+
+def _case(found: Foretold | None) -> str:
+    return "none" if found is None else "" if found.pictures else "here"
+
+
+def _filled(name: str, found: Foretold | None) -> dict[str, str]:
+    if found is None:
+        return {"model": name}
+    numbers = {which: f"{getattr(found, which):.2f}" for which in ("correlation", "random", "constant")}
+    blank = words("blank", "figure", found.by)
+    return numbers | {"blocks": str(found.blocks), "blank": blank, "pictures": str(found.pictures), "model": name}

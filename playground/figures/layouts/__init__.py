@@ -8,8 +8,7 @@ from playground.errors import PlaygroundError
 from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.atlas import ATLAS
-from playground.figures.layouts.change import CHANGE
-from playground.figures.layouts.compare import COMPARE, SCALE
+from playground.figures.layouts.compare import CHANGE, COMPARE, SCALE
 from playground.figures.layouts.curves import CURVES
 from playground.figures.layouts.grid import GRID
 from playground.figures.layouts.heads import COMPONENTS, CONVOLUTION, HEAD, HEADS, WALL

@@ -30,8 +30,8 @@ export const WAY_RECORDS = [
 ];
 
 export const FORETOLD =
-{"bundled":{"rollout":0.52,"relevance":0.3,"random":-0.16,"constant":0,"pictures":1},
-"dinov2-small":{"rollout":0.52,"relevance":0.3,"random":-0.16,"constant":0,"pictures":1}};
+{"bundled":{"rollout":0.36,"relevance":0.2,"random":-0.06,"constant":0,"pictures":12},
+"dinov2-small":{"rollout":0.55,"relevance":0.68,"random":0.08,"constant":0,"pictures":4}};
 
 export const WAY_WORDS = {
 "en":{
