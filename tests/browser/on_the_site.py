@@ -10,6 +10,8 @@ import waiting
 from browser.own_picture import hand_over
 from browser.without_server import Visiting
 
+# Somebody whose browser is to save data: nothing comes that nobody asked for
+SPARING = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
 KEPT = "() => navigator.serviceWorker.ready.then(() => caches.keys())"
 PRESSED = '.strip [data-sample^="mine:"][aria-pressed="true"]'
 
@@ -23,6 +25,12 @@ class AtTheSite(Visiting):
         self.page.goto(f"{self.url}/{address}")
         self.until()
         return self
+
+    def bytes_from(self, folder: Path) -> dict[str, int]:
+        """What of the folder was asked for by now, and how large it is on a host that compresses nothing."""
+        inside = len(urlsplit(self.url).path.strip("/"))
+        files = {folder / (path.strip("/")[inside:].strip("/") or "index.html") for path in self.asked}
+        return {file.name: file.stat().st_size for file in files}
 
     def files(self) -> list[str]:
         """What was asked of the host by now, without what only the browser itself holds."""

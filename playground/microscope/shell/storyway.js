@@ -6,7 +6,7 @@ import { classWords } from "../classroom/words.js";
 import { isBehindHash, openFace, pageNow, setPage, setView, viewNow, visit, writeAddress } from "./address.js";
 import { choice, firstSample } from "./choice.js";
 import { pageSays } from "./early.js";
-import { addressOf, ask, passes, SERVER_AGAIN } from "./http.js";
+import { addressOf, ask, passes, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
 
 // As story/story.js wants it.
 export const storyWay = ({ page }) => ({
@@ -103,7 +103,7 @@ export function lecturersClass({ language, command = "" }) {
       const { secret, ...now } = await ask("api/classes", asked).then((answer) => answer.json());
       open(now.code, secret, now);
     } catch (error) {
-      say(error.says ?? String(error));
+      say(wordsOfTrouble(error));
     }
   }
 
@@ -144,7 +144,7 @@ export function lecturersClass({ language, command = "" }) {
         await new Promise((go) => setTimeout(go, EVERY));
       } catch (error) {
         if (turn !== lecture.turn) return;
-        if (!passes(error)) return close(error.says ?? String(error));
+        if (!passes(error)) return close(wordsOfTrouble(error));
         await new Promise((go) => setTimeout(go, SERVER_AGAIN));
       }
     }
@@ -157,7 +157,7 @@ export function lecturersClass({ language, command = "" }) {
       const now = await asLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
       if (code === lecture.code) take(now);
     } catch (error) {
-      say(error.says ?? String(error));
+      say(wordsOfTrouble(error));
     }
   }
 
