@@ -50,7 +50,9 @@ def visitor(arrive, host):
 def taken(visitor, view: dict, kind: str, button: str) -> bytes:
     words = "&".join(f"{name}={value}" for name, value in (VIEW | view | {"locked": "true"}).items())
     visitor.arrive(f"#{words}")
-    visitor.until(f"r => r.layer === 4 && r.layersHeld.includes(4) && r.what === {view.get('what', 'weight')!r}")
+    what, direction = view.get("what", "weight"), view.get("direction", "row")
+    there = f"r.layer === 4 && r.what === {what!r} && r.direction === {direction!r}"
+    visitor.until(f"r => r.ready && r.layersHeld.includes(4) && {there}")
     sheet = visitor.unfold("export")
     with visitor.page.expect_download() as saved:
         sheet.get_by_role("button", name=button, exact=False).click()
@@ -68,6 +70,9 @@ def test_the_numbers_are_the_app_s(view, visitor):
     ours, theirs = json.loads(taken(visitor, VIEWS[view], "json", "json")), json.loads(of_the_app(VIEWS[view], "json"))
     (mine,), (its,) = ours["tables"], theirs["tables"]
     (map_,), (its_map,) = mine.pop("maps"), its.pop("maps")
+    (labels, shares), (its_labels, its_shares) = (zip(*one.pop("predictions"), strict=True) for one in (mine, its))
+    assert labels == its_labels
+    assert shares == pytest.approx(its_shares, abs=1e-5)  # a prepared pack has five digits of them
     assert mine == its
     values, truth = (np.asarray(one.pop("values")) for one in (map_, its_map))
     assert map_ == pytest.approx(its_map)
