@@ -110,7 +110,7 @@ def first_pictures(browser: Browser, url: str, folder: Path, times: int) -> None
         visitor.context.add_init_script(SEEN + SPARING)
         visitor.arrive()
         first.append(visitor.page.evaluate(SAYS))
-        sizes = visitor.bytes_from(folder)
+        sizes = visitor.first_bytes(folder)
         visitor.is_kept()
         visitor.page.goto("about:blank")
         visitor.context.set_offline(True)

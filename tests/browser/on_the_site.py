@@ -26,11 +26,17 @@ class AtTheSite(Visiting):
         self.until()
         return self
 
-    def bytes_from(self, folder: Path) -> dict[str, int]:
-        """What of the folder was asked for by now, and how large it is on a host that compresses nothing."""
-        inside = len(urlsplit(self.url).path.strip("/"))
-        files = {folder / (path.strip("/")[inside:].strip("/") or "index.html") for path in self.asked}
-        return {file.name: file.stat().st_size for file in files}
+    def first_bytes(self, folder: Path) -> dict[str, int]:
+        """What of the folder was asked for before a whole layer was, which is a pack too, and how large it is on a host
+        that compresses nothing."""
+        inside, packs, sizes = len(urlsplit(self.url).path.strip("/")), set(), {}
+        for path in self.asked:
+            name = path.strip("/")[inside:].strip("/") or "index.html"
+            packs |= {name} if name.endswith(".pack") else set()
+            if len(packs) > 1:
+                break
+            sizes[name] = (folder / name).stat().st_size
+        return sizes
 
     def files(self) -> list[str]:
         """What was asked of the host by now, without what only the browser itself holds."""

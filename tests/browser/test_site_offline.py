@@ -55,9 +55,10 @@ def picture(*size: int) -> bytes:
 
 def test_the_first_picture_is_small_on_a_host_that_compresses_nothing(somebody, folder):
     visitor = somebody("", script=SPARING)
-    sizes = visitor.bytes_from(folder)
+    sizes = visitor.first_bytes(folder)
     assert "index.html" in sizes
     assert any(name.startswith("app-") for name in sizes)
+    assert any(name.endswith(".pack") for name in sizes)
     assert sum(sizes.values()) <= FIRST_BYTES, sizes
 
 
@@ -105,7 +106,9 @@ def test_all_of_it_is_kept_when_somebody_asks_and_no_host_is_asked_any_more(some
     leave(visitor)
     before = len(ASKED)
     visitor.arrive("#model=bundled&sample=meadow&detail=2")
-    visitor.until("r => r.layersHeld.length === 6")
+    for layer in (0, 3):
+        visitor.layer(layer)
+        visitor.until(f"r => r.layersHeld.includes({layer})")
     visitor.page.goto(f"{visitor.url}/#page=code")
     visitor.page.locator("#lesson .guess").first.wait_for()
     visitor.page.goto(f"{visitor.url}/#page=moments")
