@@ -43,6 +43,7 @@ FIGURES = {  # a file's name -> what it shows, and the options that make it
     "wall.png": ("All heads of all layers", f"{CAT} --layout wall --theme dark"),
     "scale.png": ("With 1/√dₖ and without", "meadow --layout scale"),
     "compare.png": ("Two models", f"{CAT} --layout compare --with-model bundled"),
+    "change.png": ("Before, after, and what has changed", "meadow --layout change --with-model bundled-taught"),
     "drawing.png": ("A drawing, in the bundled model", "portrait"),
     "atlas.png": ("What every head does on average", "meadow --layout atlas"),
     "curves.png": ("What the scale does to the softmax", "--layout curves"),

@@ -2,7 +2,7 @@
 can't tell left from right.
 
 Three kinds: fixed sines, rotations of queries and keys, or a learned vector for each place, which is interpolated for
-another grid. N tokens, D width, d the width of one head.
+another grid; some models have both of the latter. N tokens, D width, d the width of one head.
 """
 
 from __future__ import annotations
@@ -31,12 +31,32 @@ def rotary(grid: tuple[int, int], d: int) -> tuple[Tensor, Tensor]:
     return angle.sin(), angle.cos()
 
 
-def rotate(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
+def counted(
+    grid: tuple[int, int], d: int, rows: int, columns: int, first: int, swapped: int
+) -> tuple[Tensor, Tensor, bool]:
+    """The same as in EVA-02 and the Perception Encoder: places are counted from `first` on, in a grid of so many rows
+    and columns, to which any other is stretched (of 0: none is); `swapped`: the column's angles stand before the row's.
+    Neighbours in the vector turn together."""
+    lines = (torch.arange(n) + first for n in grid)
+    if rows:
+        lines = (line / n * of for line, n, of in zip(lines, grid, (rows, columns), strict=True))
+    place = torch.cartesian_prod(*lines)  # (patches, 2)
+    periods = 10_000 ** (torch.arange(d // 4) / (d // 4))  # (d/4,)
+    angle = (place.flip(1) if swapped else place)[:, :, None] / periods
+    angle = angle.flatten(1).repeat_interleave(2, dim=1)  # (patches, d)
+    return angle.sin(), angle.cos(), True
+
+
+def rotate(x: Tensor, sin: Tensor, cos: Tensor, neighbours: bool = False) -> Tensor:
     """Rotates the vectors of the patches, which are the last tokens; prefix tokens have no place and stay as they
-    are."""
+    are. What turns together is a number of the first half and one of the second, or two `neighbours`."""
     prefix, patches = x.split([x.shape[2] - sin.shape[0], sin.shape[0]], dim=2)  # (B, h, ., d)
-    first, second = patches.chunk(2, dim=-1)
-    return torch.cat([prefix, patches * cos + torch.cat([-second, first], dim=-1) * sin], dim=2)
+    if neighbours:
+        other = torch.stack([-patches[..., 1::2], patches[..., ::2]], dim=-1).flatten(-2)
+    else:
+        first, second = patches.chunk(2, dim=-1)
+        other = torch.cat([-second, first], dim=-1)
+    return torch.cat([prefix, patches * cos + other * sin], dim=2)
 
 
 def stretched(learned: Tensor, old: tuple[int, int], new: tuple[int, int]) -> Tensor:

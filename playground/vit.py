@@ -11,19 +11,20 @@ h heads, d = D / h (the d_k of the formula). Parameters carry timm's names, so t
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError
-from playground.positions import rotary, rotate, sinusoidal, stretched
+from playground.positions import counted, rotary, rotate, sinusoidal, stretched
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,19 @@ class Config:
     dist_token: bool = False  # DeiT's second token, taught by another network
     registers: int = 0  # tokens with no content of their own, DINOv2 and later
     positions: str = "learned"  # or "patches" (learned, none for the prefix), "sinusoidal", "rotary", "none"
-    pool: str = "token"  # the classifier reads the class "token", the patches' "avg", "token+avg", or a "map" pool
+    rotation: tuple[int, ...] = ()  # beside them, queries and keys turned by counted places: see positions.counted
+    pool: str = "token"  # the classifier reads the class "token", the patches' "avg", "token+avg", or a "map" pool of
+    # them; "map of all": of the prefix too
+    pool_heads: int = 0  # of a map pool; 0: as many as a layer has
     norm_place: str = "tokens"  # the last norm: on all "tokens", on what was "pooled", or "nowhere"
     pre_norm: bool = False  # one more norm before the first layer (CLIP)
     qk_norm: bool = False  # queries and keys normalised, head by head
     qkv_bias: bool = True
+    biased: bool = False  # a learned number for each pair of places is added to the scores (BEiT); of one grid alone
     layer_scale: bool = False  # a learned gain on what each branch adds
     activation: str = "gelu"
     gated_mlp: bool = False  # SwiGLU
+    mlp_norm: bool = False  # one more norm, before an MLP's second matrix (EVA-02)
     pre_logits: bool = False  # the paper's pre-training head: one hidden layer with tanh
     eps: float = 1e-6  # of every norm
 
@@ -90,7 +96,7 @@ PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
 }
 
 State = tuple[tuple[object, ...], ...]  # of a model's weights: see VisionTransformer.state
-Rotation = tuple[Tensor, Tensor] | None  # sine and cosine of each patch's angles, where positions are angles
+Rotation = tuple[Any, ...] | None  # sine and cosine of each patch's angles, where positions are angles: see rotate
 At = Callable[[str, Tensor], Tensor]  # a point of the pass and what is there -> what is there instead
 IN_LAYER = "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual"
 
@@ -164,6 +170,8 @@ class Attention(nn.Module):
         self.q_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.k_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.proj = nn.Linear(c.width, c.width)  # W_O
+        tokens = len(c.prefix) + math.prod(c.image_size) // c.patch_size**2
+        self.bias = nn.Parameter(torch.zeros(c.heads, tokens, tokens)) if c.biased else None  # (h, N, N)
         self.mix = attention  # training and ablation put a function of their own here
 
     def forward(self, x: Tensor, scale: float | None, rotation: Rotation, at: At = untouched) -> tuple[Tensor, QKV]:
@@ -176,6 +184,8 @@ class Attention(nn.Module):
         q, k, v = at("attention.queries", q), at("attention.keys", k), at("attention.values", v)
         heard = at("attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool, device=x.device))  # True: everybody
         heard = None if heard.numel() == 1 else heard  # (B or 1, h or 1, N, N)
+        if self.bias is not None:
+            heard = self.bias[None] if heard is None else self.bias.masked_fill(~heard, -math.inf)
         mixed = at("attention.heads", self.mix(q, k, v, self.scale if scale is None else scale, heard))  # (B, h, N, d)
         mixed = mixed.transpose(1, 2).reshape(B, N, D)  # the heads' answers, one behind the other
         return self.proj(mixed), QKV(q, k, v)
@@ -205,6 +215,7 @@ class MLP(nn.Module):
         self.gated = c.gated_mlp
         self.fc1 = nn.Linear(c.width, c.mlp_width * (2 if c.gated_mlp else 1))
         self.act = ACTIVATIONS[c.activation]()
+        self.norm = nn.LayerNorm(c.mlp_width, c.eps) if c.mlp_norm else nn.Identity()
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -220,8 +231,8 @@ class MLP(nn.Module):
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
         if self.gated:
             gate, x = x.chunk(2, dim=-1)
-            return self.act(gate) * x
-        return self.act(x)  # (B, N, mlp_width)
+            return self.norm(self.act(gate) * x)
+        return self.norm(self.act(x))  # (B, N, mlp_width)
 
 
 class LayerScale(nn.Module):
@@ -267,8 +278,8 @@ class AttentionPool(nn.Module):
 
     def __init__(self, c: Config):
         super().__init__()
-        self.heads = c.heads
-        self.scale = c.scale
+        self.heads = c.pool_heads or c.heads
+        self.scale = (c.width // self.heads) ** -0.5
         self.latent = nn.Parameter(torch.zeros(1, 1, c.width))
         self.q = nn.Linear(c.width, c.width)
         self.kv = nn.Linear(c.width, 2 * c.width)
@@ -308,7 +319,7 @@ class VisionTransformer(nn.Module):
         self.norm_pre = nn.LayerNorm(c.width, c.eps) if c.pre_norm else nn.Identity()
         self.blocks = nn.ModuleList(Block(c) for _ in range(c.depth))
         self.norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "tokens" else nn.Identity()
-        self.attn_pool = AttentionPool(c) if c.pool == "map" else None
+        self.attn_pool = AttentionPool(c) if c.pool.startswith("map") else None
         self.fc_norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "pooled" else nn.Identity()
         hidden = OrderedDict(fc=nn.Linear(c.width, c.width), act=nn.Tanh()) if c.pre_logits else OrderedDict()
         self.pre_logits = nn.Sequential(hidden)
@@ -375,6 +386,12 @@ class VisionTransformer(nn.Module):
         """Pixels to tokens that know their place; with them the rotation, where places are angles."""
         c = self.config
         grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)
+        if c.biased and grid != self.native_grid:
+            here, other = (" × ".join(map(str, of)) for of in (self.native_grid, grid))
+            raise PlaygroundError(
+                f"{self.name} has a number for each pair of places of one grid alone, {here} patches; given were "
+                f"{other}."
+            )
         tokens = (self.cls_token, self.dist_token, self.reg_token)
         prefix = [t.expand(len(image), -1, -1) for t in tokens if t is not None]
         x = self.patch_embed(image)  # (B, patches, D)
@@ -389,6 +406,9 @@ class VisionTransformer(nn.Module):
         if c.positions == "rotary":
             sin, cos = rotary(grid, c.width // c.heads)
             rotation = sin.to(x), cos.to(x)
+        if c.rotation:
+            sin, cos, neighbours = counted(grid, c.width // c.heads, *c.rotation)
+            rotation = sin.to(x), cos.to(x), neighbours
         return at("embedding", self.norm_pre(x)), rotation
 
     def positions(self, grid: tuple[int, int]) -> Tensor:
@@ -401,6 +421,7 @@ class VisionTransformer(nn.Module):
         if c.dist_token:
             return (self.head(x[:, 0]) + self.head_dist(x[:, 1])) / 2
         patches = x[:, len(c.prefix) :]
-        pooled = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1), "map": lambda: self.attn_pool(patches)}
+        pooled = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1)}
+        pooled |= {"map": lambda: self.attn_pool(patches), "map of all": lambda: self.attn_pool(x)}
         read = torch.cat([pooled[way]() for way in c.pool.split("+")], dim=-1)  # (B, D), or two of them
         return self.head(self.pre_logits(self.fc_norm(read)))  # (B, classes)

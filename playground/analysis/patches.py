@@ -210,7 +210,7 @@ def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tup
 def without_positions(vit: VisionTransformer) -> VisionTransformer:
     """A copy of the model without position encodings."""
     blind = copy.copy(vit)
-    blind.config = replace(vit.config, positions="none")
+    blind.config = replace(vit.config, positions="none", rotation=())
     return blind
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from playground.figures import layouts
 from playground.figures.command_line import again, unused
-from playground.figures.drawing import captions, naming
+from playground.figures.drawing import captions, naming, trust
 from playground.figures.drawing.naming import published, weights
 from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec, query_words
@@ -34,7 +34,7 @@ def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str,
     said |= {axis: values for axis, values in axes.items() if values}
     if "what" not in left_out:
         said["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
-        said |= captions.explained(spec, seen)
+        said |= captions.explained(spec, seen) | trust.facts(spec, seen)
     if seen.cuts:
         said["cut"] = "; ".join(seen.cuts.texts)
     if seen.interventions:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from playground.errors import PlaygroundError, PlaygroundWarning
-from playground.figures.drawing import naming
+from playground.figures.drawing import naming, trust
 from playground.version import __version__
 
 FORMAT = 2  # the first had dimensions of its own for each kind's layers
@@ -148,6 +148,7 @@ def _describe(store, many: Any) -> None:
             dimension_names=["image", *many.dimensions[kind]],
         )  # fmt: skip
         array.attrs.update({"units": UNITS[kind]} if kind in UNITS else {})
+        array.attrs.update(trust.of_many(many.vit, many.method) if kind.startswith("relevance") else {})
         array.attrs.update({"layers": layers} if layers else {})
     names = store.create_array("image", shape=(len(many),), dtype=str, dimension_names=["image"])
     names[:] = np.array(many.names, dtype=object)

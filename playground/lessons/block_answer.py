@@ -150,6 +150,7 @@ READ = {
     "avg": "the mean of the patches",
     "token+avg": "the class token and the mean of the patches, one behind the other",
     "map": "what a query of its own collects",
+    "map of all": "what a query of its own collects",
 }  # by Config.pool
 
 

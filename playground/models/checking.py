@@ -19,7 +19,7 @@ CLOSE_ENOUGH = 0.05
 
 @dataclass(frozen=True)
 class Check:
-    """Largest differences. `print` says it in a sentence; it is true where nothing parts."""
+    """How far our model and the given one differ. True if they agree; as text, a sentence."""
 
     layers: tuple[float, ...]  # of the tokens after each layer; empty where the model's layers were not found
     answer: float | None  # of its answer; None where it is nothing that we compute

@@ -31,6 +31,9 @@ SHOWN = {  # arguments of timm's models that the weights show, or that change no
 }  # fmt: skip
 
 
+APART = tuple(f"attn.{name}_proj.{kind}" for name in "kv" for kind in ("weight", "bias"))
+
+
 def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Without what DistributedDataParallel, torch.compile, Lightning and classes of somebody's own put before each name
     ("module.", "net.backbone."). What such a class has beside a ViT of timm, such as a loss, is left out."""
@@ -51,11 +54,14 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     out (others_files.py); ours pass unchanged."""
     ours, state = {}, from_others(state)
     for key, value in state.items():
-        if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias")):
+        if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *APART)):
             continue  # joined when its partner comes
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
             ours[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
+        elif ".attn.q_proj." in key:  # of the large EVA-02; keys may have no bias
+            others = (state.get(key.replace("q_proj", name), torch.zeros_like(value)) for name in ("k_proj", "v_proj"))
+            ours[key.replace("q_proj", "qkv")] = torch.cat([value, *others])
         elif ".mlp.fc1_g." in key:  # gate and input of the gated MLP become one matrix, the gate first
             ours[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
         else:
@@ -117,6 +123,7 @@ def changed(base: Config, state: Mapping[str, Tensor], known: Given, said: Mappi
         qk_norm="blocks.0.attn.q_norm.weight" in state,
         qkv_bias="blocks.0.attn.qkv.bias" in state,
         layer_scale="blocks.0.ls1.gamma" in state,
+        mlp_norm="blocks.0.mlp.norm.weight" in state,
         gated_mlp=state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * mlp_width,
         pre_logits="pre_logits.fc.weight" in state,
         activation=known.act_layer or base.activation,
@@ -161,12 +168,12 @@ def _places(
 
 def _pool(base: Config, state: Mapping[str, Tensor], norm: str, said: str | None) -> str:
     if "attn_pool.latent" in state:
-        return "map"
+        return base.pool if base.pool.startswith("map") else "map"
     if said in ("token", "avg"):
         return said
     if "cls_token" not in state or norm == "pooled":
         return "avg"  # timm pools before its last norm where it takes the mean
-    return "token" if base.pool == "map" or base.norm_place == "pooled" else base.pool
+    return "token" if base.pool.startswith("map") or base.norm_place == "pooled" else base.pool
 
 
 def _size_said(said: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -289,11 +296,11 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundErr
 
 COUNTS = {  # field -> (smallest, largest): beyond any ViT that was published
     "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
-    "classes": (0, 100_000), "registers": (0, 64),
+    "classes": (0, 100_000), "registers": (0, 64), "pool_heads": (0, 256),
 }  # fmt: skip
 WORDS = {
     "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
-    "pool": ("token", "avg", "map", "token+avg"),
+    "pool": ("token", "avg", "map", "map of all", "token+avg"),
     "norm_place": ("tokens", "pooled", "nowhere"),
     "activation": tuple(ACTIVATIONS),
     "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
@@ -333,6 +340,12 @@ def _check(name: str, value: Any, default: Any) -> None:
         len(value) == 2 and all(type(side) is int and 1 <= side <= MOST_SIDE for side in value)
     ):
         raise ValueError(f"image_size is two sides of at most {MOST_SIDE:,} pixels, not {value!r:.60}")
+    if (
+        name == "rotation"
+        and value
+        and not (len(value) == 4 and all(type(n) is int and 0 <= n <= MOST_SIDE for n in value))
+    ):
+        raise ValueError(f"rotation is four numbers up to {MOST_SIDE:,}, not {value!r:.60}")
     if name in ("mean", "std") and not _colours(value, positive=name == "std"):
         raise ValueError(f"{name} is a number for red, green and blue, not {value!r:.60}")
     if name == "labels" and not all(isinstance(label, str) and len(label) <= LONGEST_LABEL for label in value):

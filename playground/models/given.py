@@ -16,7 +16,7 @@ from playground.vit import ACTIVATIONS
 Colours = tuple[float, float, float]
 READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # what weights can't tell apart
 POOLS = (*READ_OUT, "map", "max", "avgmax")  # of timm; of the last two the playground shows rows, and no labels
-LARGEST = 10  # of a mean or a deviation, for pixels between 0 and 1
+LARGEST = 10  # the largest mean or deviation that is taken: pixels lie between 0 and 1
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,17 @@ import torch
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError, PlaygroundWarning
-from playground.models import borrowed, checking, checkpoints, hub, model_file, others_files, pickled, timm_models, zoo
+from playground.models import (
+    borrowed,
+    checking,
+    checkpoints,
+    hub,
+    model_file,
+    others_files,
+    pickled,
+    timm_models,
+    zoo,
+)
 from playground.models.checkpoints import INDEX, from_eva
 from playground.models.given import WORDS, Given
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
@@ -44,6 +54,7 @@ def source_of(model: nn.Module) -> Source:
     name = type(model).__name__
     if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
         config, name = _timm(model)
+        state = others_files.with_biases(model, state) if config.biased else state
         own = from_eva(state)
         config = replace(config, classes=len(own["head.weight"]) if "head.weight" in own else 0)
     elif library == "transformers" or is_hugging_face(state):
@@ -56,13 +67,16 @@ def source_of(model: nn.Module) -> Source:
         config = replace(base, depth=depth, heads=heads, image_size=(size, size), patch_size=patch, mlp_width=mlp_width)  # type: ignore[type-var, arg-type]
         config = replace(config, classes=len(state["head.weight"]) if "head.weight" in state else 0)
     else:
+        if library == "timm" and (reason := timm_models.why_not(model)):
+            raise PlaygroundError(f"This {name} can't be shown: {reason}.{timm_models.instead(model)}")
         raise PlaygroundError(
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
             f"torchvision, or a module that holds one; given was {name}."
         )
     weights = {key: value.detach() for key, value in state.items()}
+    unlike = others_files.OWN_HEAD if others_files.has_own_head(state) else ""
     unsaid = tuple(one for one in assumed(config) if one.word in ("mean", "std"))
-    return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid)
+    return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid, unlike=unlike)
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
@@ -97,8 +111,8 @@ def unwrapped(model: nn.Module) -> nn.Module:
 
 
 def _timm(model: Any) -> tuple[Config, str]:
-    if reason := timm_models.why_not(model):
-        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.")
+    if reason := timm_models.why_not(model, itself=True):
+        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.instead(model)}")
     cfg = model.pretrained_cfg or {}
     name = cfg.get("architecture") or type(model).__name__  # without its tag, which names weights that it may not have
     return timm_models.read_config(model, name), name

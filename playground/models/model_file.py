@@ -27,7 +27,7 @@ from playground.models.hugging_face import (
     hugging_face_words,
     is_hugging_face,
 )
-from playground.models.others_files import config_of, no_adapters
+from playground.models.others_files import OWN_HEAD, config_of, has_own_head, no_adapters
 from playground.models.source import Source, assumed, fitting, over, unlike_ours
 from playground.models.timm_models import WEIGHTS
 from playground.vit import PAPER, Config, Told, VisionTransformer
@@ -113,8 +113,8 @@ def with_weights(base: Source, path: Path, of: Path, given: Given) -> Source:
 def _changed(base: Source, path: Path, held: Held, said: dict[str, Any], of: Path, given: Given) -> Source:
     """`base` as the weights, and what stands beside them, say that it was changed."""
     given = given.before(Given.beside(of))
-    held = from_eva(from_hugging_face(held) if is_hugging_face(held) else held)
-    known = given
+    raw, held = held, from_eva(from_hugging_face(held) if is_hugging_face(held) else held)
+    known, own_head = given, has_own_head(raw)
 
     def describe() -> Config:
         nonlocal known
@@ -123,7 +123,7 @@ def _changed(base: Source, path: Path, held: Held, said: dict[str, Any], of: Pat
 
     config = _possible(path, describe)
     sure = {*known.words, *(("num_heads", "act_layer") if said else ()), *(("num_heads",) if config.qk_norm else ())}
-    unlike = unlike_ours(known.global_pool) if config.classes else ""
+    unlike = OWN_HEAD if own_head else unlike_ours(known.global_pool) if config.classes else ""
     unsaid = assumed(config, sure)
     return over(Source(base.name, config, lambda: read_weights(path), str(path), held, unsaid, unlike), given)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -93,13 +94,25 @@ def _gated(state: Held) -> Held:
     return ours
 
 
+OWN_HEAD = "its head is one of its own, which the playground's ViT does not compute"
+
+
+def has_own_head(state: Mapping[str, Tensor]) -> bool:
+    """A head that is more than one matrix: it can't be computed, and what stands before it can."""
+    head = [name for name in state if name.startswith("head.")]
+    return bool(head) and "head.weight" not in _plain_head({name: state[name] for name in head})
+
+
 def _plain_head(state: Held) -> Held:
-    """head = Sequential(Dropout, Linear): its one matrix is the head."""
-    matrices = [name for name in state if re.fullmatch(r"head\.\d+\.weight", name) and state[name].dim() == 2]
-    if "head.weight" in state or len(matrices) != 1:
+    """head = Sequential(Dropout, Linear): its one matrix is the head. One of somebody's own is left out."""
+    head = [name for name in state if name.startswith("head.")]
+    if not head or "head.weight" in state:
         return state
-    start = matrices[0].removesuffix("weight")
-    return {f"head.{name.removeprefix(start)}" if name.startswith(start) else name: x for name, x in state.items()}
+    start = head[0].rpartition(".")[0] + "."
+    rest = {name: x for name, x in state.items() if name not in head}
+    if set(head) <= {f"{start}weight", f"{start}bias"} and state[f"{start}weight"].dim() == 2:
+        return rest | {f"head.{name.removeprefix(start)}": state[name] for name in head}
+    return rest
 
 
 def config_of(state: Mapping[str, Tensor]) -> Config | None:
@@ -117,3 +130,39 @@ def config_of(state: Mapping[str, Tensor]) -> Config | None:
     gated = any(".mlp.w3." in name for name in state)
     base = replace(base, activation="silu") if gated else base
     return base if "pos_embed" in state else replace(base, positions="rotary", eps=1e-5, image_size=(256, 256))
+
+
+# Models that add a learned number for each pair of places to their scores, softmax(q·kᵀ·scale + B): BEiT and timm's
+# ViTs with relative positions. How B is made differs from model to model; the model itself is asked for it, once.
+
+KINDS = ("VisionTransformerRelPos", "Beit")  # of timm
+
+
+def is_biased(model: Any) -> bool:
+    return type(model).__name__ in KINDS
+
+
+def with_biases(model: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The state dict with each layer's B, (h, N, N), in place of what it is made of."""
+    ours = {name: x for name, x in state.items() if "rel_pos" not in name and "relative_position" not in name}
+    with torch.no_grad():
+        shared = _shared(model)
+        for layer, block in enumerate(model.blocks):
+            parts = [part for part in (_own(block.attn), shared) if part is not None]
+            like = block.attn.proj.weight
+            ours[f"blocks.{layer}.attn.bias"] = sum(parts).squeeze(0).to(like).clone()  # type: ignore[union-attr]
+    return ours
+
+
+def _own(attn: Any) -> Tensor | None:
+    if getattr(attn, "relative_position_bias_table", None) is not None:
+        return attn._get_rel_pos_bias()
+    rel_pos = getattr(attn, "rel_pos", None)
+    return None if rel_pos is None else rel_pos.get_bias()
+
+
+def _shared(model: Any) -> Tensor | None:
+    if getattr(model, "rel_pos_bias", None) is not None:
+        return model.rel_pos_bias()[None]
+    shared = getattr(model, "shared_rel_pos", None)
+    return None if shared is None else shared.get_bias()

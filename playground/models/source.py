@@ -28,7 +28,7 @@ FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "acti
 
 
 def assumed(config: Config, known: Collection[str] = ()) -> tuple[Assumed, ...]:
-    """What is taken for granted of a model whose file holds its weights alone, but for what is known of it."""
+    """What a file of weights alone does not say and we assume, without what is known from elsewhere."""
     every = [
         Assumed("mean", f"mean {numbers(config.mean)}"),
         Assumed("std", f"std {numbers(config.std)}"),

@@ -56,6 +56,7 @@ class Record:
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of one that was read from bytes
     picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
     picture_name: str = ""  # its file, or a sample's name
+    foretold: dict[Any, Any] = field(default_factory=dict)  # see analysis/faithfulness.py
     assumed: str = ""  # of the model, by whoever loaded it: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
 
     def __repr__(self) -> str:
@@ -180,6 +181,13 @@ class Record:
         after = self.at(point, before.to(self._any.q.device))
         return None if after.shape == before.shape and after.cpu().equal(before) else after[0].cpu()
 
+    def bias(self, layer: int, queries: Any) -> Tensor | None:
+        """(h, queries, N): what the model itself adds to the scores of these tokens, if it does."""
+        if self.vit is None or not self.vit.config.biased:
+            return None
+        every: Tensor = self._need_vit().blocks[layer].attn.bias  # type: ignore[union-attr, assignment]
+        return every.detach().float().cpu()[:, queries]
+
     def intervening(self) -> At:
         """The cuts of this pass and what else was put into it, for one that runs again."""
         cut, at = self.cuts.at(), self.at
@@ -238,6 +246,11 @@ class Record:
             raise PlaygroundError(
                 "at= decides here who hears whom (attention.heard), which bytes can't say: write it as cut=."
             )
+        if self.vit is not None and self.vit.config.biased:
+            raise PlaygroundError(
+                f"{self.model} adds a number for each pair of places to its scores, which bytes can't say: its rows "
+                "are in figures and numbers."
+            )
         held = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
         some = slice(None) if heads is None else [self.head_number(head) for head in heads]
         header = {
@@ -288,6 +301,8 @@ class Record:
         network can tell of it, the value norms, is worked out before."""
         if self.vit is None:
             return self.__dict__ | {"at": untouched}
+        if self.vit.config.biased:
+            raise PlaygroundError(f"A trace of {self.model} needs its network, which a pickle does not hold.")
         whole = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
         without = {
             layer: QKV(q.clone(memory_format=whole), k.clone(memory_format=whole), None)  # type: ignore[arg-type]

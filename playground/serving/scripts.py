@@ -105,6 +105,7 @@ def _made_once() -> tuple[dict, dict[str, bytes]]:
     names, shelf = computed_by_browsers(), Shelf()
     told = {
         "worker": address("engine/worker.js"),
+        "opener": address("weights/worker.js"),
         "kernels": shelf.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
         "cards": site_files.cards(names),
         "weights": site_files.write_weights(shelf, names),

@@ -26,7 +26,10 @@ NO_MESSAGE = 1002  # the code of a socket that is closed: what it says is no mes
 TRY_AGAIN, FOREIGN = 1013, 1008
 PIECE, PIECE_SECONDS = 2**16, 20.0  # bytes of an answer, and how long they may take
 SHORT = 1000  # bytes: what ends a run has few
-RUNS_AT_ONCE, RUN_SECONDS = 6, 1.0  # of pages; one that takes longer waits in a queue, and keeps nobody from a run
+RUNS_AT_ONCE, RUN_SECONDS = (
+    6,
+    1.0,
+)  # pages drawn at once; a run that takes longer no longer counts
 
 FULL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">

@@ -136,8 +136,8 @@ state = st.session_state
 
 
 def ask(question: Question, context: Hashable = "", afresh: bool = False) -> None:
-    """Another `context`, such as another picture, makes it a new question: who has guessed it once sees the answer and
-    may guess again, or is asked `afresh` where the answer is all that there is to see."""
+    """Asks the question. With another `context`, such as another picture, it is a new one: who has guessed before sees
+    the answer and may guess again, or, with `afresh`, has to guess first."""
     assert question.id in QUESTIONS, question.id
     if "gathered" in state:
         state.gathered.append(plain(question))

@@ -118,7 +118,7 @@ def _send_again(what: dict[str, str], words: dict[str, str]) -> None:
     answer = what | {"words": words}
     if st.session_state.get("answer") != answer:
         st.session_state.answer = answer
-        st.rerun()  # the toolbar, which tells the browser, stands above
+        st.rerun()  # the toolbar, drawn before this, has to be drawn again to tell the browser
     stays = settings.now().compute == "browser"  # then its browser asks before it sends it
     st.caption("This lesson needs your photograph." if stays else "Your photograph is on its way to the server.")
     st.stop()

@@ -26,6 +26,10 @@ PREFERENCES = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
 }
+KEYS = {
+    "Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "Space": " ",
+    "ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015",
+}  # fmt: skip
 LISTENS = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
 LONGEST = 64_000_000  # bytes of an answer: a screenshot
 
@@ -63,7 +67,11 @@ class Page:
         self.does("session.new", capabilities={})
         self.does("session.subscribe", events=["log.entryAdded"])
         self.context = self.does("browsingContext.create", type="tab")["context"]
-        self.does("script.addPreloadScript", functionDeclaration=f"() => {{ {FIND} }}")
+        self.begins_with(FIND)
+
+    def begins_with(self, script: str) -> None:
+        """Each page that is opened from now on runs this first."""
+        self.does("script.addPreloadScript", functionDeclaration=f"() => {{ {script} }}")
 
     def does(self, method: str, **params: object) -> dict:
         number = next(self.numbers)
@@ -103,16 +111,31 @@ class Page:
         return self.until(f"() => {{ const r = theLens()?.read(); return r?.painted && ({condition})(r) ? r : null; }}")
 
     def points(self, x: float, y: float, presses: bool = False) -> None:
-        actions = [{"type": "pointerMove", "x": round(x), "y": round(y)}]
+        self._acts("mouse", x, y, presses)
+
+    def taps(self, x: float, y: float) -> None:
+        self._acts("touch", x, y, True)
+
+    def _acts(self, kind: str, x: float, y: float, presses: bool) -> None:
+        actions: list[dict] = [{"type": "pointerMove", "x": round(x), "y": round(y)}]
         if presses:
             actions += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
-        mouse = {"type": "pointer", "id": "mouse", "actions": actions}
-        self.does("input.performActions", context=self.context, actions=[mouse])
+        hand = {"type": "pointer", "id": kind, "parameters": {"pointerType": kind}, "actions": actions}
+        self.does("input.performActions", context=self.context, actions=[hand])
 
-    def clicks(self, selector: str, words: str = "") -> None:
-        """The first that is seen and says these words, wherever it lies."""
+    def types(self, key: str) -> None:
+        value = KEYS.get(key, key)
+        actions = [{"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}]
+        keyboard = {"type": "key", "id": "keyboard", "actions": actions}
+        self.does("input.performActions", context=self.context, actions=[keyboard])
+
+    def clicks(self, selector: str, words: str = "", touch: bool = False) -> None:
+        """The first that is seen and says these words, wherever it lies; by mouse or finger."""
         box = self.until(BOX, selector, words)
-        self.points(*box, presses=True)
+        if touch:
+            self.taps(*box)
+        else:
+            self.points(*box, presses=True)
 
     def photographed(self) -> str:
         """As a PNG, in base64."""

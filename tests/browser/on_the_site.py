@@ -48,6 +48,10 @@ class AtTheSite(Visiting):
         hand_over(self, how, file.read_bytes(), kind, file.name)
         return self.until(f"r => r.picture !== {before!r}")
 
+    def bring(self, files: list[Path]) -> None:
+        """A model of one's own, by the sheet of models."""
+        self.unfold("model").locator(".own-model input").set_input_files(files)
+
     def hears(self, words: str) -> str:
         """Waits for a sentence of the page that holds these words."""
         said: list[str] = []

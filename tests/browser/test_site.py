@@ -10,18 +10,23 @@ import numpy as np
 import pytest
 import waiting
 from hostile import KINDS
+from models.test_zoo import hugging_face_model
 from PIL import Image
 
+import playground
 from browser.on_the_site import SPARING, AtTheSite
 from browser.own_picture import hand_over
 from browser.policy import WATCH
 from browser.truth import assert_close, seen, sent
 from browser.visitor import finish
-from browser.without_server import ASKED, plain_server
+from browser.without_server import ASKED, Open, plain_server
 from playground.analysis.ablation import without
+from playground.errors import PlaygroundError
 from playground.lessons.registry import LESSONS
+from playground.pictures.images import fit
 from playground.samples import named
 from playground.serving import models
+from playground.tracing import trace
 from playground.ui import site
 
 KEPT = Path(__file__).parents[1] / "hostile" / "kept"
@@ -125,6 +130,57 @@ def test_a_photograph_stays_here(somebody):
         visitor.until(f"r => r.what === '{what}' && r.map")
     assert ASKED[before:] == []
     assert visitor.page.evaluate("violations") == []
+
+
+def test_a_model_that_is_brought_runs_here_and_is_sent_to_nobody(somebody, folder, tmp_path):
+    hugging_face_model("ViTForImageClassification", image_size=224).save_pretrained(tmp_path / "leaves")
+    visitor = somebody("#model=bundled&sample=meadow")
+    visitor.until("r => r.picture === 'meadow'")
+    visitor.bring(sorted((tmp_path / "leaves").iterdir()))
+    assert "Assumed of" in visitor.hears("mean 0.5 0.5 0.5, std 0.5 0.5 0.5")
+    read = visitor.until("r => r.layersHeld.length === 3")
+    assert visitor.brought == []
+    assert not [file for file in visitor.files() if file.endswith(".safetensors")]
+    vit = playground.load(tmp_path / "leaves", device="cpu")
+    picture = Image.open(next((folder / "samples").glob("meadow-*.jpg")))
+    truth = trace(vit, picture, size=fit(picture.size, 16, (224, 224)))
+    assert read["grid"] == list(truth.grid)
+    row = truth.row(read["layer"], read["head"], _patch(read)).numpy()
+    assert row.max() > 2 / len(row), "a row that is nearly even proves nothing"
+    assert np.abs(np.asarray(read["row"]) - row).max() < 0.1 * row.max()
+    assert visitor.page.evaluate("violations") == []
+
+    (tmp_path / "noise.safetensors").write_bytes(b"\xff" * 1000)
+    hand_over(visitor, "drop", (tmp_path / "noise.safetensors").read_bytes(), "", "noise.safetensors")
+    visitor.hears("noise.safetensors is not a readable safetensors file")
+    assert visitor.hover((7, 5))["row"], "the page lives"
+
+
+def test_a_model_at_an_address_comes_only_from_hosts_that_the_writer_allows(somebody, folder, tmp_path):
+    visitor = somebody("#model=https://models.example/leaves/model.safetensors&sample=meadow")
+    visitor.hears("takes no models from https://models.example")
+    assert "https" not in visitor.page.evaluate("location.hash")
+    hugging_face_model("ViTModel", image_size=224).save_pretrained(tmp_path / "models" / "leaves")
+    shutil.copytree(folder, tmp_path / "site")
+    with plain_server(tmp_path / "models", Open) as elsewhere, plain_server(tmp_path / "site") as here:
+        page = tmp_path / "site" / "index.html"
+        told = page.read_text().replace("connect-src &#x27;self&#x27;", f"connect-src &#x27;self&#x27; {elsewhere}")
+        told = told.replace("&quot;models_from&quot;: []", f"&quot;models_from&quot;: [&quot;{elsewhere}&quot;]")
+        assert told.count(elsewhere) == 2
+        page.write_text(told)
+        visitor.page.goto(f"{here}/#model={elsewhere}/leaves/model.safetensors&sample=meadow")
+        visitor.until("r => r.picture === 'meadow' && r.layersHeld.length === 3")
+        assert "model=leaves" in visitor.page.evaluate("location.hash")
+
+
+def test_the_policy_names_the_hosts_that_models_may_come_from():
+    assert site.origins(["huggingface.co", "http://127.0.0.1:8000"]) == [
+        "https://huggingface.co",
+        "http://127.0.0.1:8000",
+    ]
+    for wrong in ("'none'", "a b", "https://a/b", "*", "a; script-src *", ""):
+        with pytest.raises(PlaygroundError, match="--models-from is a host"):
+            site.origins([wrong])
 
 
 def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_freezes_it(somebody):

@@ -69,6 +69,7 @@ test("every module is in a bundle", () => {
     "shell/serviceworker.js",
     "lessons/slides.js",
     "engine/worker.js",
+    "weights/worker.js",
     ...[...COMPONENTS, ...SEVERAL].map(([name]) => name),
   ]);
   const source = withBundle(`for name in ${entries}: sys.stdout.buffer.write(bundle.bundle(name).encode())`).toString();

@@ -30,6 +30,7 @@ class Way:
     raw: bool = False  # before the softmax: a column of it needs no other rows
     explains: str = ""  # "patch": its feature, or a label where one is chosen; "label": one that is chosen, or the
     #                     likeliest; "text": what somebody types
+    attributes: bool = False  # it says what matters for an answer: how far that can be trusted stands beside it
     resembles: bool = False  # a patch of another picture may ask, and the asking one is like itself
     uses: tuple[str, ...] = ()  # options of a figure that only some ways have a use for
     sentence: str = "most"  # how the browser's sentence is made: see FORMS in microscope/core/sentence.js
@@ -78,10 +79,13 @@ WAYS = {
         Way("parts", "features", "colours", asks_a_patch=False, sentence="parts"),
         Way("score", "scores", "spread", raw=True, sentence="best"),
         Way("norm", "features", "spread", "length", asks_a_patch=False, uses=("typical",)),
-        Way("rollout", "flows", "largest", "share", through_layers=True, whole=True, sentence="flows"),
+        Way(
+            "rollout", "flows", "largest", "share",
+            through_layers=True, whole=True, attributes=True, sentence="flows",
+        ),
         Way(
             "relevance", "network", "largest", "share", through_layers=True, whole=True,
-            explains="patch", uses=("label", "method", "signed"), sentence="moves",
+            explains="patch", attributes=True, uses=("label", "method", "signed"), sentence="moves",
         ),
         Way(
             "occlusion", "network", "largest", "share", "logits", through_layers=True,
@@ -138,6 +142,20 @@ def usual() -> dict:
     return {key: most[key] for key in records[0] if key in most}
 
 
+def foretold() -> dict[str, dict[str, float]]:
+    """model -> what the table of faithfulness says of the maps that the browser shows, by the names of their ways."""
+    from playground.analysis.faithfulness import usual
+    from playground.relevance import DEFAULT
+
+    found = {}
+    for model, of in usual().items():
+        shown = {way.name: of[DEFAULT if "method" in way.uses else way.name] for way in WAYS.values() if way.attributes}
+        any_ = next(iter(shown.values()))
+        numbers = {name: round(one.correlation, 2) for name, one in shown.items()}
+        found[model] = numbers | {"random": round(any_.random, 2), "constant": 0, "pictures": any_.pictures}
+    return found
+
+
 def _short(said: dict) -> str:
     lines = wrap(json.dumps(said, separators=(", ", ":")), 118, break_long_words=False)
     return "\n".join(lines).replace(', "', ',"')
@@ -163,6 +181,7 @@ def text() -> str:
     return (
         "// Written by `python -m playground.figures.drawing.ways`: change playground/figures/drawing/ways.py.\n\n"
         f"export const WAY_USUAL =\n{_short(most)};\n\nexport const WAY_RECORDS = [\n{records},\n];\n\n"
+        f"export const FORETOLD =\n{_short(foretold())};\n\n"
         f"export const WAY_WORDS = {{\n{''.join(kinds)}}};\n"
     )
 

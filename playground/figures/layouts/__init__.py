@@ -8,6 +8,7 @@ from playground.errors import PlaygroundError
 from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.atlas import ATLAS
+from playground.figures.layouts.change import CHANGE
 from playground.figures.layouts.compare import COMPARE, SCALE
 from playground.figures.layouts.curves import CURVES
 from playground.figures.layouts.grid import GRID
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["LAYOUTS", "Content", "Layout", "content", "marks", "of", "settled"]
 
 LAYOUTS = {
-    layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, GRID, COMPONENTS, ATLAS, CURVES)
+    layout.name: layout
+    for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, CHANGE, GRID, COMPONENTS, ATLAS, CURVES)
 }
 
 

@@ -12,15 +12,27 @@ const KINDS = new Map([
   [Uint16Array, "float16"],
   [Float32Array, "float32"],
   [Uint8Array, "uint8"],
+  [Int8Array, "int8"],
 ]);
+const SIZES = new Map([...KINDS].map(([{ BYTES_PER_ELEMENT }, kind]) => [kind, BYTES_PER_ELEMENT]));
 
 // `arrays`: {name: [values, shape]}; sixteen bits are float16.
 export function toContainer(header, arrays) {
+  const kinds = {};
+  for (const [name, [values, shape]] of Object.entries(arrays)) kinds[name] = [KINDS.get(values.constructor), shape];
+  const { bytes, put } = emptyContainer(header, kinds);
+  for (const [name, [values]] of Object.entries(arrays)) put(name, values);
+  return bytes;
+}
+
+// One whose arrays come later, one by one: {bytes, put(name, values)}. `kinds`: {name: [dtype, shape]}.
+export function emptyContainer(header, kinds) {
   const sections = {};
   let offset = 0;
-  for (const [name, [values, shape]] of Object.entries(arrays)) {
-    sections[name] = { offset, dtype: KINDS.get(values.constructor), shape };
-    offset += Math.ceil(values.byteLength / ALIGN) * ALIGN;
+  for (const [name, [dtype, shape]] of Object.entries(kinds)) {
+    sections[name] = { offset, dtype, shape };
+    const count = shape.reduce((product, n) => product * n, 1);
+    offset += Math.ceil((count * SIZES.get(dtype)) / ALIGN) * ALIGN;
   }
   const text = new TextEncoder().encode(JSON.stringify({ ...header, sections }));
   const length = Math.ceil((4 + text.length) / ALIGN) * ALIGN - 4;
@@ -28,11 +40,9 @@ export function toContainer(header, arrays) {
   new DataView(out.buffer).setUint32(0, length, true);
   out.fill(32, 4, 4 + length); // spaces
   out.set(text, 4);
-  for (const [name, [values]] of Object.entries(arrays)) {
-    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    out.set(bytes, 4 + length + sections[name].offset);
-  }
-  return out;
+  const put = (name, { buffer, byteOffset, byteLength }) =>
+    out.set(new Uint8Array(buffer, byteOffset, byteLength), 4 + length + sections[name].offset);
+  return { bytes: out, put };
 }
 
 // A container's bytes with more entries in its header.

@@ -341,7 +341,8 @@ export const MOST_CUTS = 16; // as in playground/cuts.py
 const ALL = "*";
 const KERNEL = /^([357])x\1$/;
 
-// What each text says, in token numbers: {hearers, unheard, layers, heads: a Set, or null for all, kernel, kept}.
+// What each text says, in token numbers: {hearers, unheard, layers, heads: a Set, or null for all, kernel, kept, to:
+// what ablated heads give, "zero" or "mean"}.
 export function readCuts(texts, { prefix, columns }) {
   const token = (word) => {
     const [row, column] = word.split(",").map(Number);
@@ -350,17 +351,19 @@ export function readCuts(texts, { prefix, columns }) {
   const some = (text, of) => (text === undefined || text === ALL ? null : new Set(text.split("+").map(of)));
   return texts.map((text) => {
     const [edge, place] = text.split("@");
-    const [who, whom] = edge.split(">");
+    const [who, whom = ALL] = edge.split(">");
+    const to = edge === who ? who : "";
     const [first, ...more] = whom.split("+");
     const kernel = Number(KERNEL.exec(first)?.[1] ?? 0);
     const [layers, heads] = place?.split(".") ?? [];
     return {
-      hearers: some(who, token),
+      hearers: to ? null : some(who, token),
       unheard: kernel ? null : some(whom, token),
       kernel,
       kept: new Set(kernel ? more.map(token) : []),
       layers: some(layers, Number),
       heads: some(heads, Number),
+      to,
     };
   });
 }
@@ -371,6 +374,7 @@ export function isCut(pack, layer, head, query, key) {
   const number = pack.headNumbers[head];
   return pack.cuts.some(
     (cut) =>
+      !cut.to &&
       (cut.layers?.has(layer) ?? true) &&
       (cut.heads?.has(number) ?? true) &&
       (cut.hearers?.has(query) ?? true) &&
@@ -399,4 +403,19 @@ export function silence(scores, at, pack, layer, head, query, largest) {
     } else if (scores[at + key] > left) left = scores[at + key];
   }
   return any ? left : largest;
+}
+
+// What all heads of a layer mixed, (N, D), where some of them give nothing, or their mean over the tokens. In place.
+export function ablate(mixed, { cuts, tokens, headNumbers }, layer) {
+  const width = mixed.length / tokens;
+  const head = (column) => Math.floor((column * headNumbers.length) / width);
+  for (const { to, layers, heads } of cuts) {
+    if (!to || !(layers?.has(layer) ?? true)) continue;
+    for (let column = 0; column < width; column++) {
+      if (!(heads?.has(head(column)) ?? true)) continue;
+      let sum = 0;
+      if (to === "mean") for (let at = column; at < mixed.length; at += width) sum += mixed[at];
+      for (let at = column; at < mixed.length; at += width) mixed[at] = sum / tokens;
+    }
+  }
 }

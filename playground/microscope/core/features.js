@@ -1,5 +1,6 @@
 // Features of a layer, one vector a token: how alike two tokens are, which colours their principal components give, how
-// long they are; and two pictures matched by them. No DOM in here. They come once for a layer, and then everything follows the cursor.
+// long they are; and two pictures matched by them. They come once for a layer, and then everything follows the cursor.
+// No DOM in here.
 //
 // {tokens, width, from: how many prefix tokens come first, unit: each token's vector at length 1, norms, raw}
 
@@ -19,8 +20,8 @@ export function makeFeatures(bits, tokens, width, from) {
   return { tokens, width, from, raw, unit, norms };
 }
 
-// The cosine of one token's features with every token's, those of another picture too: (out, of whom, asked token, its
-// features).
+// Fills `out` with the cosine of a token's features and every token's of `features`. The token may be of another
+// picture: `asked` holds its features.
 export function similarityInto(out, features, token, asked = features) {
   const { tokens, width, unit } = features;
   const at = token * width;

@@ -8,9 +8,9 @@ const CROWD = 48; // patches, evenly spread, whose rows are the crowd's
 const NEAR = 0.07; // of the longer side: how far the neighbourhood reaches
 export const ALIKE = 0.35; // the cosine from which a patch resembles another
 const EARLY = 1 / 3; // of the layers
-const THEIRS = 0.5; // of the largest patch's weight: so much the crowd gives it, too, where it is the crowd's
-const FLAT = 4; // times the mean: the largest patch of a row that is even
-const FAINT = 10; // and of one that is noise
+const THEIRS = 0.5; // of the row's largest weight: if patches give its place so much on average, everybody looks there
+const FLAT = 4; // times the mean weight: a row whose largest weight is smaller counts as even
+const FAINT = 10; // times the mean weight: a row whose largest weight is smaller may be noise
 
 // The numbers of at most about `most` patches on a lattice.
 export function spreadPatches(rows, columns, most) {

@@ -311,7 +311,7 @@ export function bindButtons(lens) {
     else copyLink(choice, data, page);
   });
   refs.more.addEventListener("click", () => {
-    cutTo([page.root], () => {
+    cutTo([refs.below], () => {
       choice.more = !choice.more;
       showChoices(choice, data, page);
       refresh(lens);

@@ -13,24 +13,29 @@ import { habitOf, isMap, layersAtHand } from "./state.js";
 const PACE = 40; // ms between two drawings
 
 const FILM = `
-  <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>
-  <p class="tabs small"><span>layers:</span>
-    <button data-film="head"></button>
-    <button data-film="sharpest" title="of each layer the head whose row is the most peaked">sharpest head</button>
-    <button data-film="mean" title="the mean of all heads of each layer">mean of heads</button>
-    <i></i></p>`;
+  <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>`;
+const FILM_HEADS = `<span>layers:</span>
+  <button data-film="head"></button>
+  <button data-film="sharpest" title="of each layer the head whose row is the most peaked">sharpest head</button>
+  <button data-film="mean" title="the mean of all heads of each layer">mean of heads</button>
+  <i></i>`;
 
 export function bindFilm({ choice, data, frame, page }) {
   const box = document.createElement("div");
   box.className = "film";
   box.innerHTML = FILM;
   page.refs.pictureBox.after(box);
+  const heads = document.createElement("p");
+  heads.className = "tabs small film-heads";
+  heads.innerHTML = FILM_HEADS;
+  page.refs.row.append(heads);
   const canvas = box.querySelector("canvas");
   page.film = {
     box,
     canvas,
-    buttons: [...box.querySelectorAll("button")],
-    sign: box.querySelector("i"),
+    heads,
+    buttons: [...heads.querySelectorAll("button")],
+    sign: heads.querySelector("i"),
     timer: 0, // of the next drawing, 0: none
   };
   const layerAt = (event) => {
@@ -103,7 +108,7 @@ function paintFilm(lens) {
     { film } = lens.page;
   const { pack } = shown;
   const layers = layersAtHand(data);
-  show(film.box, layers.length > 1);
+  for (const part of [film.box, film.heads]) show(part, layers.length > 1);
   if (layers.length < 2) return;
   for (const button of film.buttons) button.setAttribute("aria-pressed", String(button.dataset.film === choice.heads));
   say(film.buttons[0], `head ${pack.headNumbers[view.head]}`);

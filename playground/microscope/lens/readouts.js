@@ -6,8 +6,9 @@ import { isEven } from "../core/light.js";
 import { percent, shortNumber, toldApart } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
-import { asks, explainsLabel, sizeWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
+import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
+import { isExplained } from "./features.js";
 import { collapsing } from "./film.js";
 import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 
@@ -81,7 +82,8 @@ export function writeTitles({ choice, data, frame, page }) {
   show(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
-  say(refs.note, wayWords(way, "note", cases, { parts: PARTS_CUT }));
+  const trust = isExplained(view) ? "" : trustWords(way, main.pack.model); // of relevance beside its choices
+  say(refs.note, [wayWords(way, "note", cases, { parts: PARTS_CUT }), trust].filter(Boolean).join(". "));
   say(refs.exposed, exposureText(choice, frame));
   say(refs.outlined, outlineText(frame.print));
   show(refs.drawn, !way.coloured);

@@ -2,9 +2,9 @@
 // each is, and playground/serving/site_files.py which of them changes with which settings.
 //
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
-// {script, styles, box, look}}, read(file) and fileAt(file), plotly() → a promise, set(changes)}. Every kind of part is a
-// function of its place, of `get`, which gives the part as it is with the present settings, and of the lesson; it gives
-// {draw(), end()}.
+// {script, styles, box, look}}, read(file) and fileAt(file), plotly() → a promise, set(changes)}. Every kind of part
+// is a function of its place, of `get`, which gives the part as it is with the present settings, and of the lesson; it
+// gives {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
 import { softmaxRow } from "../core/nine.js";

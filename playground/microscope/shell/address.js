@@ -4,7 +4,7 @@
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
 import { languageOf } from "../see/words.js";
-import { choice, loadCatalogue } from "./choice.js";
+import { choice, leftOpen, loadCatalogue } from "./choice.js";
 import { ownPictures } from "./own.js";
 
 // Where the person is: the page, its place in the address, how often they have come to one, the settings of a lesson,
@@ -213,6 +213,7 @@ export const visit = {
   live: null, // {camera(), film(file)}: the stage shows frame after frame
   modelForLive: null, // (wanted) → a promise of the model that looks at them; null: this page can't
   fetch: null, // (model) → brings it to the server, then chooses it
+  leftOut: [], // [key, word] of the address that can't be chosen; the stage says it
   follow(listener) {
     viewListeners.add(listener);
     return () => viewListeners.delete(listener);
@@ -269,6 +270,7 @@ async function beginVisit(samples, page) {
   setPage({ classLink: found.rest.class === "yes" });
   setView(found.view);
   choice.open(found.choice, { view: found.view, quietly: true });
+  if (page === "microscope") visit.leftOut = leftOpen(found.choice, choice.now);
   choice.follow((_, how) => how.quietly || writeAddress({ step: true }));
   window.addEventListener("popstate", () => readAgain({ keep: false }));
   isReady();

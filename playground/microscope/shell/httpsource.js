@@ -137,6 +137,7 @@ export function askNearer(nearer) {
 // The source of a page without a server: of samples the layers lie in files, made ahead; everything else is computed in
 // this browser, where the network is here.
 
+const GONE_WITH_IT = "a model that was opened from files is gone when its page is. Drop its files again.";
 const WITHOUT = "This page was written without the network that would compute that.";
 
 // `computing`: a source as workersource.js makes it; models: {model: {title, megabytes, asked: whether a person is
@@ -144,13 +145,16 @@ const WITHOUT = "This page was written without the network that would compute th
 // `preparedOf(words)` gives what lies ready of a sample, or null: {opening: {layer, head, file} or null, upper: the
 // layer that opens where none is named, layers: files, names: of heads, a file or null}; `read(file)` gives a promise
 // of its bytes. `without`: what is said where a network is missing.
-export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, without = WITHOUT }) {
+// `knows(model)`: whether the page was written with it, if not with its weights.
+export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...more }) {
+  const { without = WITHOUT, knows = () => true } = more;
   const isHere = (model) => Boolean(models[model]);
 
   // Who asks for what must be computed hears how to get the network; small ones just come.
   async function needs(model) {
     const { title, megabytes, asked } = models[model] ?? {};
-    if (!title) throw new Refusal(404, without);
+    if (!title)
+      throw new Refusal(404, knows(model) ? without : `There is no ${model.slice(0, 80)} here: ${GONE_WITH_IT}`);
     if (!asked || (await isKept(model))) return;
     const missing = { model, title, megabytes, may_fetch: true };
     throw new Refusal(404, `${title} is not in this browser yet: ${megabytes} MB, once.`, { missing });

@@ -157,7 +157,7 @@ export function takeDroppedAndPasted(take, wanted, signal) {
     if (!wanted() || event.defaultPrevented || !transfer?.files.length) return;
     event.preventDefault();
     event.stopPropagation();
-    take([...transfer.files]);
+    take([...transfer.files], transfer);
   };
   const over = (event) => {
     if (!wanted() || ![...(event.dataTransfer?.types ?? [])].includes("Files")) return;

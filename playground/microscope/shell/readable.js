@@ -1,5 +1,5 @@
-// A person's file as the pixels that Python reads from it (playground/pictures/images.py): what shines through lies on
-// white, and of sixteen bits the upper eight count. Browsers round both in ways of their own, by up to a level.
+// A person's file as the pixels that Python reads from it (playground/pictures/images.py): of sixteen bits the upper
+// eight count. Browsers round them in ways of their own, by up to a level.
 
 import { crc32 } from "../core/container.js";
 
@@ -15,8 +15,8 @@ const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // where it lies, 
 export function headerOf(head) {
   const text = new TextDecoder("latin1").decode(head);
   if (text.slice(1, 4) !== "PNG") return null;
-  const [depth, pixels, interlaced] = [IHDR.depth, IHDR.pixels, IHDR.interlaced].map((place) => head[IHDR.at + place]);
-  return { depth, pixels, interlaced: interlaced > 0, keyed: text.includes("tRNS") };
+  const [depth, interlaced] = [IHDR.depth, IHDR.interlaced].map((place) => head[IHDR.at + place]);
+  return { depth, interlaced: interlaced > 0, keyed: text.includes("tRNS") };
 }
 
 // The file itself where it is damaged.
@@ -86,16 +86,16 @@ function chunk(name, data) {
 const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
 
-const UPRIGHT = { imageOrientation: "from-image" };
 const HEAD = 2 ** 16; // bytes, in which a PNG says what in it is transparent
-const OPACITY_TOO = 4; // a bit of a PNG's kind of pixels
-const JPEG_BEGINS = 0xff;
 
-// A bitmap of it, turned upright. A frame of a camera is a bitmap already.
-const decodedAnew = async (file) => createImageBitmap(await readable(file), UPRIGHT);
+// A bitmap of it, turned upright, whose colours are the file's: multiplied by their opacity, eight bits would be too
+// few for a colour profile. A frame of a camera is a bitmap already.
+const decodedAnew = async (file, how) =>
+  createImageBitmap(await readable(file), { imageOrientation: "from-image", premultiplyAlpha: "none", ...how });
 
-// A large photograph takes long to decode, and several parts of the page want it at almost the same time: all of them
+// A large photograph is a JPEG; to decode it takes long, and several parts of the page want it at almost the same time: all of them
 // get copies of one bitmap, which lasts until nobody has asked for a while, or another file comes.
+const JPEG_BEGINS = 0xff;
 const DECODED_STAYS = 2000; // ms
 let lastDecoded = { file: null, coming: null, timer: 0 };
 
@@ -105,9 +105,11 @@ function dropDecoded() {
   lastDecoded = { file: null, coming: null, timer: 0 };
 }
 
-// `how`: resizeWidth and the like, of the copy.
+const isJpeg = async (file) => new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === JPEG_BEGINS;
+
+// `how`: resizeWidth and the like.
 export async function toBitmap(file, how = {}) {
-  if (!(file instanceof Blob)) return createImageBitmap(file, how);
+  if (!(file instanceof Blob) || !(await isJpeg(file))) return decodedAnew(file, how);
   if (lastDecoded.file !== file) {
     dropDecoded();
     lastDecoded = { file, coming: decodedAnew(file), timer: 0 };
@@ -125,41 +127,8 @@ export async function toBitmap(file, how = {}) {
 // What createImageBitmap makes these pixels of: the file itself where it can.
 export async function readable(file) {
   if (!(file instanceof Blob)) return file;
-  const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
-  const png = headerOf(head);
-  const whole = png?.depth === 16 && !png.keyed && !png.interlaced ? await inEightBits(file) : file;
-  const isOpaque = png ? !png.keyed && !(png.pixels & OPACITY_TOO) : head[0] === JPEG_BEGINS;
-  return isOpaque ? whole : ((await onWhite(whole)) ?? whole);
-}
-
-// null: nothing shines through; or no frame gives its colours as they lie in the file, and a canvas has to do.
-async function onWhite(file) {
-  const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
-  let frame;
-  try {
-    frame = new VideoFrame(bitmap, { timestamp: 0 });
-    const { format, rotation, flip, colorSpace } = frame;
-    const { primaries, transfer } = colorSpace;
-    if (!format.endsWith("A") || rotation || flip || primaries !== "bt709" || transfer !== "iec61966-2-1") return null;
-    const { width, height } = bitmap;
-    const pixels = new Uint8ClampedArray(4 * width * height);
-    await frame.copyTo(pixels, { layout: [{ offset: 0, stride: 4 * width }] });
-    const [red, blue] = format === "BGRA" ? [2, 0] : [0, 2];
-    for (let i = 0; i < pixels.length; i += 4) {
-      const opacity = pixels[i + 3] / 255;
-      const [r, g, b] = [pixels[i + red], pixels[i + 1], pixels[i + blue]];
-      pixels[i] = 255 + (r - 255) * opacity;
-      pixels[i + 1] = 255 + (g - 255) * opacity;
-      pixels[i + 2] = 255 + (b - 255) * opacity;
-      pixels[i + 3] = 255;
-    }
-    return await createImageBitmap(new ImageData(pixels, width, height));
-  } catch {
-    return null;
-  } finally {
-    frame?.close();
-    bitmap.close();
-  }
+  const png = headerOf(new Uint8Array(await file.slice(0, HEAD).arrayBuffer()));
+  return png?.depth === 16 && !png.keyed && !png.interlaced ? inEightBits(file) : file;
 }
 
 // A large photograph is made smaller before it is sent: that takes less time than to send it.

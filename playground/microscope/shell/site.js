@@ -4,7 +4,7 @@
 import { unzipped } from "../core/container.js";
 import { sayMath } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { pageNow, readAddress, shownTrace, visit, writeBehindHash } from "./address.js";
+import { pageNow, readAddress, visit, writeBehindHash } from "./address.js";
 import { catalogue, choice, sampleNamed } from "./choice.js";
 import { pageSays } from "./early.js";
 import { answerHere, fetchFile } from "./http.js";
@@ -12,6 +12,8 @@ import { askNearer, createPreparedSource } from "./httpsource.js";
 import { liveFrame } from "./live.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
+import { createOffline } from "./offline.js";
+import { createModelDoor } from "./ownmodels.js";
 import { canCompute, computeHere, createPageAnswers, ownPicture } from "./siteanswers.js";
 import { mountStage } from "./stage.js";
 import { fillTakeAway } from "./takeaway.js";
@@ -25,8 +27,8 @@ const NEW_VERSION = "There is a new version of this page.";
 const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
 const REAL_NAME = "dinov2-small"; // the network that knows photographs
 
-// What playground/ui/site wrote: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
-// lessons: {page: see below}, offline: see createOffline}
+// What playground/ui/site wrote: {worker, opener, kernels, models_from: origins that models may come from, cards:
+// {model: …}, weights: {model: {file, bytes, digest, …}}, lessons: {page: see below}, offline: see createOffline}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
 const siteRoot = new URL("./", SITE_SCRIPT.src).href;
@@ -40,7 +42,9 @@ async function readFile(name, { signal } = {}) {
 const able = canCompute();
 if (!able) site.weights = {};
 const lacks = able ? undefined : TOO_OLD;
-const { kept, networks, computing } = computeHere(site, siteFile, pictureNamed);
+const { kept, networks, computing, ownModels } = computeHere(site, siteFile, pictureNamed);
+const mine = able ? ownModels((model) => choice.set({ model, chose: true })) : null;
+const models = mine && createModelDoor(async () => mine, choice);
 
 const nearer = createPreparedSource({
   computing,
@@ -50,6 +54,7 @@ const nearer = createPreparedSource({
     scale === undefined && !cut && (sampleNamed(sample)?.prepared[`${model} ${detail ?? 1}`] ?? null),
   read: readFile,
   without: lacks,
+  knows: (model) => model in site.cards,
   pictureFile: async ({ picture }) =>
     createImageBitmap(new Blob([await readFile(sampleNamed(picture.sample).picture)])),
 });
@@ -63,6 +68,16 @@ async function pictureNamed({ sample, mine }) {
   const file = async () => new Blob([await readFile(picture)], { type: "image/jpeg" });
   const view = layer === undefined ? {} : { [model]: { layer, head } };
   return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
+}
+
+// A model at an address, as #model=https://…: the address loses it, for it is called after its file.
+function bringNamed() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const address = words.get("model");
+  if (!/^https?:\/\//.test(address ?? "")) return;
+  words.delete("model");
+  history.replaceState(null, "", `#${words}`);
+  if (mine) addEventListener("load", () => mine.bring(address, site.models_from ?? []));
 }
 
 // The list of samples, and which network opens a person's own picture.
@@ -127,7 +142,8 @@ function draw(page) {
     more: {
       kept: STAYS_HERE,
       live: Object.keys(networks).length ? LIVE : null,
-      sheets: { models: fillModels, export: fillTakeAway },
+      models,
+      sheets: { models: models?.sheet ?? fillModels, export: fillTakeAway },
       link: linkHere,
     },
   });
@@ -181,6 +197,7 @@ function takeQuery() {
 }
 
 takeQuery();
+bringNamed();
 writeBehindHash();
 answerHere(
   createPageAnswers({
@@ -321,127 +338,4 @@ function plotlyOf({ plotly: { file, styles } }, fileAt) {
     document.head.append(...instead, script);
   });
   return comingPlotly;
-}
-
-// What a visit without a network needs, fetched while there is one: after the first picture the small networks and how
-// each sample opens, while nothing else is to do; the rest when a person asks for it. The service worker keeps what
-// passes through it, and computing.js the weights.
-
-const KEEPS_FILES = "attention-playground-files"; // the name that serviceworker.js gives it
-const ALL_KEPT = "attention-playground-offline"; // of localStorage: the list of which all is kept
-const AT_ONCE = 4; // files
-const HERE = "All of it is kept in this browser: it needs no network.";
-const NO_ROOM = "This browser has no room for all of it: what did not fit needs the network each time.";
-const BROKEN_OFF = "It broke off: try again.";
-
-// `offline`: {soon: names, all: the name of a list {file: bytes}, bytes: of everything, weights too}; `kept` and
-// `networks`: see computing.js. `siteFile(name)` is a file's address.
-export function createOffline({ soon, all, bytes: total }, { kept, networks, siteFile }) {
-  const cache = () => caches.open(KEEPS_FILES);
-  const isHere = async (name) => Boolean(await (await cache()).match(siteFile(name), { ignoreVary: true }));
-
-  async function bring(name, signal) {
-    if (!(await isHere(name))) await (await fetchFile(siteFile(name), { signal })).arrayBuffer();
-  }
-
-  // tell(bytes): how many are here by now.
-  async function bringAll(tell, signal) {
-    navigator.storage?.persist?.().catch(() => {});
-    const files = Object.entries(await (await fetchFile(siteFile(all), { signal })).json());
-    const [arrived, left] = [new Map(), [...files]];
-    const told = (name, bytes) => tell([...arrived.set(name, bytes).values()].reduce((sum, one) => sum + one, 0));
-    const one = async () => {
-      for (let next = left.pop(); next; next = left.pop()) {
-        await bring(next[0], signal);
-        signal.throwIfAborted();
-        told(...next);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, one));
-    for (const [model, { bytes }] of Object.entries(networks)) {
-      if (await kept.isKept(model)) told(model, bytes);
-      else await kept.read(model, { tell: (count) => told(model, count), signal });
-    }
-    for (const [name] of files) if (!(await isHere(name))) throw Object.assign(new Error(name), { says: NO_ROOM });
-    for (const model of Object.keys(networks))
-      if (!(await kept.isKept(model))) throw Object.assign(new Error(model), { says: NO_ROOM });
-    markKept(all);
-  }
-
-  // Once something is on view. What does not come now comes at the next visit.
-  async function bringSoon(signal) {
-    await firstPicture();
-    if (navigator.connection?.saveData) return false;
-    for (const model of Object.keys(networks)) {
-      await idle();
-      if (!networks[model].asked && !(await kept.isKept(model))) await kept.read(model, { signal });
-    }
-    for (const name of soon) {
-      await idle();
-      await bring(name, signal);
-    }
-    return true;
-  }
-
-  return {
-    // Fills the button, which says and does all of it; `foot` says how much is here: data-kept="page", "soon" or "all".
-    begin(foot, button) {
-      const stop = new AbortController();
-      const megabytes = (bytes) => Math.max(1, Math.round(bytes / 1e6));
-      const offer = `Keep all of it offline (${megabytes(total)} MB)`;
-      let bringing = null;
-      const here = () => {
-        foot.dataset.kept = "all";
-        Object.assign(button, { textContent: HERE, disabled: true });
-      };
-      button.textContent = offer;
-      button.hidden = false;
-      if (markedAsKept() === all) return here();
-      button.addEventListener("click", async () => {
-        if (bringing) return bringing.abort();
-        bringing = new AbortController();
-        const tell = (bytes) => {
-          button.textContent = `${megabytes(bytes)} of ${megabytes(total)} MB are here: stop`;
-        };
-        tell(0);
-        try {
-          await bringAll(tell, bringing.signal);
-          stop.abort();
-          here();
-        } catch (error) {
-          button.textContent = bringing.signal.aborted ? offer : `${error.says ?? BROKEN_OFF} ${offer}`;
-        }
-        bringing = null;
-      });
-      bringSoon(stop.signal).then(
-        (came) => (foot.dataset.kept ??= came ? "soon" : "page"),
-        () => {},
-      );
-    },
-  };
-}
-
-const firstPicture = () =>
-  new Promise((go) => {
-    if (shownTrace.now) return go();
-    const seen = () => [shownTrace.listeners.delete(seen), go()];
-    shownTrace.listeners.add(seen);
-  });
-
-const idle = () => new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go));
-
-function markedAsKept() {
-  try {
-    return localStorage.getItem(ALL_KEPT);
-  } catch {
-    return null;
-  }
-}
-
-function markKept(list) {
-  try {
-    localStorage.setItem(ALL_KEPT, list);
-  } catch {
-    // it is asked for again, and found
-  }
 }

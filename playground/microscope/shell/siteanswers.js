@@ -1,11 +1,13 @@
 // What the toolbar asks a server for, answered by the page itself: the list of samples, the models, bringing one of
 // them, and a person's own pictures, which stay where they are. Below, the worker that computes.
 
-import { catalogue } from "./choice.js";
+import { visit } from "./address.js";
+import { catalogue, choice, sampleNamed } from "./choice.js";
 import { addressOf, answerHere, ask, fetchFile } from "./http.js";
 import { askNearer, createPreparedSource } from "./httpsource.js";
 import { notify } from "./notice.js";
 import { ownPictures } from "./own.js";
+import { createModelDoor, ownModelsWithin } from "./ownmodels.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
@@ -26,17 +28,19 @@ const answered = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const sorry = (says, status = 400) => answered({ says }, status);
 
-// `models`: as httpsource.js has them, each with {good_for, licence, suits} for its card; `kept`: computing.js;
+// `models`: as httpsource.js has them, each with {good_for, licence, suits} for its card; `kept`: see below;
 // `catalogueFrom(found)` completes the list of samples; `arrived(model)` is told when one is here; `without` is
 // said where there is none; `wall` is the file of the wall of moments.
 export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, wall, without = SAMPLES_ALONE }) {
   const readJson = (name, asked) => read(name, asked).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
   const routes = {
     "api/models": async () => {
-      const cards = Object.entries(models).map(async ([name, { title, good_for, licence, suits, megabytes }]) => {
-        const here = await kept.isKept(name);
-        return { name, title, good_for, licence, suits, megabytes, here, quick: false };
-      });
+      const cards = Object.entries(models).map(
+        async ([name, { title, good_for, licence, suits, megabytes, assumed }]) => {
+          const here = await kept.isKept(name);
+          return { name, title, good_for, licence, suits, megabytes, assumed, here, quick: false };
+        },
+      );
       return answered({ open: false, cards: await Promise.all(cards) });
     },
     "api/fetching": async (words, { method }) => {
@@ -133,7 +137,9 @@ export function computeOwnHere(models) {
 
   async function begin() {
     const told = await (await ask(ENGINE)).json();
-    const { kept, networks, computing } = computeHere(told, addressOf, ({ mine }) => ownPicture(mine));
+    const here = computeHere(told, addressOf, ({ mine, sample }) => (mine ? ownPicture(mine) : samplePicture(sample)));
+    const { kept, networks, computing } = here;
+    const own = here.ownModels((model) => choice.set({ model, chose: true }));
     const source = createPreparedSource({ computing, models: networks, isKept: kept.isKept, preparedOf: () => null });
     const arrived = (model) => {
       catalogue.own = { model, detail: 1 };
@@ -141,8 +147,11 @@ export function computeOwnHere(models) {
     const answers = createPageAnswers({ models: networks, kept, arrived });
     const small = Object.keys(networks).find((name) => !networks[name].asked);
     if (small && !(await kept.isKept(catalogue.own.model))) catalogue.own = { model: small, detail: 1 };
-    return { source, answers };
+    brought = own.kept;
+    return { source, answers, own };
   }
+  let brought = new Map(); // models that this person has opened from files
+  visit.models = createModelDoor(async () => (await begun()).own, choice);
 
   const isOurs = (path, { method, travels }) =>
     (path === "api/pictures" && method === "POST" && !travels) ||
@@ -153,13 +162,23 @@ export function computeOwnHere(models) {
     (name) =>
     async (...asked) =>
       (await begun()).source[name](...asked);
-  const has = (what) => Boolean((what.words ?? what).mine) && models.includes(what.model);
+  const has = (what) => brought.has(what.model) || (Boolean((what.words ?? what).mine) && models.includes(what.model));
   askNearer({ has, ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, late(name)])), beginWith: async () => {} });
 
   ownPictures.mayTravel = async (id) => {
     if (!mayGo.has(id) && (await asksWhetherItMay())) mayGo.add(id);
     return mayGo.has(id);
   };
+}
+
+// A sample, in a model that somebody has brought.
+async function samplePicture(name) {
+  const { title, credit, hint, start, picture } = sampleNamed(name);
+  const blob = await (await fetch(addressOf(picture))).blob();
+  const bitmap = await createImageBitmap(blob);
+  const { width, height } = bitmap;
+  bitmap.close();
+  return { id: name, title, credit, hint, start, width, height, opens: {}, file: async () => blob };
 }
 
 const asksWhetherItMay = () =>
@@ -187,6 +206,7 @@ export function createKeptWeights(files, addressOf) {
   const keyOf = (file, piece) => `${addressOf(file)}?piece=${piece}`;
   const markOf = (file) => `${addressOf(file)}?whole`; // there where all of it is, and was looked at
   const whole = new Set(); // files of which this page knows that
+  const brought = new Map(); // model → a Blob: somebody has opened a file of theirs
 
   async function piecesOf(file) {
     const store = await storage();
@@ -249,13 +269,17 @@ export function createKeptWeights(files, addressOf) {
   }
 
   return {
+    // Weights that somebody has brought themselves; null: they are let go.
+    hold: (model, blob) => (blob ? brought.set(model, blob) : brought.delete(model)),
     async isKept(model) {
+      if (brought.has(model)) return true;
       const { file } = files[model];
       if (!whole.has(file) && (await (await storage())?.match(markOf(file)))) whole.add(file);
       return whole.has(file);
     },
     // Brings them, or reads what is kept. tell(bytes) hears how far they are.
-    read: (model, { tell = () => {}, signal } = {}) => bring(model, tell, signal),
+    read: async (model, { tell = () => {}, signal } = {}) =>
+      brought.has(model) ? new Uint8Array(await brought.get(model).arrayBuffer()) : bring(model, tell, signal),
     // One on its way, for the whole page: {bytes, total, arrived, over, trouble}
     state: (model) => coming.get(model)?.told ?? null,
     begin(model) {
@@ -324,9 +348,9 @@ export const canCompute = () =>
     globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
   );
 
-// told: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}}}, names of files;
-// `addressOf(name)` says where one lies; `pictureOf`: see workersource.js.
-export function computeHere({ worker, kernels, cards, weights }, addressOf, pictureOf) {
+// told: {worker, opener: of models, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}}}, names of
+// files; `addressOf(name)` says where one lies; `pictureOf`: see workersource.js.
+export function computeHere({ worker, opener, kernels, cards, weights }, addressOf, pictureOf) {
   const kept = createKeptWeights(weights, addressOf);
   const computing = createWorkerSource({
     worker: lateWorker(() => new Worker(addressOf(worker), { type: "module" })),
@@ -336,7 +360,8 @@ export function computeHere({ worker, kernels, cards, weights }, addressOf, pict
     pictureOf,
   });
   const networks = Object.fromEntries(Object.keys(weights).map((name) => [name, { ...cards[name], ...weights[name] }]));
-  return { kept, networks, computing };
+  const ownModels = ownModelsWithin({ opener: addressOf(opener), cards, networks, kept, computing });
+  return { kept, networks, computing, ownModels };
 }
 
 // A person's own picture, as workersource.js wants it.

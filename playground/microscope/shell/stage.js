@@ -1,6 +1,7 @@
 // Mounts the microscope as a component of Streamlit: shows what is chosen, and tells what it shows to the address. No
 // message goes to the server's script while somebody looks around.
 
+import { notTaken } from "../core/view.js";
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
@@ -137,9 +138,10 @@ export async function showChoice(kept, { view = null, instead = false } = {}) {
   kept.stop = new AbortController();
   const { signal } = kept.stop;
   try {
-    await bringTraces(kept, now, view, signal);
+    const leftOut = await bringTraces(kept, now, view, signal);
     kept.good = now;
-    if (!instead) forgetNotice();
+    if (leftOut?.length) notify(leftOutWords(leftOut));
+    else if (!instead) forgetNotice();
     greetOnce(kept.lens);
   } catch (error) {
     if (!signal.aborted) notShown(kept, now, error, view);
@@ -189,7 +191,8 @@ function showView(kept) {
   kept.opened = kept.lens.view;
 }
 
-// `kept`: as beginStage makes it; `given`: a view to be shown as it is.
+// `kept`: as beginStage makes it; `given`: a view to be shown as it is. Gives [key, word] of what an address asks for
+// and could not be shown.
 export async function bringTraces(kept, now, given, signal) {
   const { lens, before } = kept;
   const words = tracesOf(now);
@@ -228,6 +231,7 @@ export async function bringTraces(kept, now, given, signal) {
   if (turned) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
   writeAddress();
+  return [...visit.leftOut.splice(0), ...(chosen ? notTaken(given, lens.view) : [])];
 }
 
 // What to look for in a sample.
@@ -264,15 +268,25 @@ function notShown(kept, now, error, view) {
   if (error.status === 410) return outdated();
   const usually = { ...now, ...usual(now), beside: null, chose: false };
   const fallback = kept.good ?? (now.model === usually.model ? null : usually);
-  notify(wordsOfTrouble(error), fetchable(error));
+  notify(wordsOfTrouble(error), remedyFor(error));
   const how = { instead: true };
   if (fallback) choice.restore(fallback, how);
   else if (now.mine || now.sample !== catalogue.samples[0].name)
     choice.set({ sample: catalogue.samples[0].name, beside: null }, how);
 }
 
-function fetchable({ body }) {
-  const { may_fetch: may, model, megabytes } = body?.missing ?? {};
+const LONGEST_WORD = 40; // letters of an address that a sentence repeats
+
+function leftOutWords(leftOut) {
+  const words = leftOut.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");
+  const number = leftOut.some(([key]) => key === "label") ? " A label is said by its number." : "";
+  return `The address asks for ${words}, which this page can't show: it is left out.${number}`;
+}
+
+// What to do about a model that could not be shown.
+function remedyFor({ body }) {
+  const { here, may_fetch: may, model, megabytes } = body?.missing ?? {};
+  if (here) return { action: { label: "open it", act: () => choice.set({ model }) } };
   if (!may) return {};
   const label = megabytes ? `fetch it (${megabytes} MB)` : "fetch it";
   return { action: { label, act: () => visit.fetch(model) } };
@@ -280,7 +294,7 @@ function fetchable({ body }) {
 
 function failed(error) {
   if (error.status === 410) outdated();
-  else if (error.says) notify(error.says, fetchable(error));
+  else if (error.says) notify(error.says, remedyFor(error));
 }
 
 function outdated() {

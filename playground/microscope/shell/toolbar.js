@@ -7,6 +7,7 @@
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: {count, what} of small pictures with a label, by number; null: there are none,
 //        live: {camera(), film(file)} or null: shows frame after frame,
+//        models: {takes(what was dropped), open(it)} or null: opens somebody's own model,
 //        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures, null for all, undefined for no *Export*,
 //        share(): sends on what the microscope shows,
@@ -289,7 +290,8 @@ export function createToolbar(root, host) {
     say(waits, onTheirWay ? "Your picture is on its way" : "");
   }
 
-  async function take(files) {
+  async function take(files, transfer = { files }) {
+    if (given.models?.takes(transfer)) return [sheet.close(), given.models.open(transfer)];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();

@@ -141,6 +141,7 @@ const hostOf = ({ data, more }) => ({
   sheets: { models: fillModels, export: fillExport },
   notify,
   ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
+  ...(visit.models && { models: visit.models, sheets: { models: visit.models.sheet, export: fillExport } }),
   ...more,
 });
 

@@ -6,7 +6,7 @@
 //     compiled: () => …,         // gives a promise of the kernels, a WebAssembly.Module
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
 //                                //   first look at a person's own or null, details, layers, heads, head_dim, prefix,
-//                                //   labels, multi_label}}
+//                                //   labels, multi_label, own: somebody has brought it}}
 //     weightsOf: (name) => …,    // gives a promise of the bytes of its weights
 //     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, file, opens}, by the
 //   })                           //   words of an address; opens: {model: {layer, head}} where it shows most; file()
@@ -22,7 +22,7 @@ const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets al
 const KEPT_PASSES = 3;
 const KEPT_OF_PASSES = 8e6; // of passes besides the one that was asked last; one that is gone runs again
 const LEAST_CHANGE = 0.02; // of a label, to be told
-const CUT = /^[^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?$/;
+const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
 const SMALLEST = 1e-12; // length of a feature
 
 // What a question is refused with, as the stage says it.
@@ -230,7 +230,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const trace = {
         id: `${id} ${digest}`,
         ...{ digest, model: words.model, title: model.title, detail, scale, cut, first: coarse && !isFirst },
-        layers: model.layers,
+        ...{ layers: model.layers, own: Boolean(model.own) },
         grid: isFirst ? gridFor(size, model.first) : grid(detail),
         grids: model.details.map((finer) => ({ detail: finer, grid: grid(finer) })),
         opens: (detail === 1 && picture.opens?.[words.model]) || {},
@@ -247,6 +247,12 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       return Object.freeze(trace);
     },
     forget() {},
+    // The worker lets go of a network, and so do the passes through it.
+    forgetNetwork(model) {
+      networks.delete(model);
+      for (const [id, { trace }] of passes) if (trace.model === model) passes.delete(id);
+      worker.postMessage({ what: "forget", model });
+    },
 
     async layers(trace, layers, { signal } = {}) {
       const held = layers ?? [upperLayer(models[trace.model])];

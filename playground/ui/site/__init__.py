@@ -31,10 +31,10 @@ from playground.version import __version__, cite, repository
 STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/site.css")
 OURS = re.compile(r".+-[0-9a-f]{12}\.\w+")  # names of files, with the digest that Folder.put gives them
 POLICY = (
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {script}; worker-src 'self'; connect-src 'self'; "
-    "img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
-    "style-src-attr 'unsafe-inline'; font-src 'self'; "  # of charts
-    "manifest-src 'self'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {script}; worker-src 'self'; "
+    "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
+    "style-src-attr 'unsafe-inline'; "  # of charts
+    "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
 )
 APP_SAYS = {"command": "make run", "where": "in a copy of its repository"}
 DESCRIPTION = (
@@ -114,10 +114,12 @@ def write(
     photographs: Path | None = None,
     named: Collection[str] | None = None,
     taught: Collection[str] | None = None,
+    models_from: Sequence[str] = (),
 ) -> Path:
     """Writes the site into an empty folder, or over one that this has written. `named`: see site_files.py; `taught`:
-    some of the lessons, None: all."""
+    some of the lessons, None: all; `models_from`: hosts from which the page may fetch a model that an address names."""
     site_files.check(names)
+    from_origins = origins(models_from)
     _check_place(out, base)
     prepared.prepare()
     folder = Folder(out)
@@ -134,9 +136,11 @@ def write(
     icon = folder.put("icon.svg", ICON.encode())
     parts = {
         "worker": folder.put("worker.js", bundle("engine/worker.js").encode()),
+        "opener": folder.put("opener.js", bundle("weights/worker.js").encode()),
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
     site = parts | {"cards": site_files.cards(sorted(used | set(names))), "weights": weights}
+    site["models_from"] = from_origins
     site["lessons"] = write_lessons(folder, taught)
     site["moments"] = _wall(folder)
     shared = _shared(folder)
@@ -144,7 +148,8 @@ def write(
     site["offline"] = site_files.write_offline(folder, [name for view in views for name in view])
     picture, ready = views[0]
     page = PAGE.format(
-        policy=escape(POLICY.format(script=_digest(code))), preview=_preview(folder, base),
+        policy=escape(POLICY.format(script=_digest(code), models_from="".join(f" {one}" for one in from_origins))),
+        preview=_preview(folder, base),
         description=escape(DESCRIPTION), icon=icon, styles=styles, script=script,
         ahead=_ahead(begin["script"], begin["styles"], listed, ready, picture), site=_attribute(site),
         begin=_attribute(begin), foot=_foot(),
@@ -178,6 +183,15 @@ def _check_place(out: Path, base: str) -> None:
         raise PlaygroundError(
             f"{out} holds something else; name an empty folder, or one that this command has written."
         )
+
+
+def origins(hosts: Sequence[str]) -> list[str]:
+    """Of hosts, such as huggingface.co, or of origins, as a policy names them."""
+    found = [host if "://" in host else f"https://{host}" for host in hosts]
+    for host, origin in zip(hosts, found, strict=True):
+        if not re.fullmatch(r"https?://[a-z0-9-]+(\.[a-z0-9-]+)*(:\d+)?", origin):
+            raise PlaygroundError(f"--models-from is a host, such as models.example.org; given was {host!r:.60}.")
+    return found
 
 
 def _same_for_all(listed: str) -> dict:
