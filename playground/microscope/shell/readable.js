@@ -93,8 +93,8 @@ const HEAD = 2 ** 16; // bytes, in which a PNG says what in it is transparent
 const decodedAnew = async (file, how) =>
   createImageBitmap(await readable(file), { imageOrientation: "from-image", premultiplyAlpha: "none", ...how });
 
-// A large photograph is a JPEG; to decode it takes long, and several parts of the page want it at almost the same time: all of them
-// get copies of one bitmap, which lasts until nobody has asked for a while, or another file comes.
+// A large photograph is a JPEG; to decode it takes long, and several parts of the page want it at almost the same
+// time: all of them get copies of one bitmap, which lasts until nobody has asked for a while, or another file comes.
 const JPEG_BEGINS = 0xff;
 const DECODED_STAYS = 2000; // ms
 let lastDecoded = { file: null, coming: null, timer: 0 };
