@@ -186,6 +186,17 @@ def pretraining_head(width: int, classes: int) -> tuple[int, int]:
     return width * width + width + matrix, matrix
 
 
+# LayerNorm ------------------------------------------------------------------------------------------------------------
+
+
+def normed(seen: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
+    """(D,) each: a token as it enters layer 0, times a number, and what the norm makes of it before gain and shift."""
+    with torch.no_grad():
+        vit, x, _ = seen.entering()
+        before = times * x[0, token].float()
+        return before.cpu(), F.layer_norm(before, before.shape, eps=vit.blocks[0].norm1.eps).cpu()
+
+
 # What each layer would answer -----------------------------------------------------------------------------------------
 
 

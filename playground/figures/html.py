@@ -38,6 +38,7 @@ QUALITY = 85
 STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
 LIGHT = 6 * 2**20  # bytes of numbers: up to here a file holds all layers, unless some are named
+STORY_STYLES = ("see/see.css", "story/story.css")
 PAGE = """<!doctype html>
 <html lang="en"{theme}{bare}>
 <head>
@@ -73,6 +74,11 @@ def page(spec: Spec, seen: Trace, image: Image.Image | None = None) -> str:
     """The HTML. `image` is what was traced; without it the file shows what the model saw."""
     spec = filled(spec, seen, image)
     return _page(spec, published_trace(spec, seen), image)
+
+
+def story(spec: Spec, seen: Trace, image: Image.Image, told: dict) -> str:
+    """The story as a page for a frame: see microscope/shell/lecture.js, which reads what is `told`."""
+    return _page(filled(replace(spec, pack="int8", bare=True), seen, image), seen, image, told)
 
 
 def still(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Drawing:
@@ -189,16 +195,20 @@ def _view(spec: Spec) -> dict:
 # The page around it ---------------------------------------------------------------------------------------------------
 
 
-def _page(spec: Spec, seen: Trace, image: Image.Image | None) -> str:
+def _page(spec: Spec, seen: Trace, image: Image.Image | None, told: dict | None = None) -> str:
     picture = _picture(seen, image)
     lost = lost_by(spec, seen)
     said = published(spec)
     name = _printable(said.image or "image")
     said = replace(said, image=name, repeatable=said.repeatable and bool(spec.image))
     facts = _facts(said, seen, picture) | ({"pack": lost} if lost else {})
+    if told:
+        facts.pop("command", None)  # there is none that writes it
     patches = f"{seen.grid[0]} × {seen.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
-    start = {"title": name, "view": _view(spec), "heads": heads(spec, seen), "bare": spec.bare}
+    if told:
+        style, script = f"{style}\n{stylesheet(*STORY_STYLES)}", bundle("shell/lecture.js")
+    start = {"title": name, "view": _view(spec), "heads": heads(spec, seen), "bare": spec.bare} | (told or {})
     return PAGE.format(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",

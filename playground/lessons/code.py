@@ -24,6 +24,7 @@ from playground.lessons.parts import (
     Fold,
     Part,
     Row,
+    Table,
     Wait,
     When,
     Words,
@@ -35,6 +36,11 @@ PARTS = {  # as in lessons/listing.py, which would import torch before the page 
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
     "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
 }  # fmt: skip
+
+MODULES = {
+    "parameter": "Parameter", "tensor": "a plain tensor", "sequential": "Sequential", "list": "ModuleList",
+}  # fmt: skip
+LINES = ("scores", "powers", "weights", "mixture")
 
 
 # The file -------------------------------------------------------------------------------------------------------------
@@ -63,6 +69,7 @@ def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Choice("part", "Part", PARTS)
     yield Words(parts[chosen.part].says)
     yield Drawing("read", {"parts": listed(chosen.part)})
+    yield try_it(chosen.module)
     yield Exercise(
         "Open the part in which W_O is applied. What is it called there?",
         "`self.proj`, in *Heads*. It takes the heads’ results, side by side in one vector, and mixes them.",
@@ -77,6 +84,27 @@ def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
         tempting=[(When({"part": ["layer"]}), "Here the heads are used as a whole: `self.attn`. W_O is inside of it.")],
     )
     yield Ask(column_question())
+
+
+def try_it(which: str) -> Fold:
+    """What PyTorch does with a small module: measured, as the code stands there."""
+    from playground.lessons import listing
+
+    made = listing.tried(which)
+    return Fold(
+        "Try it: Parameter, Sequential, ModuleList",
+        Choice("module", "The module holds", MODULES),
+        Code.of(listing.MODULES[which]),
+        Table(
+            ("", "is"),
+            [
+                ("found by `parameters()`", ", ".join(made.found) or "nothing"),
+                ("kept by `state_dict()`", ", ".join(made.kept) or "nothing"),
+                ("changed by one step of training", ", ".join(made.changed) or "nothing"),
+                ("`module(x)`", made.called),
+            ],
+        ),
+    )
 
 
 @cache
@@ -124,7 +152,7 @@ def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
         *times,
     )
     yield in_blocks(numbers)
-    yield in_julia()
+    yield in_julia(chosen.line)
 
 
 def in_blocks(numbers: dict[str, Any]) -> Fold:
@@ -143,12 +171,17 @@ def in_blocks(numbers: dict[str, Any]) -> Fold:
     )
 
 
-def in_julia() -> Fold:
-    from playground.lessons.experiments import JULIA, PYTHON
+def in_julia(line: str) -> Fold:
+    from playground.lessons.experiments import JULIA, PYTHON, STEPS, line_by_line
 
+    python, julia, numbers = line_by_line(line)
+    rows = [[f"{number:.2f}".replace("-", "−") for number in row] for row in numbers.tolist()]
     return Fold(
         "In Julia, beside Python",
         Row(Code(PYTHON.strip()), Code(JULIA.strip(), "julia")),
+        Choice("line", "One line", STEPS),
+        Row(Code(python), Code(julia, "julia")),
+        Table((f"{STEPS[line]}, of 3 tokens", *[""] * (len(rows[0]) - 1)), rows),
         Words(
             "Julia writes `*` for the product of matrices, `'` for the transpose, and a dot where Python "
             "broadcasts: `exp.(x)`, `.-`. It counts from 1, so `dims=2` is Python’s axis 1."
@@ -290,11 +323,16 @@ LESSON = Lesson(
     "code",
     "This is the file that runs once for every new picture, and it keeps the queries and keys. When you point at a "
     "patch, nothing of it runs again: the browser repeats one row, softmax(q·Kᵀ/√d_k), from what was kept.",
-    {"part": Setting.of("attention", PARTS), "timed": Setting.of("no", ("no", "yes"))},
     {
-        "file": Step("1 · The file", file, "code_column", ("code_output",), ("part",), ahead=({"part": None},)),
+        "part": Setting.of("attention", PARTS), "module": Setting.of("parameter", MODULES),
+        "timed": Setting.of("no", ("no", "yes")), "line": Setting.of("scores", LINES),
+    },
+    {
+        "file": Step("1 · The file", file, "code_column", ("code_output",), ("part", "module"),
+                     ahead=({"part": None}, {"module": None})),
         "twice": Step(
-            "2 · Twice the same attention", twice, "code_fused", settings=("timed",), ahead=({"timed": ("no",)},),
+            "2 · Twice the same attention", twice, "code_fused", settings=("timed", "line"),
+            ahead=({"timed": ("no",)}, {"line": None}),
             beyond="The app measures both on its machine, and on your own picture.",
         ),
         "library": Step("3 · A library, and where the picture breaks", library, "code_library", beyond=OWN),

@@ -28,7 +28,7 @@ from playground.lessons.benchmark import (
 )
 from playground.lessons.cost_case import DIALS, SWITCHES, drawing
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
-from playground.lessons.parts import After, Ask, Chart, Exercise, Part, Row, Run, Wait, When, Words
+from playground.lessons.parts import After, Ask, Chart, Exercise, Part, Row, Run, Wait, When, Words, think
 from playground.lessons.questions import Bars, Number, Question, Squares, of_choice
 
 SMALL, MIDDLE, LARGE = (PRESETS[name] for name in ("224 px, patch 16", "384 px, patch 16", "1,024 px, patch 16"))
@@ -81,7 +81,7 @@ def pairs(subject: Subject, chosen: Settings) -> Iterator[Part]:
                  "At 224 pixels nothing has grown. Set the image to 384."),
             ],
         ),
-        Exercise(
+        think(
             "More heads: what changes, and what doesn’t?",
             "The number of scores changes: every head has its own N × N. The FLOPs of the formulas don’t: each "
             "head is narrower by as much as there are more of them.",

@@ -50,6 +50,24 @@ def full_heads(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
     ]
 
 
+def parameters_of_heads(heads: int, dim: int = 3) -> tuple[int, int]:
+    """Of the matrices of heads of full width, W_msa among them, and of heads that share the width."""
+    full = heads * 3 * dim * dim + dim * heads * dim
+    return full, 4 * dim * dim
+
+
+def answering(which: str, width: int, classes: int) -> Shapes:
+    """From the vector that is read out to the logits, as in pre-training or as in fine-tuning."""
+    y = _numbers(1, width)
+    shapes = [("y, the vector that is read out", tuple(y.shape))]
+    if which == "pre":
+        hidden = _numbers(width, width)
+        y = (y @ hidden).tanh()
+        shapes += [("W of the hidden layer", tuple(hidden.shape)), ("tanh(y W + b)", tuple(y.shape))]
+    matrix = _numbers(width, classes)
+    return [*shapes, ("W of the classes", tuple(matrix.shape)), ("logits", tuple((y @ matrix).shape))]
+
+
 def patches(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
     """A picture becomes a table of tokens."""
     pixels = _numbers(1, 3, image, image)
@@ -86,14 +104,20 @@ def rows_without_matrices(tokens: int = 4, dim: int = 8) -> Tensor:
     return (x @ x.mT / dim**0.5).softmax(-1)
 
 
-def a_bias_of(which: str, tokens: int = 4, dim: int = 8) -> float:
-    """The largest change of a weight when all queries, or all keys, get one random vector more: what qkv_bias adds."""
+def biased(which: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
+    """(N, N) weights and (N, dim) mixtures when all queries, all keys, or all values get one random vector more: what
+    qkv_bias adds."""
     random = torch.Generator().manual_seed(1)
     q, k = torch.randn(2, tokens, dim, generator=random)
     bias = torch.randn(dim, generator=random)
-    before = (q @ k.mT / dim**0.5).softmax(-1)
-    after = ((q + bias * (which == "query")) @ (k + bias * (which == "key")).mT / dim**0.5).softmax(-1)
-    return float((after - before).abs().max())
+    v = torch.randn(tokens, dim, generator=random)
+    weights = ((q + bias * (which == "query")) @ (k + bias * (which == "key")).mT / dim**0.5).softmax(-1)
+    return weights, weights @ (v + bias * (which == "value"))
+
+
+def a_bias_of(which: str) -> float:
+    """The largest change of a weight with it."""
+    return float((biased(which)[0] - biased("none")[0]).abs().max())
 
 
 def largest_with(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan: int = 64) -> float:
@@ -177,6 +201,22 @@ def attention(Q, K, V, scale):                   # each (N, d)
     weights = powers / powers.sum(1, keepdims=True)
     return weights @ V                           # (N, d)
 """
+
+
+STEPS = {"scores": "scores", "powers": "powers", "weights": "weights", "mixture": "what is returned"}
+
+
+def line_by_line(step: str) -> tuple[str, str, Tensor]:
+    """A line in Python, the same in Julia, and what it gives for three tokens of two numbers."""
+    import numpy as np
+
+    at = 2 + [*STEPS].index(step)  # behind an empty line and the first
+    lines = PYTHON.split("\n")
+    q, k, v = np.random.default_rng(0).normal(size=(3, 3, 2)).round(1)
+    names = {"exp": np.exp, "Q": q, "K": k, "V": v, "scale": 2**-0.5}
+    body = "\n".join(line.strip().replace("return ", "mixture = ") for line in lines[2 : at + 1])
+    exec(body, names)  # of our own four lines
+    return lines[at].strip(), JULIA.split("\n")[at].strip(), torch.from_numpy(names[step])
 
 
 def turned(qkv: QKV, scale: float, seed: int = 0) -> float:

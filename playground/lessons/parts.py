@@ -207,6 +207,11 @@ class Exercise:
     answers: Sequence[tuple[str, str]] = ()  # (words, why not); nothing says why not of the right one
 
 
+def think(asks: str, answer: str) -> Fold:
+    """A question to think about, which nothing on the page can be done for: the answer is behind it."""
+    return Fold(asks, Words(answer))
+
+
 Part = Words | Wait | Run | Ask | After | Row | Fold | Choice | Drawing | Picture | Chart | Table | Code | Exercise
 
 

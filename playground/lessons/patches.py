@@ -33,7 +33,7 @@ def cut(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Choice("patch", "Patch size in pixels", {side: str(side) for side in PATCHES}),
         Drawing("patches", blob, ("at", "number")),
         Row(Code.of(patches.by_unfolding), Code.of(patches.by_convolution)),
-        Words(measured(unpack(blob)[0])),
+        Fold("More: what is multiplied, and how far the two differ", Words(measured(unpack(blob)[0]))),
         Exercise(
             "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
             "Four times as many patches, and so about sixteen times as many weights: each token has a weight "

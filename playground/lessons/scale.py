@@ -31,6 +31,7 @@ from playground.lessons.parts import (
     Wait,
     When,
     Words,
+    think,
 )
 from playground.lessons.questions import Bars, Lines, Number, Photo, Question, Series
 
@@ -92,7 +93,7 @@ def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
                  "Without the scale, but with so few numbers scores do not lie far enough apart."),
             ],
         ),
-        Exercise(
+        think(
             "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What is different?",
             "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: a few keys "
             "ahead. Without it, the same turn leads to one single key. At d_k = 64, as in most ViTs, the median row’s "
@@ -200,7 +201,7 @@ def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
                  "Here the median row still lets more through without the scale."),
             ],
         ),
-        Exercise(
+        think(
             "At d_k = 64 the median row lets *more* gradient through without the scale. Why is the scale there?",
             f"The median is {numbers['off']:.2f} without the scale, {numbers['on']:.3f} with it, for the scale itself "
             "multiplies the gradient by 1/8. But one row in ten, in which one key has won by chance, lets less than "

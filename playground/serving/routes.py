@@ -170,6 +170,7 @@ WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each add
     "GET /api/trace/{digest}/patched": (*LOOK, "query", "there", "layer", "with"),
     "GET /api/trace/{digest}/moved": (*LOOK, "query"),
     "GET /api/trace/{digest}/names": (*LOOK, "layer"),
+    "GET /api/trace/{digest}/ran": (*LOOK, "layer", "head", "query"),
     "GET /api/trace/{digest}/verdict": LOOK,
     "POST /api/pictures": (),
     "DELETE /api/pictures": (),

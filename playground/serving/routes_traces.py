@@ -1,4 +1,5 @@
-"""A trace as a resource: what it is, its layers, features, flows, the names of its heads, what another scale changes.
+"""A trace as a resource: what it is, its layers, features, flows, the names of its heads, the story's row, what another
+scale changes.
 
 A sample's trace lies under an address with the digest of all that it is made of, and every cache may keep it. A trace
 of somebody's own picture is for who has the key.
@@ -180,6 +181,26 @@ async def moved(request: Request) -> Response:
     return await part(request, make)
 
 
+async def ran(request: Request) -> Response:
+    """The row of one patch by the lines that the story prints: from the numbers of the pass, and from the halves of
+    them that the browser has."""
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        import torch
+
+        words, seen = request.query_params, traces.trace(picture, wish, own(person))
+        layer, head = chosen.number(words, "layer", seen.layers), chosen.number(words, "head", seen.heads)
+        i, rows = seen.token(place(words.get("query", ""))), []
+        with queue.turn():
+            q, k = seen.record[layer].q[head], seen.record[layer].k[head]
+            for some_q, some_k in ((q, k), (q.half().float(), k.half().float())):
+                scores = some_q[i] @ some_k.T
+                rows.append((scores / q.shape[-1] ** 0.5).softmax(-1).tolist())
+        return JSONResponse({"torch": torch.__version__, "full": rows[0], "halves": rows[1]})
+
+    return await part(request, make)
+
+
 async def verdict(request: Request) -> Response:
     """The labels that a whole pass with another scale changes: before and after."""
 
@@ -199,5 +220,6 @@ ROUTES = [
     Route("/api/trace/{digest}/flows", flows),
     Route("/api/trace/{digest}/moved", moved),
     Route("/api/trace/{digest}/names", names),
+    Route("/api/trace/{digest}/ran", ran),
     Route("/api/trace/{digest}/verdict", verdict),
 ]

@@ -230,18 +230,22 @@ PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # a file of it
 def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
     """What the browser reads first: its settings and steps, each with the file of its parts."""
     return {
-        "settings": {
-            name: {
-                "default": str(setting.default),
-                "options": [[str(one), one] for one in setting.options],
-                "pattern": setting.pattern if isinstance(setting, Written) else "",
-            }
-            for name, setting in lesson.choices.items()
-        },
+        "settings": settings_of(lesson),
         "steps": [
             {"name": name, "title": step.title, "beyond": step.beyond, "file": _step(folder, lesson, name, subject)}
             for name, step in lesson.steps.items()
         ],
+    }
+
+
+def settings_of(lesson: Lesson) -> dict[str, dict]:
+    return {
+        name: {
+            "default": str(setting.default),
+            "options": [[str(one), one] for one in setting.options],
+            "pattern": setting.pattern if isinstance(setting, Written) else "",
+        }
+        for name, setting in lesson.choices.items()
     }
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Hashable, Mapping
+from contextlib import AbstractContextManager
 from itertools import pairwise
 
 import plotly.graph_objects as go
@@ -139,21 +139,8 @@ def ask(question: Question, context: Hashable = "", afresh: bool = False) -> Non
     """Asks the question. With another `context`, such as another picture, it is a new one: who has guessed before sees
     the answer and may guess again, or, with `afresh`, has to guess first."""
     assert question.id in QUESTIONS, question.id
-    if "gathered" in state:
-        state.gathered.append(plain(question))
-        return
     more = {"context": str(context), "afresh": afresh}
     lesson_component("guess")(key=f"guess_{question.id}", data=plain(question) | more)
-
-
-@contextmanager
-def gathered() -> Iterator[list]:
-    """What is asked meanwhile is not drawn, but gathered, for a file."""
-    state.gathered = found = []
-    try:
-        yield found
-    finally:
-        del state["gathered"]
 
 
 def after_question(id: str) -> AbstractContextManager:

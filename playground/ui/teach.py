@@ -3,26 +3,32 @@ written as slides."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 
 import streamlit as st
 
+from playground import samples
 from playground.figures import teaching as printed
-from playground.lessons import shapes, teaching
-from playground.lessons.lesson import Lesson, Setting
-from playground.lessons.parts import questions_of
+from playground.figures.bundle import bundle, stylesheet
+from playground.lessons import teaching
+from playground.lessons.lesson import Setting, Written
 from playground.lessons.registry import LESSONS
-from playground.serving import figure_words, ledger, queue
+from playground.serving import figure_words, ledger, queue, site_files
 from playground.serving.here import Here
-from playground.ui.lesson import ask, gathered, mathematics
+from playground.ui.components import SCRIPTS
+from playground.ui.lesson import mathematics
 
 state = st.session_state
 
 PARTS = {"plan": "A plan", "notes": "What students say", "print": "To print", "quiz": "Quiz"}
 SETTINGS = {
     "part": Setting.of("plan", PARTS),
-    "minutes": Setting.of(45, teaching.PLANS),
+    "minutes": Setting.of(45, (*teaching.PLANS, teaching.OWN)),
+    "scenes": Written("-".join(teaching.PLANS[45]), pattern=teaching.WRITTEN),
     "links": Setting.of("full", ("full", "class")),
 }
 SHEETS = {
@@ -58,12 +64,17 @@ def parts() -> None:
 
 def plan(here: Here) -> None:
     left, right = st.columns(2)
-    left.segmented_control("Minutes", teaching.PLANS, key="minutes", required=True)
+    left.segmented_control(
+        "Minutes", (*teaching.PLANS, teaching.OWN), key="minutes", required=True,
+        format_func=lambda minutes: str(minutes or "your own"),
+    )  # fmt: skip
     right.segmented_control(
         "Links open", ("full", "class"), key="links", required=True,
         format_func={"full": "the whole page", "class": "the scene alone, for a class"}.get,
     )  # fmt: skip
-    scenes = teaching.PLANS[state.minutes]
+    if state.minutes == teaching.OWN:
+        pick()
+    scenes = teaching.plan(state.minutes, state.scenes)
     lines, at = [], 0
     for scene in scenes:
         lines.append(
@@ -81,7 +92,26 @@ def plan(here: Here) -> None:
         "The story with a code for phones: they guess, without an account, and nobody’s guess has a name. *Reveal* "
         "shows all of them, then the truth. It is in memory only, and ends with *End* or after four hours."
     )
-    offer_slides(here)
+    offer_slides(here, scenes)
+
+
+def pick() -> None:
+    """A plan of one's own: its scenes, in the order in which they are picked. The address keeps it."""
+    st.multiselect(
+        "Scenes, in your order", teaching.SCENES, [one for one in state.scenes.split("-") if one in teaching.SCENES],
+        key="picked", format_func=title_of, on_change=take,
+    )  # fmt: skip
+    minutes = sum(scene.minutes for scene in teaching.plan(teaching.OWN, state.scenes))
+    st.caption(f"{minutes} minutes. The address of this page keeps the plan: send it, or set a bookmark.")
+
+
+def title_of(key: str) -> str:
+    scene = teaching.SCENES[key]
+    return f"Story {scene.story}: {scene.title}" if scene.story else scene.title
+
+
+def take() -> None:
+    state.scenes = "-".join(state.picked) or "1"
 
 
 def notes() -> None:
@@ -120,87 +150,105 @@ def quiz() -> None:
     st.markdown(f"**{right} of {answered} right**, {len(questions)} questions in all. Nothing is kept or sent.")
 
 
-# A plan's scenes as slides in one file: the questions that its pages ask, about one's own picture, and the living
-# microscope.
+# A plan's scenes as slides in one file: the living story on one's own picture, what lessons draw and ask of it, and
+# questions of the quiz.
 
 QUIZ = 5  # questions of the quiz: the plan speaks of so many
-
-
-def asked(page: str) -> Callable[[Here], object]:
-    """What asks the questions of a scene on this page."""
-    return {
-        "by_hand": lambda here: _ask_of(LESSONS["by_hand"], here, "arrows", "values"),
-        "patches": lambda here: _ask_of(LESSONS["patches"], here, "cut"),
-        "shapes": lambda here: ask(shapes.asked_about(here, "picture")),
-        "block": lambda here: _ask_of(LESSONS["block"], here, "stream"),
-        "scale": lambda here: _ask_of(LESSONS["scale"], here, "row"),
-        "heads": lambda here: _ask_of(LESSONS["heads"], here, "row"),
-        "weight": lambda here: _ask_of(LESSONS["weight"], here, "carries"),
-        "cost": lambda here: _ask_of(LESSONS["cost"], here, "formulas"),
-        "two_ways": lambda here: _ask_of(LESSONS["two_ways"], here, "shift"),
-    }[page]
-
-
-def _ask_of(lesson: Lesson, here: Here, *steps: str) -> None:
-    """What these steps of the lesson ask."""
-    for name in steps:
-        one = next(questions_of(lesson.steps[name].parts(here, lesson.defaults())))
-        ask(one.question, one.context)
+SHOWN = ("ask", "drawing", "choice", "slider")  # of a lesson's step: what a room sees of it
+MOST_BYTES = 12 * 2**20  # of all layers' numbers in the file; more of them than that: the opening one alone
 
 
 def of_the_quiz(number: int, question: teaching.Question) -> dict:
-    """As guess.js reads one."""
+    """As lessons/host.js plays it."""
     options = [(str(n), words) for n, words in enumerate(question.options)]
-    return {
+    asked = {
         "id": f"quiz_{number}", "asks": question.asks, "prose": "", "picture": None, "says": question.why,
         "guess": {"kind": "Choice", "options": options}, "truth": str(question.right), "tempting": [],
     }  # fmt: skip
+    return {"settings": {}, "parts": [{"kind": "ask", "question": asked, "context": "slides", "afresh": True}]}
+
+
+def of_a_lesson(here: Here, scene: teaching.Scene, files: dict[str, str]) -> dict:
+    """What the step of a lesson draws and asks; the `files` that its drawings read are added."""
+    lesson = LESSONS[scene.page]
+    name = scene.words.get("step", next(iter(lesson.steps)))
+
+    def keep(data: bytes) -> str:
+        file = f"{sha256(data).hexdigest()[:16]}.bin"
+        files[file] = b64encode(data).decode()
+        return file
+
+    settings = site_files.settings_of(lesson)
+    for setting, told in settings.items():
+        told["now"] = scene.words.get(setting, told["default"])
+    played = site_files.played_ahead(lesson, lesson.steps[name], here, keep)
+    return {"settings": settings, "parts": [part for part in flat(played) if kind_of(part) in SHOWN]}
+
+
+def mounted() -> dict[str, printed.Mounted]:
+    """All that draws a part of a lesson."""
+    return {
+        name: printed.Mounted(bundle(one.file, one.mounts), stylesheet(one.styles), one.box, one.look)
+        for name, one in SCRIPTS.items()
+    }
+
+
+def flat(parts: Iterable[dict]) -> Iterator[dict]:
+    """Without rows: what stands in one comes one after the other."""
+    for part in parts:
+        if part["kind"] == "row":
+            held = {name: part[name] for name in ("after",) if name in part}  # until its question was guessed
+            yield from (one | held for one in flat(part["parts"]))
+        else:
+            yield part
+
+
+def kind_of(part: dict) -> str:
+    return next(iter(part["of"].values()))["kind"] if part["kind"] == "each" else part["kind"]
 
 
 def living_page(here: Here) -> str:
-    """The microscope as it opens for whoever has turned nothing yet."""
+    """The story about the picture, as it opens for whoever has turned nothing yet."""
     from playground.figures import html
 
-    seen = here.trace()
+    seen, named = here.trace(), here.sample_name
     opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.wish), {}))
+    fits = 2 * len(seen.record) * seen.heads * seen.tokens * seen.head_dim <= MOST_BYTES
+    told = {
+        "place": {"model": here.model_name} | ({"sample": named} if named else {}), "model": here.model_name,
+        "parts": [{"kind": one.kind, "box": one.box} for one in samples.named(named).parts] if named else [],
+    }  # fmt: skip
     with queue.drawing():
-        return html.page(html.light(opens, seen), seen, here.picture.image)
+        spec = replace(opens, layers="all") if fits else html.light(opens, seen)
+        return html.story(spec, seen, here.picture.image, told)
 
 
-def slides(here: Here, minutes: int) -> str:
-    from playground.figures import teaching as printed
-    from playground.figures.bundle import bundle
-
-    found, at = [], 0
-    for scene in teaching.PLANS[minutes]:
-        time, alive = f"minute {at} to {at + scene.minutes}", ""
+def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
+    made, at, files = [], 0, {}
+    scenes = list(scenes)
+    for scene in scenes:
+        minutes = f"minute {at} to {at + scene.minutes}"
         at += scene.minutes
-        if scene.page == "teach":
+        if scene.story:
+            made.append(printed.Slide(scene.title, minutes, scene.do, story=scene.story))
+        elif scene.page == "teach":
             quiz = teaching.quiz()
             chosen = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
             for number, question in enumerate(chosen, start=1):
-                title = f"{scene.title}: {number} of {QUIZ}"
-                found.append(printed.Slide(title, time, scene.do, (of_the_quiz(number, question),)))
-            continue
-        with gathered() as questions:
-            if scene.page == "microscope":
-                alive = living_page(here)
-            else:
-                asked(scene.page)(here)
-        for n, question in enumerate(questions or [None]):
-            several = f": {n + 1} of {len(questions)}" if len(questions) > 1 else ""
-            found.append(printed.Slide(
-                scene.title + several, time, scene.do, (question,) if question else (), alive,
-            ))  # fmt: skip
-    return printed.page(f"Attention in {minutes} minutes", found, [bundle("shell/alone.js")])
+                name, lesson = f"{scene.title}: {number} of {QUIZ}", of_the_quiz(number, question)
+                made.append(printed.Slide(name, minutes, scene.do, lesson=lesson))
+        else:
+            made.append(printed.Slide(scene.title, minutes, scene.do, lesson=of_a_lesson(here, scene, files)))
+    story = living_page(here) if any(scene.story for scene in scenes) else ""
+    return printed.page(title, printed.Deck(made, mounted(), story, files))
 
 
-def offer_slides(here: Here) -> None:
-    minutes = state.minutes
-    about = (minutes, here.picture.id, here.wish)
-    if st.button("Make slides of this plan", icon=":material/slideshow:", key="make_slides"):
-        with st.spinner("Asking the questions of the plan"):
-            state.slides = (about, slides(here, minutes).encode())
+def offer_slides(here: Here, scenes: list[teaching.Scene]) -> None:
+    about = (tuple(scene.title for scene in scenes), here.picture.id, here.wish)
+    minutes = sum(scene.minutes for scene in scenes)
+    if st.button("Make slides of this plan", icon=":material/slideshow:", key="make_slides", disabled=not scenes):
+        with st.spinner("Playing the scenes of the plan on your picture"):
+            state.slides = (about, slides(here, scenes, f"Attention in {minutes} minutes").encode())
     if state.get("slides", (None,))[0] == about:
         data = state.slides[1]
         st.download_button(
@@ -208,6 +256,6 @@ def offer_slides(here: Here) -> None:
             on_click="ignore", icon=":material/download:",
         )  # fmt: skip
     st.caption(
-        "The slides hold your picture, the living microscope and the plan’s questions, which a room guesses. Any "
-        "browser shows them, also without a network: → goes on, N shows what to do."
+        "Each slide holds its living scene, about your picture. Any browser shows them, also without a network: → or a "
+        "clicker goes on, N shows notes for who speaks."
     )

@@ -63,6 +63,7 @@ test("every module is in a bundle", () => {
     "shell/alone.js",
     "shell/attentionlens.js",
     "shell/begin.js",
+    "shell/lecture.js",
     "shell/site.js",
     "shell/lost.js",
     "shell/phone.js",

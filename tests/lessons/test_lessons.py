@@ -172,6 +172,8 @@ CUT = [
 WAYS = [
     ("shift", {"moved": 3}, {}, {"two_ways_moved": RIGHT}),
     ("shift", {"moved": 2}, {}, {"two_ways_moved": SILLY}),
+    ("built", {"reads": "other"}, {}, {"two_ways_content": RIGHT}),
+    ("built", {"reads": "may"}, {}, {"two_ways_content": SILLY}),
     ("cheaper", {"cheap_tokens": 64}, {}, {"two_ways_linear": RIGHT}),
     ("cheaper", {"cheap_tokens": 16384}, {}, {"two_ways_linear": 0}),
     ("cheaper", {"cheap_tokens": 196}, {}, {"two_ways_linear": SILLY}),

@@ -1,9 +1,13 @@
 """A class that guesses together: its state, with a clock of its own."""
 
 import asyncio
+import json
 import math
+import re
+import subprocess
 
 import pytest
+from test_javascript import ROOT, node
 
 from playground.serving import classes
 from playground.serving.answering import Refused
@@ -192,3 +196,26 @@ def test_whoever_waits_hears_of_a_change_and_an_earlier_wait_of_the_same_phone_e
         assert screen.done()
 
     asyncio.run(waiting())
+
+
+GERMAN = """
+import { REFUSED_IN } from "./playground/microscope/classroom/words.js";
+console.log(JSON.stringify(REFUSED_IN));
+"""
+
+
+def test_every_refusal_of_a_class_has_the_same_holes_in_every_language():
+    done = subprocess.run([node(), "--input-type=module", "-e", GERMAN], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for language, sentences in json.loads(done.stdout).items():
+        assert sentences.keys() == classes.REFUSALS.keys(), language
+        for key, sentence in sentences.items():
+            assert re.findall(r"{(\w+)}", sentence) == re.findall(r"{(\w+)}", classes.REFUSALS[key]), (language, key)
+
+
+@pytest.mark.parametrize(("heat", "kept"), [("0f9a", "0f9a"), ("0f9", ""), ("0f9x", ""), (None, ""), (["0"] * 4, "")])
+def test_the_row_goes_to_the_phones_with_the_truth_where_it_has_a_digit_for_each_square(one, heat, kept):
+    question = asked(one, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
+    one.show()
+    one.say_truth(2, {"en": "there"}, heat)
+    assert (question.phase, question.heat) == (classes.TELLS, kept)

@@ -103,6 +103,19 @@ def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(
         assert abs(arrays["matrix"] - expected.numpy()).max() < 2e-3 * abs(expected).max()
 
 
+def test_the_story_s_row_is_run_by_pytorch_in_full_and_from_the_halves_that_the_browser_has(http):
+    told = part(http, FLOCK, "ran", layer=2, head=1, query="3,4").json()
+    seen = playground.trace("untrained", "flock")
+    np.testing.assert_allclose(told["full"], seen.row(2, 1, (3, 4)).numpy(), atol=1e-5)
+    sent = part(http, FLOCK, "layers", layers=2).content
+    np.testing.assert_allclose(told["halves"], row_of(sent, 2, 1, seen.token((3, 4))), atol=1e-5)
+    assert told["torch"]
+    for wrong in ({"layer": 99}, {"head": 99}, {"query": "99,99"}, {"query": "../"}):
+        words = FLOCK | {"layer": 2, "head": 1, "query": "3,4"} | wrong
+        answer = http.get(f"/api/trace/{described(http, FLOCK)['digest']}/ran", params=words)
+        assert answer.status_code == 400, answer.text
+
+
 def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
     told = part(http, FLOCK, "names", layer="2").json()["heads"]
     seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)

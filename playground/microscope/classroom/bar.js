@@ -34,7 +34,7 @@ export function createClassBar(head, host) {
 
   function drawCode(box, now, words) {
     if (now.trouble) {
-      madeIn(box, "p", "class-says").textContent = now.trouble;
+      madeIn(box, "p", "class-says").textContent = words("unreachable", { command: now.trouble });
     } else {
       box.append(qrPicture(now.qr));
       madeIn(box, "p").textContent = words("goTo");
@@ -75,7 +75,7 @@ export function drawClassBoard(box, { language, now, of, asked, act, ask, pictur
   }
   drawGuesses(madeIn(box, "div"), of, { language, picture });
   if (of.phase === "tells") return;
-  classButton(box, words("tell"), () => act("truth", { truth: asked.truth, after: asked.after }), true);
+  classButton(box, words("tell"), () => act("truth", asked.told), true);
   if (of.answered.length < 2) classButton(box, words("again"), () => act("again"));
 }
 

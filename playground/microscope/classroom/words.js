@@ -16,7 +16,10 @@ export const CLASS_WORDS = {
     missed: "All guesses are shown: this one went by without yours.",
     you: "you",
     truth: "The answer: {truth}",
-    truthPlace: "The answer is framed.",
+    truthPlace: "The answer is framed; bright is what the head gives.",
+    hit: "You found it.",
+    off: "You were {count} squares off.",
+    unreachable: "Phones can't reach this app, it is open to this machine alone. Start it by {command}",
     ended: "This class has ended.",
     lost: "No connection to the class; it is tried again.",
     language: "Language",
@@ -66,7 +69,11 @@ export const CLASS_WORDS = {
     missed: "Alle Tipps werden gezeigt: Diese Frage ging ohne Ihren vorbei.",
     you: "Sie",
     truth: "Die Antwort: {truth}",
-    truthPlace: "Die Antwort ist umrahmt.",
+    truthPlace: "Die Antwort ist umrahmt; hell ist, was der Kopf gibt.",
+    hit: "Sie haben es gefunden.",
+    off: "Sie lagen {count} Felder daneben.",
+    unreachable:
+      "Handys erreichen diese App nicht, sie ist nur für diesen Rechner offen. Man startet sie mit {command}",
     ended: "Diese Klasse ist zu Ende.",
     lost: "Keine Verbindung zur Klasse; es wird wieder versucht.",
     language: "Sprache",
@@ -103,6 +110,47 @@ export const CLASS_WORDS = {
     over: "Die Klasse ist zu Ende.",
   },
 };
+
+// What the server refuses, by its keys (playground/serving/classes.py); in English it says so itself.
+export const REFUSED_IN = {
+  de: {
+    noAnswer: "Das ist keine der Antworten: Wählen Sie eine von denen auf dem Bildschirm.",
+    noNumber: "Ein Tipp ist eine ganze Zahl: Wählen Sie noch einmal.",
+    offPicture: "Das liegt außerhalb des Bildes: Wählen Sie noch einmal.",
+    notBetween: "Das liegt nicht zwischen {low} und {high}: Wählen Sie noch einmal.",
+    noQuestion: "In dieser Szene ist keine Frage gestellt: Stellen Sie sie zuerst.",
+    closed: "Die Tür dieser Klasse ist geschlossen: Bitten Sie vorn, sie wieder zu öffnen.",
+    full: "Diese Klasse ist voll: Sehen Sie auf das Handy nebenan.",
+    otherQuestion: "Das war eine andere Frage: Die jetzige kommt gleich.",
+    shownAlready: "Die Tipps zu dieser Frage werden schon gezeigt.",
+    mostQuestions: "Eine Klasse hat Platz für {most} Fragen: Beenden Sie sie und beginnen Sie eine neue.",
+    noThirdVote: "Die Klasse hat zweimal getippt, oder die Antwort steht da: ein drittes Mal gibt es nicht.",
+    truthShown: "Die Antwort steht schon da: Hände werden vorher gezählt.",
+    hands: "Hände werden von 0 bis 1000 gezählt: Tippen Sie eine ganze Zahl ein.",
+    manyClasses: "Hier laufen so viele Klassen, dass für keine weitere Platz ist: Versuchen Sie es später.",
+    large: "Das sind mehr als {most} Bytes: Nichts davon wurde behalten.",
+    slow: "Was gesendet wurde, kam nicht bis zum Ende: Versuchen Sie es noch einmal.",
+    letters: "Ein Code hat {count} Buchstaben, wie vorn auf der Leinwand.",
+    manyCodes: "In diesem Browser wurden zu viele Codes versucht: Warten Sie eine Minute und sehen Sie nach vorn.",
+    manyTries: "Aus Ihrem Netz werden viele Codes versucht: Versuchen Sie es noch einmal.",
+    noClass: "Es gibt keine Klasse {code}: Sie ist zu Ende, oder ihr Code ist ein anderer. Sehen Sie nach vorn.",
+    key: "Das braucht den Schlüssel, den Ihr Browser behält: Laden Sie die Seite neu.",
+    often: "Dieser Browser fragt zu oft: Warten Sie ein paar Sekunden.",
+    noPicture: "In dieser Klasse gibt es kein solches Bild.",
+    address: "Die Adresse der App ist nicht lesbar: Öffnen Sie sie unter einer kürzeren.",
+    otherLecturer: "Diese Klasse leitet jemand anderes: Öffnen Sie sie mit dem Link, den Sie bekommen haben.",
+    photographGone:
+      "Ihr Foto liegt nicht mehr auf dem Server: Laden Sie die Seite neu, dann wird es noch einmal gesendet.",
+    sendPhotograph:
+      "Gedrückt wird auf ein Bild: Sagen Sie Ja dazu, dass Ihres gesendet wird, oder nehmen Sie ein Beispiel.",
+  },
+};
+
+// refusal: see shell/http.js; in English, or without a key, in the server's own words.
+export function refusedWords(language, { says = "", body = {} }) {
+  const sentence = REFUSED_IN[language]?.[body.key];
+  return sentence ? sentence.replace(/\{(\w+)\}/g, (whole, name) => body.filled?.[name] ?? whole) : says;
+}
 
 export const CLASS_LANGUAGES = { en: "English", de: "Deutsch" };
 
@@ -172,9 +220,10 @@ const CHARTS = {
     for (const value of [low, Math.round((low + high) / 2), high]) madeIn(axis, "span").textContent = `${value}${unit}`;
   },
 
-  place(figure, { rows, columns, mark }, { counts, truth, mine, picture }) {
+  place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine, picture }) {
     const place = madeIn(figure, "div", "class-map");
     if (picture) place.append(picture());
+    if (heat) place.append(heatOf(heat, rows, columns));
     place.append(mapOf({ rows, columns, mark, counts, truth, mine }));
   },
 };
@@ -213,6 +262,23 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine = n
   if (truth !== null) draw("rect", "truth", square(truth));
   if (mine !== null) draw("circle", "mine", { ...middle(mine), r: Math.max(0.6, 2 * least) });
   return svg;
+}
+
+const HEAT_STEPS = 15; // of a digit
+const [COLD, HOT] = [0.6, 0.85]; // how much is covered: of what gets nothing, and of what gets most
+
+// What the head gives, a digit a square: what gets little is dark, what gets much glows.
+function heatOf(heat, rows, columns) {
+  const canvas = madeIn(null, "canvas", "heat");
+  Object.assign(canvas, { width: columns, height: rows });
+  const context = canvas.getContext("2d");
+  for (const [patch, digit] of [...heat].entries()) {
+    const share = Number.parseInt(digit, 16) / HEAT_STEPS;
+    context.fillStyle =
+      share < 0.5 ? `rgb(0 0 0 / ${COLD * (1 - 2 * share)})` : `rgb(255 170 60 / ${HOT * (2 * share - 1)})`;
+    context.fillRect(patch % columns, Math.floor(patch / columns), 1, 1);
+  }
+  return canvas;
 }
 
 export function madeIn(box, tag, className = "") {

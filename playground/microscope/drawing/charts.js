@@ -38,7 +38,7 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours, agains
     context.fillRect(x, 0, BAR_STEP, bar);
   }
   if (domain.signed) hatchBar(context, w / 2, bar, unit);
-  context.font = `${11 * unit}px ${colours.font}`;
+  context.font = `${12 * unit}px ${colours.font}`;
   context.fillStyle = colours.soft;
   context.textBaseline = "top";
   for (const { t, words } of withRoom(ticksOfBar(domain), w, 6 * unit, (text) => context.measureText(text).width)) {
@@ -101,7 +101,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   const xOf = (rank) => left + ((Math.log(rank + 0.5) - Math.log(0.5)) / reach) * (right - left); // ranks count from 0
   const yOf = (weight) => bottom - (Math.min(weight, ceiling) / ceiling) * (bottom - top);
 
-  context.font = `${11 * unit}px ${colours.font}`;
+  context.font = `${12 * unit}px ${colours.font}`;
   context.fillStyle = colours.soft;
   context.strokeStyle = colours.line;
   context.lineWidth = unit;
@@ -177,7 +177,7 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
   context.clearRect(0, 0, w, h);
   const cw = w / k,
     ch = h / k;
-  context.font = `${11 * unit}px ${colours.font}`;
+  context.font = `${12 * unit}px ${colours.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (let i = 0; i < k * k; i++) {

@@ -183,7 +183,7 @@ function drawStrips(canvas, { q, k, products }, place, unit, colours) {
     context.textBaseline = "middle";
     context.font = `600 ${12 * unit}px ${colours.font}`;
     context.fillText(name, 0, middle - 7 * unit);
-    context.font = `${11 * unit}px ${colours.font}`;
+    context.font = `${12 * unit}px ${colours.font}`;
     context.fillText(`±${shortNumber(most)}`, 0, middle + 7 * unit);
   }
 }

@@ -191,7 +191,7 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
     context.drawImage(strip.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
     if (!here && coming) {
-      context.font = `${Math.min(11 * unit, w / 4)}px ${colours.font}`;
+      context.font = `${Math.min(12 * unit, w / 4)}px ${colours.font}`;
       context.textAlign = "center";
       context.textBaseline = "middle";
       context.fillStyle = colours.ink;

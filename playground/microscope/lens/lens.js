@@ -5,7 +5,7 @@
 //     source:   {                             // whoever has the numbers: a server, the file itself, a worker
 //       // the questions that it answers
 //       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "patched", "whole",
-//         "cuts", "names"],
+//         "cuts", "names", "ran"],
 //       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of one that shows much) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
 //       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)
@@ -19,6 +19,7 @@
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, {scale, cut}, {signal}), // the trace of the whole pass with another scale, or with cuts
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
+//       ran(trace, {layer, head, query}, {signal}), // {torch, full, halves}: a row by PyTorch, from 32 and 16 bits
 //       keeps, keepsPictures,                 // bytes of packs, and pictures, that stay: see asking.js
 //     },                                      // each gives a promise, which is not waited for once it is aborted
 //     view:     {…},                          // see core/view.js for keys and defaults

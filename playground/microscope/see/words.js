@@ -321,7 +321,8 @@ export function habitIn(language, label) {
 export const languageOf = (wanted) =>
   wanted.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(SEE_WORDS, name)) ?? "en";
 
-const filledIn = (sentence, filled) => sentence.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+export const filledIn = (sentence, filled = {}) =>
+  sentence.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
 
 export const seeWords = (language, key, filled = {}) => filledIn(SEE_WORDS[language][key], filled);
 

@@ -135,8 +135,8 @@ const keepWord = (name, value) => {
 // `words` of an address. One that says a view and no face was made before See was there: it opens as it was.
 export function faceOf(words, remembered) {
   if (words.face === "see" || words.face === "lab") return words.face;
-  if (words.tour || words.story) return "see";
-  const says = Object.keys(words).some((key) => key in DEFAULT_VIEW || ["with", "class"].includes(key));
+  if (words.tour || words.story || words.class === "yes") return "see"; // a class sees the picture
+  const says = Object.keys(words).some((key) => key in DEFAULT_VIEW || key === "with");
   return says ? "lab" : remembered === "lab" ? "lab" : "see";
 }
 

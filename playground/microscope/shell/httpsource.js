@@ -54,7 +54,7 @@ export function createHttpSource({ bringAgain, onWait }) {
   const source = {
     offers: [
       ...new Set(Object.values(WAYS).map(({ offer }) => offer)),
-      ...["layers", "labels", "patched", "whole", "cuts", "names"],
+      ...["layers", "labels", "patched", "whole", "cuts", "names", "ran"],
     ],
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
@@ -105,6 +105,9 @@ export function createHttpSource({ bringAgain, onWait }) {
     },
     async moved(trace, query, how) {
       return (await get(part(trace, "moved", { query }), how)).json();
+    },
+    async ran(trace, asked, how) {
+      return (await get(part(trace, "ran", asked), how)).json();
     },
     addressOf,
   };

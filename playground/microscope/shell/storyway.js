@@ -2,11 +2,11 @@
 // class follows the lecturer.
 
 import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
-import { classWords } from "../classroom/words.js";
+import { classWords, refusedWords } from "../classroom/words.js";
 import { isBehindHash, openFace, pageNow, setPage, setView, viewNow, visit, writeAddress } from "./address.js";
 import { choice, firstSample } from "./choice.js";
 import { pageSays } from "./early.js";
-import { addressOf, ask, passes, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
+import { addressOf, ask, passes, SERVER_AGAIN } from "./http.js";
 
 // As story/story.js wants it.
 export const storyWay = ({ page }) => ({
@@ -96,6 +96,8 @@ export function lecturersClass({ language, command = "" }) {
       answer.json(),
     );
 
+  const whyNot = (error) => (error.says ? refusedWords(language(), error) : String(error));
+
   async function begin() {
     if (command) return say(`${classWords(language(), "needsApp")} ${command}`);
     try {
@@ -103,7 +105,7 @@ export function lecturersClass({ language, command = "" }) {
       const { secret, ...now } = await ask("api/classes", asked).then((answer) => answer.json());
       open(now.code, secret, now);
     } catch (error) {
-      say(wordsOfTrouble(error));
+      say(whyNot(error));
     }
   }
 
@@ -144,7 +146,7 @@ export function lecturersClass({ language, command = "" }) {
         await new Promise((go) => setTimeout(go, EVERY));
       } catch (error) {
         if (turn !== lecture.turn) return;
-        if (!passes(error)) return close(wordsOfTrouble(error));
+        if (!passes(error)) return close(whyNot(error));
         await new Promise((go) => setTimeout(go, SERVER_AGAIN));
       }
     }
@@ -157,7 +159,7 @@ export function lecturersClass({ language, command = "" }) {
       const now = await asLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
       if (code === lecture.code) take(now);
     } catch (error) {
-      say(wordsOfTrouble(error));
+      say(whyNot(error));
     }
   }
 

@@ -8,7 +8,10 @@ import { FIRST_WAY } from "../core/ways.js";
 import { makeCanvas, sayMath, show } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
-import { drawFigure, photoAs } from "./figures.js";
+import { handOver } from "../lens/saving.js";
+import { canAsk } from "../lens/state.js";
+import { createOver, drawFigure, drawOver, photoAs } from "./figures.js";
+import { farthest, notebookOf } from "./notebook.js";
 import { askedByScene, codeOf, factsOfStory, judged, SCENE_COUNT, sceneAt, truthOf, wholeLayers } from "./scenes.js";
 import { storyWords } from "./words.js";
 
@@ -25,7 +28,7 @@ const FOOT = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
 // way: {at(): the scene's number or 0, go(n): to another, 0 ends it, lesson(name): {title, go()} of a page,
-// place(): {model, sample} as in an address, cat(): opens the cat in the story, lab()}
+// place(): {model, sample} as in an address, cat(): opens the cat in the story, lab(); in a file there is neither}
 // klass: a class that guesses together, see shell/storyway.js: its state, its bar, its board
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
@@ -168,6 +171,8 @@ export function createStory(lens, see, { language, way, klass }) {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
       ...{ ratio: frame.ratio, guessed, name: nameOf, code: codeOf(story.facts, way.place()) },
+      over: (changes) => drawOver(over, { ...scene.over, ...changes }, story.facts, guessed),
+      choose: (changes) => page.choose(changes),
     });
     writeGuess(scene);
     writeAfter(n, scene, guessed);
@@ -289,10 +294,42 @@ export function createStory(lens, see, { language, way, klass }) {
       said.append(more);
       box.append(said);
     }
-    if (n === 1 && guessed && !story.facts.leads) box.append(storyButton(words("cat"), () => way.cat()));
-    if (n === SCENE_COUNT && guessed) box.append(storyButton(words("lab"), () => way.lab()));
+    if (n === 1 && guessed && !story.facts.leads && way.cat) box.append(storyButton(words("cat"), () => way.cat()));
+    if (n === SCENE_COUNT && guessed) writeEnd(box);
     const lesson = guessed && way.lesson(scene.lesson);
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
+  }
+
+  // The code is run where there is a server, taken along from everywhere.
+  function writeEnd(box) {
+    const { layer, head, patch, pack } = story.facts;
+    const status = document.createElement("p");
+    status.className = "story-ran";
+    const run = storyButton(words("run"), async () => {
+      status.textContent = words("runs");
+      const query = patchText(patch, pack.columns);
+      const asked = { layer, head: pack.headNumbers[head], query };
+      try {
+        const { torch, full, halves } = await data.host.source.ran(data.main.trace, asked);
+        const apart = (row) => farthest(row, story.facts.row).toExponential(0).replace("-", "−");
+        status.textContent = words("ranSo", { torch, full: apart(full), halves: apart(halves) });
+      } catch (error) {
+        status.textContent = error.says ?? String(error);
+      }
+    });
+    const take = storyButton(words("notebook"), () => {
+      const { model } = way.place();
+      const code = codeOf(story.facts, way.place());
+      const photograph = smallPhotograph().toDataURL("image/jpeg", 0.8);
+      const text = JSON.stringify(notebookOf(story.facts, { model, code, photograph }), null, 1);
+      handOver(new File([text], "attention.ipynb", { type: "application/x-ipynb+json" }));
+    });
+    box.append(
+      ...(canAsk(data, "ran") ? [run] : []),
+      take,
+      ...(way.lab ? [storyButton(words("lab"), () => way.lab())] : []),
+      status,
+    );
   }
 
   function linkOf(said, { href, go }) {
@@ -336,74 +373,4 @@ function storyButton(said, act) {
   sayMath(button, said);
   button.addEventListener("click", act);
   return button;
-}
-
-// What a scene of the story draws over the photograph: the square that asks, the place that is heard, a grid, the rings
-// of stacked convolutions, the place numbers. SVG in units of a patch.
-
-const SVG = "http://www.w3.org/2000/svg";
-const RING_EVERY = 60; // ms, from one ring to the next
-const NUMBERED = 7; // places along a side that bear a number, at most
-
-export function createOver(place) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "story-over");
-  svg.setAttribute("aria-hidden", "true");
-  svg.setAttribute("preserveAspectRatio", "none");
-  place.after(svg);
-  return svg;
-}
-
-// over: {marks, grid, places, rings: how many} of a scene or null; `revealed`: the place may be shown.
-export function drawOver(svg, over, { pack, patch, partner }, revealed) {
-  svg.replaceChildren();
-  if (!over) return;
-  const { rows, columns } = pack;
-  svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
-  const at = (one) => [one % columns, Math.floor(one / columns)];
-  if (over.grid) {
-    for (let x = 1; x < columns; x++) gridLine(svg, x, 0, x, rows);
-    for (let y = 1; y < rows; y++) gridLine(svg, 0, y, columns, y);
-  }
-  if (over.places) placeNumbers(svg, rows, columns);
-  const [x, y] = at(patch);
-  if (over.rings && revealed) {
-    for (let ring = 1; ring <= over.rings; ring++) {
-      const square = frameOf(svg, x - ring, y - ring, 2 * ring + 1, "ring");
-      square.style.animationDelay = `${ring * RING_EVERY}ms`;
-    }
-  } else if (over.rings) frameOf(svg, x - 1, y - 1, 3, "ring still");
-  frameOf(svg, x, y, 1, "asks");
-  if (revealed && (over.marks || over.rings)) frameOf(svg, ...at(partner), 1, "hears");
-}
-
-function gridLine(svg, x1, y1, x2, y2) {
-  const element = make(svg, "line", "grid");
-  for (const [name, value] of Object.entries({ x1, y1, x2, y2 })) element.setAttribute(name, String(value));
-}
-
-function frameOf(svg, x, y, side, className) {
-  const element = make(svg, "rect", className);
-  for (const [name, value] of Object.entries({ x, y, width: side, height: side }))
-    element.setAttribute(name, String(value));
-  return element;
-}
-
-function placeNumbers(svg, rows, columns) {
-  const every = Math.ceil(Math.max(rows, columns) / NUMBERED);
-  for (let y = Math.floor(every / 2); y < rows; y += every)
-    for (let x = Math.floor(every / 2); x < columns; x += every) {
-      const text = make(svg, "text", "place");
-      text.setAttribute("x", String(x + 0.5));
-      text.setAttribute("y", String(y + 0.5));
-      text.style.fontSize = `${0.17 * every}px`;
-      text.textContent = String(y * columns + x);
-    }
-}
-
-function make(svg, tag, className) {
-  const element = document.createElementNS(SVG, tag);
-  element.setAttribute("class", className);
-  svg.append(element);
-  return element;
 }
