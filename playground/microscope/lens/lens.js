@@ -197,7 +197,6 @@ export function createLens(parent, options = {}) {
 }
 
 const LOOK = 400; // ms between two looks at whether all is still within the window
-
 // Sizes and colours follow the window, the fonts and the theme.
 function followThePage(lens) {
   const { page } = lens;
