@@ -162,11 +162,6 @@ def test_the_living_page_opens_from_a_clone_and_loads_nothing():
     assert _parser().parse_args(shlex.split(html.unescape(command))[3:]).run
 
 
-def test_the_documentation_is_published_beside_the_playground():
-    steps = (ROOT / "deploy" / "pages.yml").read_text(encoding="utf-8")
-    assert "-c docs docs/pages out/docs" in steps.partition("upload-pages-artifact")[0]
-
-
 def test_the_paper_counts_what_is_there():
     from playground.figures.layouts import LAYOUTS
     from playground.ui.pages import LESSONS

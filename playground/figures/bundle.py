@@ -5,6 +5,8 @@ both want one string, so the modules are put one after another and the lines tha
 modules keep to two rules that make this enough: an import is one line, and an export stands at the start of a line.
 """
 
+import base64
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -85,3 +87,15 @@ def stylesheet(*names: str) -> str:
 
 def _source(name: str) -> str:
     return (MICROSCOPE / name).read_text(encoding="utf-8")
+
+
+@cache
+def embedded() -> str:
+    """The microscope for anybody's page, one module with all that it needs: `<attention-lens>` and `load`."""
+    parts = {
+        "styles": stylesheet(),
+        "worker": f'"use strict";\n{bundle("engine/worker.js")}',
+        "kernels": base64.b64encode((MICROSCOPE / "engine" / "kernels.wasm").read_bytes()).decode(),
+    }
+    names = "AttentionLens, LensError, load"
+    return f"{bundle('shell/attentionlens.js')}\nbeginAttentionLens({json.dumps(parts)});\nexport {{ {names} }};\n"

@@ -4,6 +4,7 @@ keep it, and a new version of the site never meets an old one's numbers."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import re
@@ -36,6 +37,7 @@ MODELS = ("bundled", models.REAL)  # which the browser's engine can compute
 FIRST = {models.REAL: (16, 16)}  # of a person's own photograph: a look that comes sooner
 MOST_PATCHES = 1600  # a finer grid takes a browser half a minute
 ASKED_ABOVE = 4e6  # bytes of weights: a person is asked before more than that is fetched
+WEIGHTS = "weights/"  # which the page keeps by itself, not its service worker
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 GOOD_FOR = {"bundled": models.OURS["bundled"], models.REAL: "photographs: learned from 142 million, without labels"}
 
@@ -50,6 +52,10 @@ class Folder:
     def put(self, name: str, data: bytes) -> str:
         stem, _, kind = name.rpartition(".")
         return self.plain(f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
+
+    def packed(self, stem: str, data: bytes) -> str:
+        """One that is small also where the host compresses nothing: the page unzips it."""
+        return self.put(f"{stem}.packed", gzip.compress(data, 9, mtime=0))
 
     def plain(self, name: str, data: bytes) -> str:
         """One that must be called so."""
@@ -81,7 +87,7 @@ def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
         data = engine_file.to_engine(models.load(name))
         whose = engine_file.origin(name)
         written[name] = {
-            "file": folder.put(f"weights/{name}.bin", data),
+            "file": folder.put(f"{WEIGHTS}{name}.bin", data),
             "bytes": len(data),
             "digest": sha256(data).hexdigest()[:16],
             "megabytes": max(1, round(len(data) / 1e6)),
@@ -194,6 +200,20 @@ def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None
         "layers": files,
         "names": names and folder.put(f"samples/{name}-names.json", names),
     }
+
+
+def opening_file(told: dict) -> str:
+    """Of a sample as the browser reads it: the single head that is shown first."""
+    return told["prepared"][f"{told['opens']['model']} {told['opens']['detail']}"]["opening"]["file"]
+
+
+def write_offline(folder: Folder, soon: list[str]) -> dict:
+    """As shell/site.js wants it: all files that are written by now, and which come first."""
+    sizes = {name: (folder.path / name).stat().st_size for name in folder.names}
+    weights = sum(size for name, size in sizes.items() if name.startswith(WEIGHTS))
+    files = {name: size for name, size in sizes.items() if not name.startswith(WEIGHTS)}
+    listed = folder.put("offline.json", json.dumps(files).encode())
+    return {"soon": soon, "all": listed, "bytes": sum(files.values()) + weights}
 
 
 def _opening(sample: Sample, ahead: Ahead) -> tuple[int, int] | None:

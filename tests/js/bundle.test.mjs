@@ -61,6 +61,8 @@ test("every module is in a bundle", () => {
   const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));
   const entries = JSON.stringify([
     "shell/alone.js",
+    "shell/attentionlens.js",
+    "shell/begin.js",
     "shell/lecture.js",
     "shell/site.js",
     "shell/lost.js",
@@ -77,8 +79,9 @@ test("every module is in a bundle", () => {
 
 test("nothing in the microscope names another host", () => {
   for (const name of readdirSync(MICROSCOPE, { recursive: true }).filter((name) => /\.(js|css)$/.test(name))) {
-    // An ellipsis, a namespace that nobody fetches, and the font that the page itself preloads
-    const names = /https:\/\/…|http:\/\/www\.w3\.org\/2000\/svg|url\("\$\{font\.href\}"\)/g;
+    // An ellipsis, a namespace that nobody fetches, fonts that lie beside the page, and a part of the same figure
+    const names =
+      /https:\/\/…|http:\/\/www\.w3\.org\/2000\/svg|url\((?:"\$\{font\.href\}"|\$\{fileHere\(font\)\}|#colours)\)/g;
     const text = readFileSync(join(MICROSCOPE, name), "utf8").replaceAll(names, "");
     assert.doesNotMatch(text, /https?:\/\/|@import|url\(/, name);
   }

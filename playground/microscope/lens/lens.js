@@ -24,7 +24,7 @@
 //     },                                      // each gives a promise, which is not waited for once it is aborted
 //     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 | "window" | -120: the window less 120 pixels
-//                bare},                       // the picture alone
+//                below, bare},                // px that the page needs beneath; the picture alone
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
 //     failed:   (error) => {},                // of a question that the source did not answer
 //     allHere:  () => {},                     // every layer that the view may show is here
@@ -100,7 +100,7 @@ import { bindMatches, bindPatching, matchNow } from "./matches.js";
 import { askedAgain, bestView, bindMoment, endGhost, greet, lookForMoment, noteOpening, settle } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
-import { bindShare, leavePresenting, pictureCanvas } from "./saving.js";
+import { bindShare, leavePresenting, pictureCanvas, toTakeAway } from "./saving.js";
 import { bindScenes, readKept } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
 import { canAsk, createState, overlayNow, resolve } from "./state.js";
@@ -163,6 +163,7 @@ export function createLens(parent, options = {}) {
     read: () => read(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
+    ...toTakeAway(lens), // figure(about), numbers()
     picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
@@ -196,7 +197,6 @@ export function createLens(parent, options = {}) {
 }
 
 const LOOK = 400; // ms between two looks at whether all is still within the window
-
 // Sizes and colours follow the window, the fonts and the theme.
 function followThePage(lens) {
   const { page } = lens;

@@ -156,7 +156,7 @@ const aPage = (root, refs) =>
   Object.seal({
     root, //                                the element that holds the lens
     refs, //                                its parts by name, see markup.js
-    ui: { height: 600, bare: false },
+    ui: { height: 600, below: 0, bare: false },
     alive: true, //                         false once it is destroyed
     touch: matchMedia("(hover: none)").matches,
     thumbs: [], //                          {button, canvas, number, said, print} of every head

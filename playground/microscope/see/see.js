@@ -227,7 +227,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const width = root.clientWidth;
     const beside = width >= BESIDE_FROM && width > window.innerHeight;
     const above = choice.presenting ? 0 : beside || !bar ? bar : PHONE_BAR;
-    const height = window.innerHeight - pullUp(above);
+    const height = window.innerHeight - pullUp(above) - (choice.presenting ? 0 : page.ui.below);
     root.style.setProperty("--room", `${Math.max(0, height)}px`);
     root.dataset.way = "see";
     root.dataset.size = beside ? "wide" : "narrow";

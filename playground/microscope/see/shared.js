@@ -101,13 +101,13 @@ const safeJson = (value) => JSON.stringify(value).replace(/</g, "\\u003c");
 
 // The code is written into the page as it was zipped; a few lines unzip it and put it in.
 const LOADER = `
-const unzipped = async (id) => {
+const unzippedPart = async (id) => {
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 };
 const script = document.createElement("script");
 script.type = "module";
-script.textContent = await (await unzipped("code")).text();
+script.textContent = await (await unzippedPart("code")).text();
 document.head.append(script);
 `;
 

@@ -209,6 +209,7 @@ export const visit = {
   tell: null, //  ({page, words, …}) → the server's script
   share: null, // () opens the sheet to send on what the stage shows
   picture: null, // (factor) → a canvas of it, so many times its size
+  lens: null, // the one on the stage
   live: null, // {camera(), film(file)}: the stage shows frame after frame
   modelForLive: null, // (wanted) → a promise of the model that looks at them; null: this page can't
   fetch: null, // (model) → brings it to the server, then chooses it

@@ -194,7 +194,11 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       const [head, ...others] = how.heads ?? [];
       const isOpening = opening?.layer === layer && opening.head === head && !others.length;
       if (!isOpening && !layers[layer]) throw new Refusal(400, `There is no layer ${layer}.`);
-      return read(isOpening ? opening.file : layers[layer], how);
+      const file = isOpening ? opening.file : layers[layer];
+      return read(file, how).catch(async (error) => {
+        if (how.signal?.aborted || !isHere(trace.model) || !(await isKept(trace.model))) throw error;
+        return computing.layers(trace, wanted, how); // without a network it is computed
+      });
     },
     picture: (trace, how) => (trace.prepared ? pictureFile(trace, how) : computing.picture(trace, how)),
     features: computed("features"),

@@ -17,13 +17,14 @@ addEventListener("fetch", (event) => {
 });
 
 const nameOf = (url) => url.slice(registration.scope.length).split(/[?#]/)[0];
+const isPage = (name) => name === "./" || name.endsWith(".html"); // without a digest in its name
 const keptFiles = () => caches.open(KEPT_FILES);
 
 async function keepCore() {
   const kept = await keptFiles();
   for (const name of SITE.core) {
     const url = new URL(name, registration.scope).href;
-    if (name === "./" || !(await kept.match(url))) await kept.add(new Request(url, { cache: "no-cache" }));
+    if (isPage(name) || !(await kept.match(url))) await kept.add(new Request(url, { cache: "no-cache" }));
   }
 }
 
@@ -35,7 +36,9 @@ async function thePage(request) {
     return answer;
   });
   const late = new Promise((_, stop) => setTimeout(() => stop(new Error("slow")), SLOW));
-  return Promise.race([fresh, late]).catch(async () => (await kept.match(page)) ?? fresh);
+  return Promise.race([fresh, late]).catch(
+    async () => (await kept.match(request.url.split(/[?#]/)[0])) ?? (await kept.match(page)) ?? fresh,
+  );
 }
 
 async function aFile(request) {

@@ -1,19 +1,22 @@
 // The playground without a server: toolbar and microscope in a page of plain files. What a server would answer the
 // page answers itself; networks run in a worker, so no picture leaves this machine. Lessons are shown from files.
 
+import { unzipped } from "../core/container.js";
 import { sayMath } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { pageNow, readAddress, visit, writeBehindHash } from "./address.js";
 import { catalogue, choice, sampleNamed } from "./choice.js";
 import { pageSays } from "./early.js";
-import { answerHere } from "./http.js";
+import { answerHere, fetchFile } from "./http.js";
 import { askNearer, createPreparedSource } from "./httpsource.js";
 import { liveFrame } from "./live.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
+import { createOffline } from "./offline.js";
 import { createModelDoor } from "./ownmodels.js";
-import { canCompute, computeHere, createPageAnswers, fillTakeAway, ownPicture } from "./siteanswers.js";
+import { canCompute, computeHere, createPageAnswers, ownPicture } from "./siteanswers.js";
 import { mountStage } from "./stage.js";
+import { fillTakeAway } from "./takeaway.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { mountWall } from "./wall.js";
 
@@ -25,17 +28,15 @@ const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.f
 const REAL_NAME = "dinov2-small"; // the network that knows photographs
 
 // What playground/ui/site wrote: {worker, opener, kernels, models_from: origins that models may come from, cards:
-// {model: …}, weights: {model: {file, bytes, digest, …}}, lessons: {page: see below}, offline: a service worker keeps
-// the page}
+// {model: …}, weights: {model: {file, bytes, digest, …}}, lessons: {page: see below}, offline: see createOffline}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
 const siteRoot = new URL("./", SITE_SCRIPT.src).href;
 const siteFile = (name) => new URL(name, siteRoot).href;
 
 async function readFile(name, { signal } = {}) {
-  const response = await fetch(siteFile(name), { signal });
-  if (!response.ok) throw Object.assign(new Error(name), { status: response.status, says: `${name} is not there.` });
-  return new Uint8Array(await response.arrayBuffer());
+  const bytes = new Uint8Array(await (await fetchFile(siteFile(name), { signal })).arrayBuffer());
+  return name.endsWith(".packed") ? unzipped(bytes) : bytes;
 }
 
 const able = canCompute();
@@ -98,6 +99,7 @@ function arrived(model) {
 
 const places = { toolbar: document.getElementById("toolbar"), stage: document.getElementById("stage") };
 const lesson = document.getElementById("lesson");
+const foot = document.getElementById("foot");
 let came = 0;
 
 const pageAsked = () => {
@@ -174,8 +176,12 @@ async function keepForOffline() {
   navigator.serviceWorker.addEventListener("controllerchange", () => {
     if (had) notify(NEW_VERSION, { action: { label: "load it", act: () => location.reload() } });
   });
-  await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => {}); // then it needs the network each time
+  const taken = new Promise((go) => navigator.serviceWorker.addEventListener("controllerchange", go, { once: true }));
+  const registered = await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => null);
   await kept.dropOld().catch(() => {});
+  if (!registered) return; // it needs the network each time
+  if (!navigator.serviceWorker.controller || registered.installing || registered.waiting) await taken;
+  createOffline(site.offline, { kept, networks, siteFile }).begin(foot, foot.querySelector("button"));
 }
 
 // An address of the app opens here as it does there.
@@ -201,10 +207,12 @@ answerHere(
   siteRoot,
 );
 askNearer(nearer);
-mountStage({ parentElement: places.stage });
+mountStage({ parentElement: places.stage, below: foot.offsetHeight + 3 }); // and the gap above it
 draw(pageAsked());
 choice.follow((_, how) => how.quietly || pageNow().name === "microscope" || leadTo("microscope", choice.words()));
-addEventListener("load", () => setTimeout(keepForOffline));
+// The page has not waited for this script, see begin.js.
+if (document.readyState === "complete") setTimeout(keepForOffline);
+else addEventListener("load", () => setTimeout(keepForOffline));
 
 // A lesson's page where there is no server: its steps, one at a time, and how to get the app, which has it whole.
 //

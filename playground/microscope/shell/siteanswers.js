@@ -1,18 +1,21 @@
 // What the toolbar asks a server for, answered by the page itself: the list of samples, the models, bringing one of
 // them, and a person's own pictures, which stay where they are. Below, the worker that computes.
 
-import { linkTo, viewNow, visit } from "./address.js";
+import { visit } from "./address.js";
 import { catalogue, choice, sampleNamed } from "./choice.js";
-import { pageSays } from "./early.js";
-import { addressOf, answerHere, ask } from "./http.js";
+import { addressOf, answerHere, ask, fetchFile } from "./http.js";
 import { askNearer, createPreparedSource } from "./httpsource.js";
 import { notify } from "./notice.js";
 import { ownPictures } from "./own.js";
 import { createModelDoor, ownModelsWithin } from "./ownmodels.js";
-import { createWorkerSource } from "./workersource.js";
+import { toBitmap } from "./readable.js";
+import { createWorkerSource, lateWorker } from "./workersource.js";
 
 const SMALL_SIDE = 96; // pixels of a small picture: two to a point
 const MOST_PIXELS = 120e6; // of a picture; more would fill the memory of a phone
+const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
+const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // Python's own sentence
+const LARGER = "crop or resize it.";
 const OPENING_TIME = 20_000; // ms; a file may be made so that decoding it never ends
 const UNREADABLE =
   "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only " +
@@ -67,11 +70,14 @@ export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, 
 }
 
 async function openHere(blob, name) {
-  const pixels = await pixelsClaimed(blob);
-  if (!pixels) return sorry(UNREADABLE, 415);
+  const claimed = await sizeClaimed(blob);
+  if (!claimed) return sorry(UNREADABLE, 415);
+  if (Math.min(...claimed) < LEAST_SIDE)
+    return sorry(`${SIDES}, and this one is ${claimed.join(" × ")}: ${LARGER}`, 415);
+  const pixels = claimed[0] * claimed[1];
   if (pixels > MOST_PIXELS)
     return sorry(`The picture has ${Math.round(pixels / 1e6)} million pixels: make it smaller first.`, 413);
-  const bitmap = await createImageBitmap(blob, { imageOrientation: "from-image" }).catch(() => null);
+  const bitmap = await toBitmap(blob).catch(() => null);
   if (!bitmap) return sorry(UNREADABLE, 415);
   const { width, height } = bitmap;
   const thumb = await smallPicture(bitmap);
@@ -79,13 +85,14 @@ async function openHere(blob, name) {
   return answered({ id: await idOf(blob), title: name, thumb, width, height });
 }
 
-// How many pixels the header claims, read before decoding: a small file may claim more than memory holds. 0: none.
-async function pixelsClaimed(blob) {
+// [width, height] as the header claims, read before decoding: a small file may claim more than memory holds. null:
+// none.
+async function sizeClaimed(blob) {
   const image = new Image();
   const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg")); // told by its bytes
   const size = new Promise((found) => {
-    image.onload = () => found(image.naturalWidth * image.naturalHeight);
-    image.onerror = () => found(0);
+    image.onload = () => found(image.naturalWidth ? [image.naturalWidth, image.naturalHeight] : null);
+    image.onerror = () => found(null);
   });
   image.src = src;
   return size.finally(() => URL.revokeObjectURL(src));
@@ -107,43 +114,6 @@ async function smallPicture(bitmap) {
   context.drawImage(bitmap, left, top, side, side, 0, 0, SMALL_SIDE, SMALL_SIDE);
   const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: "image/jpeg", quality: 0.8 })).arrayBuffer());
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
-}
-
-// What can be taken away from a page without a server: the picture, a loop, a link. Figures are made by the app.
-
-const FACTOR = 4; // times its size on the page
-
-export function fillTakeAway(box, { done, share }) {
-  const line = (words, act) => {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "wide", textContent: words });
-    button.addEventListener("click", act);
-    return button;
-  };
-  const note = document.createElement("p");
-  note.className = "note";
-  const { command, where } = pageSays().app;
-  const made = "Figures for print, as SVG and PDF, numbers and living files are made by the app";
-  note.textContent = `${made}: ${command} ${where}.`;
-  const link = line("Copy the link to this view", async () => {
-    const copied = await navigator.clipboard.writeText(linkTo(viewNow())).then(
-      () => true,
-      () => false,
-    );
-    link.textContent = copied ? "Copied" : "This browser does not let a page copy: take the address above";
-  });
-  box.append(line("Save the picture as PNG", () => saveAsPng().then(done)));
-  if (share) box.append(line("A loop of three seconds, or a still picture", share));
-  box.append(link, note);
-}
-
-async function saveAsPng() {
-  const blob = await new Promise((kept) => visit.picture(FACTOR).toBlob(kept, "image/png"));
-  const link = document.createElement("a");
-  const { sample, model } = choice.now;
-  Object.assign(link, { href: URL.createObjectURL(blob), download: `attention-${sample ?? "mine"}-${model}.png` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
 // Where the operator wants it, a person's own photographs are computed by their own browser, and do not travel. What
@@ -276,8 +246,7 @@ export function createKeptWeights(files, addressOf) {
     tell(bytes);
     if (bytes < total) {
       const how = { signal, headers: bytes ? { Range: `bytes=${bytes}-` } : {}, cache: "no-store" };
-      const response = await fetch(addressOf(file), how);
-      if (!response.ok) throw Object.assign(new Error(`${response.status}`), { says: "It did not arrive: try again." });
+      const response = await fetchFile(addressOf(file), how);
       if (response.status !== 206) bytes = pieces.length = 0; // this host gives whole files only
       for await (const piece of inPieces(response.body)) {
         await keep(file, pieces.length, piece);
@@ -379,34 +348,13 @@ export const canCompute = () =>
     globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
   );
 
-// It comes when there is something to compute; one that is lost is begun anew.
-function lateWorker(address) {
-  const listeners = [];
-  let worker = null;
-  return {
-    addEventListener: (_, listener) => listeners.push(listener),
-    postMessage(message, moved) {
-      if (!worker) {
-        worker = new Worker(address, { type: "module" });
-        for (const listener of listeners) worker.addEventListener("message", listener);
-        worker.addEventListener("error", () => {
-          worker.terminate();
-          worker = null;
-          for (const listener of listeners) listener({ data: { lost: true } });
-        });
-      }
-      worker.postMessage(message, moved);
-    },
-  };
-}
-
 // told: {worker, opener: of models, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}}}, names of
 // files; `addressOf(name)` says where one lies; `pictureOf`: see workersource.js.
 export function computeHere({ worker, opener, kernels, cards, weights }, addressOf, pictureOf) {
   const kept = createKeptWeights(weights, addressOf);
   const computing = createWorkerSource({
-    worker: lateWorker(addressOf(worker)),
-    compiled: async () => WebAssembly.compile(await (await fetch(addressOf(kernels))).arrayBuffer()),
+    worker: lateWorker(() => new Worker(addressOf(worker), { type: "module" })),
+    compiled: async () => WebAssembly.compile(await (await fetchFile(addressOf(kernels))).arrayBuffer()),
     models: cards,
     weightsOf: (name) => kept.read(name),
     pictureOf,
@@ -429,7 +377,7 @@ export async function ownPicture(id) {
 // As it was when the picture was opened here; one that a server has opened is decoded once more.
 async function sizeOf({ blob, width, height }) {
   if (width) return { width, height };
-  const bitmap = await createImageBitmap(blob, { imageOrientation: "from-image" });
+  const bitmap = await toBitmap(blob);
   const size = { width: bitmap.width, height: bitmap.height };
   bitmap.close();
   return size;

@@ -8,18 +8,19 @@ import { createStory } from "../story/story.js";
 import { linkTo, openFace, ready, setView, shownTrace, viewNow, visit, writeAddress } from "./address.js";
 import { adviceFor, besideFor, catalogue, choice, sampleNamed, tracesOf, usual, viewFor } from "./choice.js";
 import { isWithin, pageSays, SKIP } from "./early.js";
-import { addressOf, passes, SERVER_AGAIN } from "./http.js";
+import { addressOf, fetchFile, passes, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
 import { greetOnce, keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
+import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
 
 const HEIGHT = -53; // pixels: the window's height minus what stands above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 
 // Of a page that is shared: it runs where nobody can be asked for it.
-const sharedScript = () => fetch(addressOf(pageSays().shared)).then((response) => response.text());
+const sharedScript = () => fetchFile(addressOf(pageSays().shared)).then((response) => response.text());
 
 const speaks = () => openFace().language;
 
@@ -29,18 +30,19 @@ function addressForOthers() {
   return alone || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
 }
 
-export function mountStage({ parentElement }) {
+// `below`: pixels that something beneath it takes.
+export function mountStage({ parentElement, below = 0 }) {
   const kept = parentElement.__stage;
   if (kept)
     kept.lens.refresh(); // another theme, or another place
-  else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement);
+  else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement, below);
   return () => {
     parentElement.__stage?.end();
     delete parentElement.__stage;
   };
 }
 
-function beginStage(root) {
+function beginStage(root, below) {
   const advice = document.createElement("p");
   advice.className = "advice";
   advice.hidden = true;
@@ -64,7 +66,7 @@ function beginStage(root) {
   const left = new AbortController();
   kept.lens = createLens(place, {
     source,
-    ui: { height: HEIGHT },
+    ui: { height: HEIGHT - below, below },
     onView: (view) => {
       setView(view);
       writeAddress();
@@ -97,6 +99,7 @@ function beginStage(root) {
   });
   visit.share = () => kept.lens.share();
   visit.picture = (factor) => kept.lens.picture(factor);
+  visit.lens = kept.lens;
   const live = createLive({
     lens: kept.lens,
     place: root,
@@ -119,7 +122,7 @@ function beginStage(root) {
     left.abort();
     kept.stop.abort();
     clearTimeout(kept.timer);
-    visit.share = visit.picture = visit.live = null;
+    visit.share = visit.picture = visit.lens = visit.live = null;
     kept.lens.destroy();
   };
   return kept;
@@ -166,7 +169,7 @@ async function showComing(kept) {
   const file = ownPictures.last;
   if (!file || kept.coming === file) return;
   kept.coming = file;
-  const bitmap = await createImageBitmap(file, { imageOrientation: "from-image" }).catch(() => null);
+  const bitmap = await toBitmap(file).catch(() => null);
   if (bitmap && kept.coming === file) kept.lens.expect(bitmap);
 }
 
@@ -250,7 +253,7 @@ const told = (view) => JSON.stringify({ ...view, query: view.locked ? view.query
 // What can't be compared is left out.
 function without(error, signal) {
   if (signal.aborted || passes(error)) throw error;
-  notify(error.says ?? String(error));
+  notify(wordsOfTrouble(error));
   choice.set({ beside: null });
   return null;
 }
@@ -266,7 +269,7 @@ function notShown(kept, now, error, view) {
   if (error.status === 410) return outdated();
   const usually = { ...now, ...usual(now), beside: null, chose: false };
   const fallback = kept.good ?? (now.model === usually.model ? null : usually);
-  notify(error.says ?? String(error), remedyFor(error));
+  notify(wordsOfTrouble(error), remedyFor(error));
   const how = { instead: true };
   if (fallback) choice.restore(fallback, how);
   else if (now.mine || now.sample !== catalogue.samples[0].name)

@@ -19,7 +19,8 @@
 import { oneStop, say, sayMath, show } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
-import { fillOpenPicture, picturesAmong, smallEnough, takeDroppedAndPasted } from "./openpicture.js";
+import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
+import { smallEnough } from "./readable.js";
 import { createStrip } from "./strip.js";
 import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOfBeside } from "./toolbarparts.js";
 

@@ -10,7 +10,7 @@ import { catalogue, choice, firstSample, tracesOf } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { pageSays } from "./early.js";
 import { fillExport } from "./export.js";
-import { addressOf, ask, nameRun, ownKey, passes, SERVER_AGAIN } from "./http.js";
+import { addressOf, ask, nameRun, ownKey, passes, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
@@ -175,7 +175,7 @@ async function heed(kept, answer) {
   choice.set({ sample: firstSample().name, beside: null });
 }
 
-const sayRefusal = (error) => void notify(error.says ?? String(error));
+const sayRefusal = (error) => void notify(wordsOfTrouble(error));
 
 // ------------------------------------------------------------------------------------------------------------ the tour
 

@@ -16,7 +16,7 @@ import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
 import { MOST_SCALE, tokenOf, upperLayer } from "../core/view.js";
 import { gridFor } from "../engine/images.js";
-import { readable, toBitmap } from "./openpicture.js";
+import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
 const KEPT_PASSES = 3;
@@ -41,7 +41,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   let kernels = null;
 
   worker.addEventListener("message", ({ data }) => {
-    if (data.lost) return loseAll();
+    if (data.lost) return loseAll(data.says);
     if (data.error && data.id === null) networks.delete(data.model);
     const question = asked.get(data.id);
     if (!question) return;
@@ -52,11 +52,10 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   });
 
   // The worker is gone, with all that it had.
-  function loseAll() {
+  function loseAll(says = "What computes here has stopped: try it again.") {
     networks.clear();
     kernels = null;
-    for (const { failed } of asked.values())
-      failed(new Unanswered("What computes here has stopped: try it again.", 500));
+    for (const { failed } of asked.values()) failed(new Unanswered(says, 500));
     asked.clear();
   }
 
@@ -264,7 +263,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const side = Math.min(1, SHOWN_SIDE / Math.max(width, height));
       const [resizeWidth, resizeHeight] = [width, height].map((pixels) => Math.max(1, Math.round(pixels * side)));
       const smaller = side < 1 ? { resizeWidth, resizeHeight, resizeQuality: "high" } : {};
-      return createImageBitmap(await readable(await file()), { imageOrientation: "from-image", ...smaller });
+      return toBitmap(await file(), smaller);
     },
     features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
     flows: (trace, { signal } = {}) => rolledOut(trace, null, signal),
@@ -295,6 +294,39 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     },
   };
   return source;
+}
+
+// A worker that comes when there is something to compute; one that is lost is begun anew. `never`: what is said where
+// it was lost before it said a word.
+export function lateWorker(begin, never) {
+  const listeners = [];
+  let worker = null;
+  const lose = (says) => {
+    worker?.terminate();
+    worker = null;
+    for (const listener of listeners) listener({ data: { lost: true, says } });
+  };
+  function started() {
+    const starting = begin();
+    let says = never;
+    starting.addEventListener("message", () => {
+      says = undefined;
+    });
+    for (const listener of listeners) starting.addEventListener("message", listener);
+    starting.addEventListener("error", () => lose(says));
+    return starting;
+  }
+  return {
+    addEventListener: (_, listener) => listeners.push(listener),
+    postMessage(message, moved) {
+      try {
+        worker ??= started();
+      } catch {
+        return setTimeout(() => lose(never)); // a page's policy forbids it
+      }
+      worker.postMessage(message, moved);
+    },
+  };
 }
 
 // The page decodes it: a worker frees the memory of decoded pictures late.

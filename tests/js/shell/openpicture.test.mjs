@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fillOpenPicture, picturesAmong, smallEnough } from "../../../playground/microscope/shell/openpicture.js";
+import { fillOpenPicture, picturesAmong } from "../../../playground/microscope/shell/openpicture.js";
+import { smallEnough } from "../../../playground/microscope/shell/readable.js";
 import { createToolbar } from "../../../playground/microscope/shell/toolbar.js";
 import { aFile, aHost, aPlace, filesCome, page, until } from "./page.mjs";
 

@@ -1,0 +1,194 @@
+// A person's file as the pixels that Python reads from it (playground/pictures/images.py): what shines through lies on
+// white, and of sixteen bits the upper eight count. Browsers round both in ways of their own, by up to a level.
+
+import { crc32 } from "../core/container.js";
+
+// A PNG of sixteen bits a channel as one of eight, without decoding it: its filters work on each byte beside the same
+// byte of a neighbour, so the upper bytes of all numbers are a PNG too.
+
+const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // what is kept, but for the pixels
+const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // of a pixel, by its kind
+const SIGNATURE = "\x89PNG\r\n\x1a\n";
+const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // where it lies, and its bytes
+
+// Of its first bytes; null: it is no PNG. `keyed`: what in it is transparent is listed apart from the pixels.
+export function headerOf(head) {
+  const text = new TextDecoder("latin1").decode(head);
+  if (text.slice(1, 4) !== "PNG") return null;
+  const [depth, pixels, interlaced] = [IHDR.depth, IHDR.pixels, IHDR.interlaced].map((place) => head[IHDR.at + place]);
+  return { depth, pixels, interlaced: interlaced > 0, keyed: text.includes("tRNS") };
+}
+
+// The file itself where it is damaged.
+export async function inEightBits(file) {
+  try {
+    return await withUpperBytes(new Uint8Array(await file.arrayBuffer()));
+  } catch {
+    return file;
+  }
+}
+
+async function withUpperBytes(bytes) {
+  const chunks = [...chunksOf(bytes)];
+  const header = chunks[0].data.slice();
+  const [width, height] = [numberAt(header, 0), numberAt(header, 4)];
+  const rowBytes = 1 + 2 * NUMBERS[header[IHDR.pixels]] * width;
+  header[IHDR.depth] = 8;
+  const packed = new Blob(chunks.filter(({ name }) => name === "IDAT").map(({ data }) => data));
+  const pixels = packed
+    .stream()
+    .pipeThrough(new DecompressionStream("deflate"))
+    .pipeThrough(upperBytes(rowBytes, height))
+    .pipeThrough(new CompressionStream("deflate"));
+  const kept = chunks.filter(({ name }) => COLOURS.includes(name)).map(({ name, data }) => chunk(name, data));
+  kept[0] = chunk("IHDR", header);
+  const packedAgain = new Uint8Array(await new Response(pixels).arrayBuffer());
+  const parts = [latin1(SIGNATURE), ...kept, chunk("IDAT", packedAgain), chunk("IEND", new Uint8Array(0))];
+  return new Blob(parts, { type: "image/png" });
+}
+
+function* chunksOf(bytes) {
+  for (let at = SIGNATURE.length; at < bytes.length; ) {
+    const length = numberAt(bytes, at);
+    const name = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
+    yield { name, data: bytes.subarray(at + 8, at + 8 + length) };
+    at += 12 + length;
+  }
+}
+
+// Of each row the byte that names its filter, and the first of two of each number.
+function upperBytes(rowBytes, rows) {
+  let [place, left] = [0, rows * rowBytes];
+  const transform = (bytes, stream) => {
+    left -= bytes.length;
+    if (left < 0) throw new RangeError("There are more pixels than the header says.");
+    const upper = new Uint8Array(bytes.length);
+    let count = 0;
+    for (const byte of bytes) {
+      if (place === 0 || place % 2 === 1) upper[count++] = byte;
+      place = (place + 1) % rowBytes;
+    }
+    stream.enqueue(upper.subarray(0, count));
+  };
+  return new TransformStream({ transform });
+}
+
+function chunk(name, data) {
+  const bytes = new Uint8Array(12 + data.length);
+  const view = new DataView(bytes.buffer);
+  bytes.set(latin1(name), 4);
+  bytes.set(data, 8);
+  view.setUint32(0, data.length);
+  view.setUint32(8 + data.length, crc32(bytes.subarray(4, 8 + data.length)));
+  return bytes;
+}
+
+const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
+
+const UPRIGHT = { imageOrientation: "from-image" };
+const HEAD = 2 ** 16; // bytes, in which a PNG says what in it is transparent
+const OPACITY_TOO = 4; // a bit of a PNG's kind of pixels
+
+// A bitmap of it, turned upright, whose colours are the file's: multiplied by their opacity, eight bits would be too
+// few for a colour profile. A frame of a camera is a bitmap already.
+const decodedAnew = async (file, how) =>
+  createImageBitmap(await readable(file), { ...UPRIGHT, premultiplyAlpha: "none", ...how });
+
+// A large photograph is a JPEG; to decode it takes long, and several parts of the page want it at almost the same
+// time: all of them get copies of one bitmap, which lasts until nobody has asked for a while, or another file comes.
+const JPEG_BEGINS = 0xff;
+const DECODED_STAYS = 2000; // ms
+let lastDecoded = { file: null, coming: null, timer: 0 };
+
+function dropDecoded() {
+  lastDecoded.coming?.then((bitmap) => bitmap.close()).catch(() => {});
+  clearTimeout(lastDecoded.timer);
+  lastDecoded = { file: null, coming: null, timer: 0 };
+}
+
+const isJpeg = async (file) => new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === JPEG_BEGINS;
+
+// `how`: resizeWidth and the like.
+export async function toBitmap(file, how = {}) {
+  if (!(file instanceof Blob) || !(await isJpeg(file))) return decodedAnew(file, how);
+  if (lastDecoded.file !== file) {
+    dropDecoded();
+    lastDecoded = { file, coming: decodedAnew(file), timer: 0 };
+    lastDecoded.coming.catch(dropDecoded);
+  }
+  const mine = lastDecoded;
+  clearTimeout(mine.timer);
+  const bitmap = await mine.coming;
+  const copy = createImageBitmap(bitmap, how);
+  clearTimeout(mine.timer);
+  mine.timer = setTimeout(() => mine === lastDecoded && dropDecoded(), DECODED_STAYS);
+  return copy;
+}
+
+// What createImageBitmap makes these pixels of: the file itself where it can.
+export async function readable(file) {
+  if (!(file instanceof Blob)) return file;
+  const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
+  const png = headerOf(head);
+  const whole = png?.depth === 16 && !png.keyed && !png.interlaced ? await inEightBits(file) : file;
+  const isOpaque = png ? !png.keyed && !(png.pixels & OPACITY_TOO) : head[0] === JPEG_BEGINS;
+  return isOpaque ? whole : ((await onWhite(whole)) ?? whole);
+}
+
+// null: nothing shines through; or no frame gives its colours as they lie in the file, and a canvas has to do.
+async function onWhite(file) {
+  const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
+  let frame;
+  try {
+    frame = new VideoFrame(bitmap, { timestamp: 0 });
+    const { format, rotation, flip, colorSpace } = frame;
+    const { primaries, transfer } = colorSpace;
+    if (!format.endsWith("A") || rotation || flip || primaries !== "bt709" || transfer !== "iec61966-2-1") return null;
+    const { width, height } = bitmap;
+    const pixels = new Uint8ClampedArray(4 * width * height);
+    await frame.copyTo(pixels, { layout: [{ offset: 0, stride: 4 * width }] });
+    const [red, blue] = format === "BGRA" ? [2, 0] : [0, 2];
+    for (let i = 0; i < pixels.length; i += 4) {
+      const opacity = pixels[i + 3] / 255;
+      const [r, g, b] = [pixels[i + red], pixels[i + 1], pixels[i + blue]];
+      pixels[i] = 255 + (r - 255) * opacity;
+      pixels[i + 1] = 255 + (g - 255) * opacity;
+      pixels[i + 2] = 255 + (b - 255) * opacity;
+      pixels[i + 3] = 255;
+    }
+    return await createImageBitmap(new ImageData(pixels, width, height));
+  } catch {
+    return null;
+  } finally {
+    frame?.close();
+    bitmap.close();
+  }
+}
+
+// A large photograph is made smaller before it is sent: that takes less time than to send it.
+
+const SENT_AS_IT_IS = 8e6; // bytes
+const MOST_SENT = 32e6; //    as large as an upload may be
+const LONGEST_SIDE = 2048; // pixels
+
+// A file under the same name. What the browser can't open goes as it is, and the server says what is wrong with it.
+export async function smallEnough(file) {
+  if (file.size <= SENT_AS_IT_IS) return file;
+  const smaller = await shrunk(file).catch(() => file);
+  if (smaller.size <= MOST_SENT) return smaller;
+  const says = `The file has ${Math.round(file.size / 1e6)} MB. At most ${MOST_SENT / 1e6} MB can be opened.`;
+  throw Object.assign(new Error(says), { says });
+}
+
+async function shrunk(file) {
+  const bitmap = await createImageBitmap(file);
+  const factor = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
+  const canvas = new OffscreenCanvas(Math.round(bitmap.width * factor), Math.round(bitmap.height * factor));
+  const context = canvas.getContext("2d", { alpha: false });
+  Object.assign(context, { fillStyle: "white", imageSmoothingQuality: "high" });
+  context.fillRect(0, 0, canvas.width, canvas.height); // a JPEG has no gaps
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  const blob = await canvas.convertToBlob({ type: "image/jpeg", quality: 0.92 });
+  return new File([blob], file.name, { type: blob.type });
+}
