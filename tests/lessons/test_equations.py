@@ -55,7 +55,7 @@ def test_the_losses_of_heads_add_up():
 def test_plan_and_handout_share_the_work_out_alike():
     from playground.figures import teaching as printed
 
-    assert teaching.SHARED_OUT in teaching._HANDS.do
+    assert teaching.SHARED_OUT in teaching.SCENES["hands"].do
     back = printed.handout(next(iter(printed.PAPERS)), key=False)[1].figure
     said = " ".join(text.get_text() for text in [*back.texts, *(text for axes in back.axes for text in axes.texts)])
     assert teaching.SHARED_OUT in " ".join(said.lower().split())

@@ -69,7 +69,7 @@ EMBED_README = """# attention-lens
 The microscope of the Attention Playground as an element, `<attention-lens model="…" picture="…" view="…">`, and its
 numbers: `const lens = await load(model); const seen = await lens.run(image); seen.row(layer, head, [row, column])`.
 One module without dependencies. Networks run in the reader's browser; nothing is sent. Weights are not in it:
-`attention-playground site OUT` writes them to `OUT/weights`.
+`python -m playground site OUT` writes them to `OUT/weights`.
 """
 ABOUT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>About the Attention Playground</title>
