@@ -159,7 +159,7 @@ WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each add
     "GET /api/moments": (),
     "GET /api/moments/{edition}/{number}.jpg": (),
     "GET /api/trace": LOOK,
-    "GET /api/trace/{digest}/layers": (*LOOK, "layers", "heads", "finer"),
+    "GET /api/trace/{digest}/layers": (*LOOK, "layers", "heads", "finer", "rounded"),
     "GET /api/trace/{digest}/features": (*LOOK, "layer"),
     "GET /api/trace/{digest}/flows": (*LOOK, "query"),
     "GET /api/trace/{digest}/relevance": (*LOOK, "query", "label"),

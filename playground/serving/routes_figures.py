@@ -25,7 +25,7 @@ from playground.figures.drawing.spec import PACKS, PURPOSES, Spec
 from playground.figures.layouts import LAYOUTS
 from playground.models.names import plain_name
 from playground.samples import named
-from playground.serving import chosen, figure_files, figure_words, people
+from playground.serving import chosen, figure_files, figure_words, people, traces
 from playground.serving.answering import Refused, answer, changes
 from playground.serving.figure_words import HELD, REST, SWEEPS, Shown, description
 from playground.serving.people import Person
@@ -225,6 +225,8 @@ def _layouts(here: Shown, view: Mapping[str, str], kind: str) -> list[str]:
             shape.check(spec)
         except PlaygroundError as error:
             trouble = error
+            continue
+        if shape.patch_by_patch and (spec.way.coloured or len({traces.grid(*pair) for pair in here.pairs}) > 1):
             continue
         if kind != "webp" or _sweeps(spec):
             found.append(layout)

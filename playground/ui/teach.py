@@ -13,7 +13,7 @@ import streamlit as st
 
 from playground import samples
 from playground.figures import teaching as printed
-from playground.figures.bundle import bundle, stylesheet
+from playground.figures.bundle import drawing, stylesheet
 from playground.lessons import teaching
 from playground.lessons.lesson import Setting, Written
 from playground.lessons.registry import LESSONS
@@ -188,7 +188,7 @@ def of_a_lesson(here: Here, scene: teaching.Scene, files: dict[str, str]) -> dic
 def mounted() -> dict[str, printed.Mounted]:
     """All that draws a part of a lesson."""
     return {
-        name: printed.Mounted(bundle(one.file, one.mounts), stylesheet(one.styles), one.box, one.look)
+        name: printed.Mounted(drawing(one.file, one.mounts), stylesheet(one.styles), one.box, one.look)
         for name, one in SCRIPTS.items()
     }
 

@@ -133,7 +133,7 @@ def test_a_route_reads_its_words_and_no_others(route, read):
             filled = path.replace("{digest}", digest)
             for name, part in parts.items():
                 filled = filled.replace(f"{{{name}}}", part)
-            more = {word: "0" for word in WORDS[route] if word in ("layers", "heads", "layer")}
+            more = {word: "0" for word in WORDS[route] if word in ("layers", "heads", "layer", "head")}
             if path.endswith(("occluded", "patched")):
                 more |= {"query": "3,3", "there": "3,3", "with": "sample:portrait"}
             http.request(method, filled, params={**look, **more}, headers=ANNA)

@@ -213,4 +213,5 @@ CHANGE = Layout(
     expose=expose_change,
     uses=("other_image", "other_model", "colours"),
     beside=lambda spec: "other",
+    patch_by_patch=True,
 )

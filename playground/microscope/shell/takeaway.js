@@ -1,6 +1,7 @@
 // What can be taken away from a page without a server, of what is on view: a picture, a figure, its numbers, a page
 // that stays alive, a link. Each file says where it comes from, and how the app makes it again; a PDF is the app's.
 import { numbersFile } from "../core/container.js";
+import { FIRST_WAY } from "../core/ways.js";
 import { handOver } from "../lens/saving.js";
 import { linkTo, viewNow, visit } from "./address.js";
 import { choice } from "./choice.js";
@@ -117,7 +118,7 @@ function commandOf(map, output) {
   const { scale } = viewNow();
   const flags = { model, layer, head, patch };
   if (detail > 1 && map) flags.size = visit.lens.numbers().input.join("x");
-  if (what && what !== "weight") flags.what = what;
+  if (what && what !== FIRST_WAY) flags.what = what;
   if (direction === "column") flags.direction = direction;
   if (scale && scale !== "on") flags.scale = scale;
   const said = Object.entries(flags).filter(([, value]) => value !== undefined);
