@@ -358,7 +358,9 @@ export function checkedConfig(given) {
   const { head: _head, ...config } = { ...DEFAULTS, ...given };
   for (const [name, none] of Object.entries(APP_ALONE)) {
     if (name in config && shown(config[name]) !== shown(none))
-      throw new WrongFile(`it has ${name}: ${shown(config[name])}, and nothing computes that in a browser; the app does`);
+      throw new WrongFile(
+        `it has ${name}: ${shown(config[name])}, and nothing computes that in a browser; the app does`,
+      );
     delete config[name];
   }
   for (const [name, [least, most]] of Object.entries(COUNTS)) {
