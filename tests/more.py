@@ -44,6 +44,7 @@ SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that
     "many": ["--count", "8"],
     "microscope": ["--few"],
     "moments": ["--model", "bundled"],
+    "opened": ["AugReg"],
     "readability": [],
     "relevances": ["meadow", "--model", "bundled"],
     "screenshots": ["--folder", "{}", "compare"],

@@ -4,11 +4,12 @@ same architecture, and every array of the engine's weights the same to the bit."
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from conftest import scramble
+from conftest import SMALL, scramble
 from engine_under_node import Opened, opened
 from models.test_others_files import SMALL as SMALL_META
 from models.test_others_files import meta_layout
@@ -24,6 +25,7 @@ from playground.errors import PlaygroundError
 from playground.models import engine_file, model_file, timm_models, timm_table
 from playground.pack import unpack
 from playground.samples import named
+from playground.vit import VisionTransformer
 
 PICKLED = (
     "is a file that torch has pickled, not safetensors. On your own machine playground.load and the command line read "
@@ -138,6 +140,15 @@ def test_numbers_of_other_sizes_are_read(tmp_path, small, dtype):
     model_file.save(small, file, dtype)
     (found,) = opened([{"files": [file]}], tmp_path)
     assert_same(found, playground.load(str(file), device="cpu"))
+
+
+def test_what_no_page_computes_is_refused_by_its_name(tmp_path):
+    file = tmp_path / "mine.safetensors"
+    model_file.save(VisionTransformer(replace(SMALL, mlp_norm=True)), file, torch.float32)
+    (found,) = opened([{"files": [file]}], tmp_path)
+    assert found.error == (
+        "mine.safetensors can't be loaded: it has mlp_norm: true, and nothing computes that in a browser; the app does."
+    )
 
 
 def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):

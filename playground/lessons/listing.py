@@ -141,8 +141,8 @@ PARTS = {
         (
             ("return self.fc2(self.hidden(x))", "MLP(z) = h W_2 + b_2"),
             ("x = self.fc1(x)", "z W_1 + b_1"),
-            ("self.act(gate) * x", "gated: h = SiLU(z W_g) ⊙ z W_1"),
-            ("self.act(x)", "h = GELU(z W_1 + b_1)"),
+            ("return self.norm(self.act(gate) * x)", "gated: h = SiLU(z W_g) ⊙ z W_1"),
+            ("return self.norm(self.act(x))", "h = GELU(z W_1 + b_1)"),
         ),
     ),
     "layer": Part(

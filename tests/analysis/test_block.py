@@ -13,7 +13,7 @@ from conftest import SMALL, scramble
 import playground
 from playground import samples
 from playground.analysis import block
-from playground.lessons import block_answer
+from playground.lessons import block_answer, block_read
 from playground.scenes.generate import LABELS, presence
 from playground.vit import Config, VisionTransformer
 
@@ -225,8 +225,8 @@ def test_the_question_on_the_loss_speaks_of_the_model_s_own(multi):
     ],
 )
 def test_the_sentence_on_one_half_is_true(said, sentence):
-    assert block_answer.above_half(said).strip() == sentence
+    assert block_read.above_half(said).strip() == sentence
 
 
 def test_a_probability_just_above_one_half_is_not_printed_as_one_half():
-    assert [block_answer.per_cent(p) for p in (0.2, 12.4, 50.4, 99.7)] == ["0.2", "12", "50.4", "99.7"]
+    assert [block_read.per_cent(p) for p in (0.2, 12.4, 50.4, 99.7)] == ["0.2", "12", "50.4", "99.7"]

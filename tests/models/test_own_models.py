@@ -194,8 +194,7 @@ def test_a_model_on_an_apple_gpu_stays_there(picture):
     ("model", "sentence"),
     [
         (lambda: torch.nn.Linear(2, 2), "given was Linear"),
-        (lambda: timm.create_model("resnet18"), "given was ResNet"),
-        (lambda: timm.create_model("vit_relpos_small_patch16_224"), "relative-position bias"),
+        (lambda: timm.create_model("resnet18"), "it is a ResNet, not a plain Vision Transformer"),
         (lambda: timm.create_model(NAME, act_layer="elu", depth=1), "activation"),
         (lambda: timm.create_model(NAME, global_pool="avgmax", class_token=False, depth=1), "pools its tokens by"),
         (lambda: __import__("transformers").BertModel(__import__("transformers").BertConfig(

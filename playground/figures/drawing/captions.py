@@ -394,7 +394,7 @@ def made_with(seen: Trace, spec: Spec, where: str) -> str:
 
 def altered(spec: Spec, shown: list[Shown]) -> list[str]:
     """A scale that the network was not trained with, and an edge that is cut, are counterfactuals, and said to be."""
-    return _cut(shown[0].seen) + _scaled(spec, shown) + naming.trusted(spec, shown)
+    return _cut(shown[0].seen) + _scaled(spec, shown) + naming.trusted((one.spec, one.seen) for one in shown)
 
 
 def assumed(traces: Iterable[Trace]) -> list[str]:

@@ -17,10 +17,9 @@ from playground.models.names import OWN, plain_name
 from playground.samples import named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from playground.analysis.faithfulness import Foretold
-    from playground.figures.drawing.one_map import Shown
     from playground.tracing import Trace
     from playground.vit import VisionTransformer
 
@@ -147,9 +146,9 @@ def hash_of_image(image: Image.Image) -> str:
 TRUST = "rank correlation with blanking"
 
 
-def trusted(spec: Spec, shown: Sequence[Shown]) -> list[str]:
+def trusted(shown: Iterable[tuple[Spec, Trace]]) -> list[str]:
     """One of each model and each picture on which it was measured."""
-    return list(dict.fromkeys(_sentence(one.spec, one.seen) for one in shown if one.spec.way.attributes))
+    return list(dict.fromkeys(_sentence(spec, seen) for spec, seen in shown if spec.way.attributes))
 
 
 def trust_facts(spec: Spec, seen: Trace) -> dict[str, str]:

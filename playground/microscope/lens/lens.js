@@ -3,9 +3,8 @@
 //
 //   const lens = createLens(parent, {
 //     source:   {                             // whoever has the numbers: a server, the file itself, a worker
-//       // the questions that it answers
 //       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "patched", "whole",
-//         "cuts", "names", "ran"],
+//         "cuts", "names", "ran"],            // the questions that it answers
 //       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of one that shows much) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
 //       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)

@@ -348,13 +348,21 @@ const MOST_SIDE = 4096;
 const LONGEST_LABEL = 200;
 const PAPER = { cls_token: true, dist_token: false, registers: 0, pre_norm: false, qk_norm: false, qkv_bias: true };
 const DEFAULTS = { ...USUAL, ...PAPER, layer_scale: false, gated_mlp: false, pre_logits: false };
+const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false }; // as where a model has none of it
 
 // Gives the config; an Error says what can't be.
 export function checkedConfig(given) {
   if (given === null || typeof given !== "object") throw new Error("it is no list of names and values");
-  const unknown = Object.keys(given).find((name) => !(name in COUNTS || name in DEFAULTS));
+  const unknown = Object.keys(given).find((name) => !(name in COUNTS || name in DEFAULTS || name in APP_ALONE));
   if (unknown) throw new Error(`there is no '${unknown.slice(0, 60)}'`);
   const { head: _head, ...config } = { ...DEFAULTS, ...given };
+  for (const [name, none] of Object.entries(APP_ALONE)) {
+    if (name in config && shown(config[name]) !== shown(none))
+      throw new WrongFile(
+        `it has ${name}: ${shown(config[name])}, and nothing computes that in a browser; the app does`,
+      );
+    delete config[name];
+  }
   for (const [name, [least, most]] of Object.entries(COUNTS)) {
     const value = config[name];
     if (!Number.isInteger(value) || value < least || value > most)
