@@ -14,7 +14,7 @@ from PIL import Image
 from browser.without_server import plain_server, together
 from playground.figures.bundle import MICROSCOPE, bundle
 
-MODULES = ("engine/images.js", "engine/tensors.js", "shell/openpicture.js")
+MODULES = ("engine/images.js", "engine/tensors.js", "shell/readable.js")
 EXPORTS = "\nexport { createTensors, displayed, smallEnough, toBitmap };\n"
 READ = """async (name) => (await fetch(name, { cache: "no-store" })).blob()"""
 TEXT = """(bytes) => {

@@ -213,7 +213,7 @@ def test_what_is_wrong_is_a_sentence_an_event_and_a_rejection_and_the_page_goes_
         attributes = right | {name: value.format(host=host, closed=closed) for name, value in change.items()}
         page = open_page("", head=NO_WORKER if wrong == "no worker" else "")
         crashes: list = []
-        page.on("pageerror", crashes.append)
+        page.on("pageerror", lambda crash: crashes.append(crash))
         script = """async (attributes) => {
           await customElements.whenDefined("attention-lens");
           const element = document.createElement("attention-lens");

