@@ -58,7 +58,7 @@ def bundle(entry: str) -> str:
         if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
         parts.append(f"// ---- {name}\n{body.strip()}\n")
-    return "\n".join(parts)
+    return "\n".join(parts).replace("</script", r"<\/script")  # the same text to JavaScript, and no end of its element
 
 
 def _joined(script: str) -> str:

@@ -139,7 +139,8 @@ export function askNearer(nearer) {
   for (const [name, question] of Object.entries({ ...server, ...nearer }))
     if (typeof question === "function") source[name] = (what, ...more) => whoHas(what)[name](what, ...more);
   source.forget = server.forget;
-  Object.assign(source, { keeps: nearer.keeps, keepsPictures: nearer.keepsPictures });
+  const { keeps, keepsPictures, rounds = server.rounds } = nearer;
+  Object.assign(source, { keeps, keepsPictures, rounds });
 }
 
 // The source of a page without a server: of samples the layers lie in files, made ahead; everything else is computed in
@@ -178,6 +179,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
   return {
     ...computing,
     has: () => true,
+    rounds: false, // a file has the numbers as they are
     async open(words, how) {
       const prepared = preparedOf(words);
       if (!prepared) await needs(words.model);
