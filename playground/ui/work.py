@@ -9,7 +9,7 @@ from playground.serving.here import Here
 from playground.serving.works import Work
 
 LOOK_EVERY = 0.7  # seconds
-DROPPED = "Your result was dropped: others have run it since, and together they took too much memory. Run it again."
+DROPPED = "Your result was dropped: the newer results of other people needed the memory. Run it again."
 state = st.session_state
 
 

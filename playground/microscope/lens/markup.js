@@ -69,7 +69,7 @@ export const MARKUP = `
       <canvas data-ref="colourBar" aria-hidden="true"></canvas>
       <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"
             data-explains="Exposure: from which value on a patch is drawn at full brightness. Each row has its own.
-            Held, it stays, and rows compare (key h).">hold exposure</button>
+            Hold it, and rows can be compared (key h).">hold exposure</button>
         <span class="outlined" data-ref="outlined"></span><br>
         <span data-ref="note"></span> <span class="assumed" data-ref="assumed" hidden></span></p>
     </div>
