@@ -57,7 +57,7 @@ def trace(
             raise PlaygroundError("pixel_values= is all that the model gets: leave the picture, size=, transform= out.")
         pixels = given_input(pixel_values)
         if len(pixels) > 1:
-            raise PlaygroundError(f"These pixel_values are {len(pixels)} pictures: trace_batch takes several.")
+            raise PlaygroundError(f"pixel_values holds {len(pixels)} pictures: trace_batch takes several.")
         return Trace(**vars(tracing.trace_input(vit, pixels, **how)))
     if image is None:
         raise PlaygroundError("trace takes a picture, or the model's input as pixel_values=.")

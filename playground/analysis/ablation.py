@@ -136,7 +136,7 @@ def then(first: At, second: At) -> At:
 
 
 def muted(heads: dict[int, list[int]]) -> At:
-    """These heads of these layers output zero: for the pass of one who asks, of a network that others may be using."""
+    """Sets the output of these heads to zero during one pass. The network, which others may use, stays as it is."""
 
     def at(point: str, x: Tensor) -> Tensor:
         if not point.endswith(".attention.heads") or not (some := heads.get(int(point.split(".")[1]))):

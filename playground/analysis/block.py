@@ -157,7 +157,7 @@ def costs(logits: Tensor, true: Collection[int]) -> Tensor:
 
 
 def look_up(matrix: Tensor, number: int) -> Tensor:
-    """The one-hot vector of `number` times the matrix, which is its row of that number."""
+    """Row `number` of the matrix, as the product of a one-hot vector and the matrix."""
     return F.one_hot(torch.tensor(number), len(matrix)).to(matrix) @ matrix
 
 

@@ -61,14 +61,15 @@ class Habit:
 
 CONTENT = Habit(
     "same object or colour", "alike", "#E69F00", "star",
-    "The weight follows what the patches show, not where they lie: it goes to patches like the one that asks.",
+    "Where it looks depends on what the patches show: it prefers those of the same colour or the same object.",
 )  # fmt: skip
 FIXED = Habit(
     "fixed offset", "", "#CC79A7", "triangle-left",  # in a small cell the direction is shown instead
-    "The largest share goes to the patch at one distance in one direction, whatever the picture shows there.",
+    "More than 30 % of the weight goes to the patch at one distance in one direction.",
 )  # fmt: skip
 LOCAL = Habit(
-    "local", "local", "#6A51A3", "circle", "Of what goes to other patches, more than half goes to the eight neighbours."
+    "local", "local", "#6A51A3", "circle",
+    "More than half of the weight for other patches goes to the eight neighbours.",
 )  # fmt: skip
 ITSELF = Habit(
     "looks at itself", "itself", "#B5A000", "square", "More than half of the weight goes to the patch that asks."
@@ -78,17 +79,19 @@ PREFIX = Habit(
     "More than half of the weight goes to tokens that have no place in the picture: the class token or registers.",
 )  # fmt: skip
 ONE = Habit(
-    "one patch for all", "one", "#8C2D04", "cross", "One patch gets more than 30 % of the weight, whichever patch asks."
+    "one patch for all", "one", "#8C2D04", "cross",
+    "One and the same patch gets more than 30 % of the weight of all patches.",
 )  # fmt: skip
 MIXED = Habit(
     "no single habit", "mixed", "#9A9CA5", "circle-open", "None of the habits that are measured describes this head."
 )  # fmt: skip
 EVERYWHERE = Habit(
-    "everywhere", "all", "#C4C6CC", "hexagon", "The weight is spread as evenly as over more than half of all tokens."
+    "everywhere", "all", "#C4C6CC", "hexagon",
+    "The weight is spread widely: the effective number of tokens (2^entropy) is more than half of all.",
 )  # fmt: skip
 IDLE = Habit(
     "idle", "idle", "#5B5D66", "x-thin-open",
-    "What it adds to the tokens is shorter than a fifth of what an average head of its layer adds.",
+    "What it adds to the tokens is less than a fifth as long as what an average head of its layer adds.",
 )  # fmt: skip
 HABITS = (CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE)  # in the order of legends
 

@@ -211,7 +211,7 @@ def _zeros(head: int) -> Callable[[Tensor], object]:
 
 
 def _blank(block: Tensor, prefix: int) -> Callable[[Tensor], object]:
-    """The tokens of some patches become the mean of all patches there."""
+    """Replaces the tokens of these patches, at one point of the pass, by the mean of all patches."""
     tokens = block.flatten().nonzero()[:, 0] + prefix
 
     def change(x: Tensor) -> None:  # (N, D)

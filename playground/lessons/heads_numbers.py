@@ -88,7 +88,7 @@ THUMB = 200  # pixels
 
 
 class Off(Written):
-    """Heads that are switched off, at most so many."""
+    """The heads that are switched off, as text: the first MOST_OFF of them."""
 
     def read(self, text: str | None) -> str:
         return " ".join(str(super().read(text)).split(" ")[:MOST_OFF])
@@ -122,7 +122,7 @@ def off_question(sharpest: tuple[int, int, float, float], least: tuple[int, int,
             "no": "no: it hears few tokens only",
         },
         "may",
-        "Weights say how values are mixed; but values may be short, or W_O (and LayerScale) may make them short. Here "
+        "Weights say how values are mixed. But a value may be short, or W_O (and LayerScale) may shorten it. Here "
         f"the sharpest, {of_sharpest.format(*sharpest)}; the one that adds least is {of_least.format(*least)}.",
         {
             "yes": "All rows sum to 1, sharp or even. What arrives depends on the values and on W_O.",

@@ -155,7 +155,7 @@ def other_texts(chosen: Settings) -> Iterator[Part]:
     yield Words("**The shapes of other texts**")
     weights = experiments.rows_without_matrices()
     yield Fold(
-        "The shortest of all: Q = K = V = X, without any matrix",
+        "The shortest attention: Q = K = V = X, without a matrix",
         shapes(experiments.without_matrices()),
         rows_that_sum(weights),
         Words(
@@ -296,7 +296,7 @@ def whole_table(subject: Subject, layer: int, head: int) -> Fold:
         Slider("table_head", "Head of the table", {n: str(n) for n in range(seen.heads)}),
     )
     if seen.tokens > MOST_TABLE:
-        said = f"With more than {MOST_TABLE:,} tokens it would be larger than a screen; choose a coarser grid."
+        said = f"With more than {MOST_TABLE:,} tokens the table would be larger than a screen; choose a coarser grid."
         return Fold(title, choices, Words(said))
     head = min(head, seen.heads - 1)
     end, table = subject.kept(("whole table", layer, head), lambda: drawn_table(subject, layer, head))

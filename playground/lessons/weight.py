@@ -192,7 +192,7 @@ MAPS = {  # name -> (words, why it is tempting where it is not the best)
     ),
     "colour": (
         "colour and nearness, no network",
-        "Near patches of one colour often belong together. But it knows nothing of this model.",
+        "Near patches of one colour often belong together. But this map is made without the model.",
     ),
 }
 CONTROLS = {"random": "a map drawn at random", "constant": "a map that is the same everywhere"}
@@ -267,7 +267,7 @@ def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def measuring(subject: Subject, query: tuple[int, int], side: int) -> Generator[Wait, None, list[float]]:
-    """How far the feature moves without each block, and meanwhile how many blocks are done."""
+    """Blanks one block after another: gives how far each moves the feature, and on the way how many are done."""
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks
 

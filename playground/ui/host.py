@@ -249,7 +249,7 @@ def _is_settled(part: Part) -> bool:
 # Shows a lesson's Run: its button, and, while it works, its progress and how to stop it.
 
 LOOK_EVERY = 0.7  # seconds
-DROPPED = "Your result was dropped: others have run it since, and together they took too much memory. Run it again."
+DROPPED = "Your result was dropped: the newer results of other people needed the memory. Run it again."
 
 
 def runs_of_this_session(here: Here) -> bool:

@@ -358,7 +358,7 @@ ENGLISH = {
     "eight rows of ten.",
     "curves.figure.title": "Softmax with and without 1/√dₖ",
     "match.figure": "The line joins two patches that match: after layer {layer} each resembles the other most.",
-    "match.figure.none": "By features after layer {layer} it has no match in the other picture.",
+    "match.figure.none": "By the features after layer {layer}, no patch of the other picture matches it.",
 }
 TABLES = {"en": ENGLISH}
 

@@ -263,6 +263,8 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
   }
 }
 
+const HABIT_OF = "This is measured on average over the patches of this picture.";
+
 // Under a head stands what it does on average, where that is known; the number then is behind "More".
 function nameHead(choice, data, frame, thumb, head, number) {
   const habit = habitOf(data, frame, choice.view.layer, head);
@@ -273,7 +275,7 @@ function nameHead(choice, data, frame, thumb, head, number) {
   thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${SPOKEN[choice.view.direction]} ${number}`;
   const name = [`head ${frame.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");
   thumb.button.title = habit?.means ? "" : name;
-  thumb.button.dataset.explains = habit?.means ? `${name}. ${habit.means} On average over this picture.` : "";
+  thumb.button.dataset.explains = habit?.means ? `${name}. ${habit.means} ${HABIT_OF}` : "";
   thumb.number.classList.toggle("habit", Boolean(habit));
   if (habit) thumb.number.style.setProperty("--habit", habit.colour);
 }

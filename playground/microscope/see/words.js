@@ -192,7 +192,7 @@ export const SEE_WORDS = {
     curveNamed: "Gewichte vom größten zum kleinsten",
     switchNamed: "Scores durch die Wurzel aus d_k teilen",
     sumsNamed: "Die Rechnung eines Gewichts",
-    stripsNamed: "Die Zahlen der Query, die des Keys und ihre Produkte",
+    stripsNamed: "Die Zahlen der Query, die Zahlen des Keys und die Produkte der beiden",
     sumsClose: "Die Rechnung schließen",
     sumsOne: "Ein Gewicht,",
     sumsTo: "an",

@@ -195,7 +195,7 @@ def origins(hosts: Sequence[str]) -> list[str]:
 
 
 def _same_for_all(listed: str) -> dict:
-    """As the toolbar reads it in the app, with what this page has."""
+    """What the app's toolbar reads, with the pages and samples that the folder has."""
     told = toolbar.same_for_all()
     more = {lesson.name: {"about": _about(lesson.name)} for lesson in LESSONS}
     pages = [page | more.get(page["name"], {}) for page in told["pages"] if page["name"] != "teach"]
