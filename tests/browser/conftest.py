@@ -2,7 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from browser.hole import Hole
 from browser.server import serving
+from browser.stranger import Stranger
 from browser.visitor import Visitor
 
 HERE = Path(__file__).parent
@@ -19,6 +21,19 @@ def server():
     """One for all tests that do not need one of their own."""
     with serving() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def hole():
+    return Hole()
+
+
+@pytest.fixture
+def stranger(server):
+    """On a lesson's page, whose choices Python is told."""
+    somebody = Stranger(server.url, page="patches")
+    yield somebody
+    somebody.close()
 
 
 @pytest.fixture

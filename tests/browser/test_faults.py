@@ -7,7 +7,7 @@ from waiting import until
 
 from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
-from browser.visitor import LOST, Visitor
+from browser.visitor import LOST, Patient
 from playground.ui.door import FULL
 
 CHOSEN = ("layer", "head", "query", "locked", "row")
@@ -20,12 +20,6 @@ def server():
     with serving(PLAYGROUND_AT_ONCE="1", OMP_NUM_THREADS="1") as running:
         yield running
         running.kill()  # it need not finish what nobody waits for
-
-
-class Patient(Visitor):
-    """What the browser says of a server that is away is no fault here."""
-
-    forgiven = LOST
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from waiting import until
 
 from browser.server import serving
 from browser.stranger import Stranger
-from browser.visitor import LOST, Visitor
+from browser.visitor import Patient
 
 # A short question has a place of its own and hardly waits. Here all stand in the line for what takes long.
 ONE_LINE = "from playground.serving import queue; queue.LONG = 0; from playground.__main__ import main; main()"
@@ -24,12 +24,6 @@ def server():
     with serving(("-c", ONE_LINE), PLAYGROUND_AT_ONCE="1", OMP_NUM_THREADS="1") as running:
         yield running
         running.kill()  # it need not finish what nobody waits for
-
-
-class Patient(Visitor):
-    """What the browser says of a server that is away is no fault here."""
-
-    forgiven = LOST
 
 
 @pytest.fixture

@@ -308,4 +308,10 @@ class Visitor:
         self.context.close()
 
 
+class Patient(Visitor):
+    """What the browser says of a server that is away is no fault here."""
+
+    forgiven = LOST
+
+
 Visit = Callable[..., Visitor]

@@ -1,0 +1,147 @@
+"""What pages of other hosts, and who calls the server by a foreign name, are refused: over HTTP and WebSockets, without
+a browser."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from waiting import PATIENCE
+
+from browser.server import serving
+from browser.stranger import Stranger, answer, ask
+from playground.errors import PlaygroundError
+from playground.serving import settings
+from playground.ui.headers import POLICY
+from playground.ui.headers import headers as our_headers
+
+
+@pytest.fixture(scope="module")
+def server(hole):
+    with serving(**hole.environment) as running:
+        Stranger(running.url).close()  # the first visitor
+        yield running
+
+
+CHANGES = (
+    ("POST", "api/pictures"), ("DELETE", "api/pictures"), ("DELETE", "api/pictures/0123456789abcdef"),
+    ("POST", "api/labelled?number=1"), ("POST", "api/fetching?model=x"), ("DELETE", "api/fetching?model=x"),
+    ("POST", "figure.svg?sample=meadow"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "path"), CHANGES, ids=lambda part: part.partition("?")[0])
+def test_what_changes_something_needs_a_key_and_a_page_of_this_server(server, stranger, method, path):
+    url, ours = f"{server.url}/{path}", {"X_Playground_Key": stranger.key}
+    foreign = ("https://other.example", "null", f"http://127.0.0.1:{server.port + 1}", f"{server.url}.other.example")
+    refused = [{}, {"X_Playground_Key": "short"}, {"X_Playground_Key": "k" * 65}, {"X_Playground_Key": "?" * 30}]
+    refused += [ours | {"Origin": origin} for origin in foreign]
+    refused += [ours | {"Sec_Fetch_Site": site} for site in ("cross-site", "same-site")]
+    for headers in refused:
+        status, _, body = answer(url, method, b"x", **headers)
+        assert (status, refused_as_foreign(body)) == (403, True), headers
+    for headers in (ours, ours | {"Origin": server.url, "Sec_Fetch_Site": "same-origin"}):
+        assert not refused_as_foreign(answer(url, method, b"x", **headers)[2]), headers
+
+
+def refused_as_foreign(body: bytes) -> bool:
+    return b"own pages may ask" in body or b"needs the key" in body
+
+
+def test_nobody_uploads_to_streamlit_itself(server, stranger):
+    """No page asks for a file there: it would fill the memory of everybody."""
+    for path in ("_stcore/upload_file/x/y", "_stcore/upload_file", "/_stcore/upload_file/x/y"):
+        for method in ("PUT", "POST", "DELETE"):
+            assert ask(f"{server.url}/{path}", method, b"x")[0] == 404, (method, path)
+
+
+def test_pages_of_other_hosts_open_no_socket_and_nobody_waits_for_them(server, hole):
+    """Streamlit would ask the internet for this machine's address each time, and answer nobody meanwhile."""
+    for origin in ("https://other.example", "https://127.0.0.1.other.example", "https://localhost.example", "null"):
+        assert status_of_a_socket(server, origin) == "403"
+    assert status_of_a_socket(server, server.url) == "101"
+    assert hole.asked == []
+
+
+def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
+    """The page and the socket then name the same host, which is not ours."""
+    assert status_of_a_socket(server, "http://other.example", "other.example") == "403"
+    assert status_of_a_socket(server, f"http://localhost:{server.port}", f"localhost:{server.port}") == "101"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", ""), ("GET", "api/models"), ("GET", "metrics"), ("GET", "healthz"),
+                         ("GET", "_stcore/health"), ("POST", "api/pictures"), ("GET", "api/app/0/shell/app.js")]
+)  # fmt: skip
+def test_a_foreign_name_is_refused_wherever_it_asks_and_this_machine_s_names_are_not(server, method, path):
+    """By DNS rebinding, any page that a person visits could use the app that runs on their laptop."""
+    ours = {"X_Playground_Key": "k" * 30}
+    for host in ("evil.example", f"evil.example:{server.port}", "localhost@evil.example", "127.0.0.1.evil.example"):
+        status, _, body = answer(f"{server.url}/{path}", method, None, Host=host, X_Forwarded_Host="localhost", **ours)
+        assert (status, b"PLAYGROUND_HOSTS" in body) == (403, True), (host, body)
+    for host in ("localhost:9000", "[::1]:8501", "192.168.1.5:8501", socket.gethostname()):
+        status, _, body = answer(f"{server.url}/{path}", method, None, Host=host, **ours)
+        assert b"PLAYGROUND_HOSTS" not in body, (host, body)
+        assert status == (400 if method == "POST" else 410 if "/app/" in path else 200), (host, body)
+
+
+def test_a_probe_that_names_no_host_is_answered_and_one_that_names_two_is_not(server):
+    assert first_line(server, "GET /healthz HTTP/1.0") == "HTTP/1.1 200 OK"
+    for hosts in (["localhost", "evil.example"], ["evil.example", "localhost"]):
+        assert first_line(server, "GET /healthz HTTP/1.1", *(f"Host: {host}" for host in hosts)).split()[1] in (
+            "400",
+            "403",
+        )
+
+
+def test_the_refusal_of_a_socket_names_the_setting(server):
+    asked = socket_of("http://evil.example", "evil.example")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
+        line.sendall(asked)
+        said = b"".join(iter(lambda: line.recv(4096), b""))
+    assert said.startswith(b"HTTP/1.1 403")
+    assert b"PLAYGROUND_HOSTS" in said
+
+
+def first_line(server, *lines: str) -> str:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
+        line.sendall("\r\n".join([*lines, "", ""]).encode())
+        return line.recv(1000).decode().partition("\r\n")[0]
+
+
+def socket_of(origin: str, host: str) -> bytes:
+    lines = [
+        "GET /_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
+        "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
+    ]  # fmt: skip
+    return "\r\n".join(lines).encode()
+
+
+def status_of_a_socket(server, origin: str, host: str = "") -> str:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
+        line.sendall(socket_of(origin, host or server.address))
+        return line.recv(100).split()[1].decode()
+
+
+def test_every_answer_forbids_what_the_pages_do_not_need(server):
+    """With no proxy in front."""
+    for path in ("/", "/patches", "/_stcore/health", "/static/nothing.js", "/../../etc/passwd", "/_stcore/metrics"):
+        _, headers = ask(server.url + path)
+        assert headers["content-security-policy"] == POLICY, path
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "path", ["/_stcore/metrics", "/_stcore/metrics/", "//_stcore/metrics", "/x/../_stcore/metrics"]
+)
+def test_how_much_the_server_does_is_nobody_s_business(server, path):
+    status, _ = ask(server.url + path)
+    assert status in (400, 404)
+
+
+def test_a_site_that_is_named_may_show_it_in_a_frame(monkeypatch):
+    monkeypatch.setattr(settings, "now", lambda: settings.read({"PLAYGROUND_FRAMED_BY": "https://*.hall.example"}))
+    assert our_headers()["Content-Security-Policy"] == f"{POLICY} https://*.hall.example"
+    for wrong in ("hall.example", "*", "https://x; script-src *"):
+        with pytest.raises(PlaygroundError, match="PLAYGROUND_FRAMED_BY is sites"):
+            settings.read({"PLAYGROUND_FRAMED_BY": wrong})

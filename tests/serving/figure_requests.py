@@ -1,0 +1,46 @@
+"""Asking for a figure by its address, and for the same by its command."""
+
+import shlex
+from pathlib import Path
+
+from playground.__main__ import main
+from playground.serving import figure_files
+
+PORTRAIT = Path(__file__).parent.parent.parent / "assets" / "samples" / "portrait.jpg"
+KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
+STRANGER = {"X-Playground-Key": "another-key-of-a-test-browser"}
+FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
+AS_FLAGS = "figure flock --layer 3 --head 2 --patch 4,9"
+TINY, AS_TINY = {"purpose": "column", "dpi": "20"}, "--for column --dpi 20"
+WRITTEN = {"csv", "npz", "json"}  # which have neither width nor dots
+
+
+def small(kind: str) -> tuple[dict, str]:
+    return ({}, "") if kind in WRITTEN else (TINY, AS_TINY)
+
+
+def ask(client, kind: str, words: dict, method: str = "GET", **options):
+    headers = KEY if method == "POST" else {}
+    return client.request(method, f"/figure.{kind}", params=words, headers=headers | options.pop("headers", {}))
+
+
+def made(client, kind: str, words: dict, method: str = "GET") -> bytes:
+    answer = ask(client, kind, words, method)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == figure_files.TYPES[kind]
+    return answer.content
+
+
+def by_command(flags: str, kind: str, folder: Path) -> bytes:
+    words = shlex.split(flags)
+    picture = words[1] if len(words) > 1 and not words[1].startswith("-") else "figure"
+    layout = words[words.index("--layout") + 1] if "--layout" in words else "head"
+    out = folder / f"{picture}-{layout}.{kind}"  # a file says what it is called
+    assert main([*words, "-o", str(out)]) == 0
+    return out.read_bytes()
+
+
+def refused(client, kind: str, words: dict, method: str = "GET", status: int = 400, **options) -> str:
+    answer = ask(client, kind, words, method, **options)
+    assert answer.status_code == status, answer.text[:300]
+    return answer.json()["says"]

@@ -1,0 +1,137 @@
+"""What Export offers is what the tables hold, and each offered address is the offered command."""
+
+import io
+from urllib.parse import urlencode
+
+import pytest
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from playground.figures.drawing.spec import PURPOSES
+from playground.figures.layouts import LAYOUTS
+from playground.serving.routes_figures import ROUTES
+from serving.figure_requests import FLOCK, KEY, ask, by_command
+
+
+@pytest.fixture(scope="module")
+def client():
+    return TestClient(Starlette(routes=ROUTES))
+
+
+# What Export offers ---------------------------------------------------------------------------------------------------
+
+
+def offers(client, **words) -> dict:
+    answer = client.get("/api/exports", params={"sample": "flock", "model": "bundled", **words})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def names(data: dict, what: str) -> list[str]:
+    return [option["name"] for option in data["offers"][what]]
+
+
+def test_export_offers_what_the_tables_hold(client):
+    data = offers(client, layer="3", head="2")
+    assert names(data, "kind") == ["png", "svg", "pdf", "html", "webp", "numbers"]
+    assert names(data, "layout") == [name for name in LAYOUTS if name not in ("grid", "compare", "change")]
+    assert names(data, "purpose") == list(PURPOSES)
+    assert data["chosen"]["layout"] == "convolution"
+    beside = {"with": "sample:meadow", "beside": "compare"}
+    compared = client.get("/api/exports", params={"sample": "flock", "model": "bundled"} | beside).json()
+    assert compared["chosen"]["layout"] == "compare"
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ({"with": "sample:meadow"}, True), ({"with": "model:untrained"}, True),
+        ({"with": "sample:landscape"}, False),  # of another shape
+        ({"with": "sample:meadow", "what": "components"}, False),
+    ],
+)  # fmt: skip
+def test_a_change_is_offered_where_patches_can_be_subtracted(client, words, offered):
+    assert ("change" in names(offers(client, **words), "layout")) == offered
+
+
+def test_only_what_can_be_is_offered(client):
+    data = offers(client, what="similarity", kind="html")
+    assert "html" not in names(data, "kind")
+    assert data["chosen"]["kind"] == "png"
+    assert names(data, "layout") == ["head", "convolution", "components", "curves"]
+    moving = offers(client, what="similarity", kind="webp", sweep="scale")
+    assert names(moving, "sweep") == ["layers"]
+    assert moving["chosen"]["sweep"] == "layers"
+    assert "atlas" not in names(offers(client, kind="webp"), "layout")
+
+
+OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # in the sheet nobody says which rows and columns
+
+
+@pytest.mark.parametrize(
+    ("layout", "kind"),
+    [*((layout, "svg") for layout in OFFERED), ("head", "numbers"), ("compare", "numbers"), ("head", "webp")],
+)
+def test_the_offered_address_is_the_offered_command(client, layout, kind, tmp_path):
+    words = FLOCK | {
+        "layout": layout, "kind": kind, "table": "csv", "purpose": "column", "background": "dark", "what": "value",
+        "k": "5", "scale": "off", "locked": "true", "grid": "true", "colours": "own", "footer": "true",
+        "curtain": "0.5",
+    }  # fmt: skip
+    others = {"compare": {"with": "sample:landscape"}, "change": {"with": "sample:meadow"}}
+    beside = others.get(layout, {})
+    data = client.get("/api/exports", params=words | beside).json()
+    assert data["chosen"]["layout"] == layout
+    file, suffix = data["file"], data["file"]["name"].rpartition(".")[2]
+    ours = client.request(file["method"], f"/{file['address']}", headers=KEY)
+    assert ours.status_code == 200, (file, ours.text[:300])
+    flags = data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)
+    assert flags[1] == file["name"]
+    assert ours.content == by_command(flags[0], suffix, tmp_path)
+
+
+def test_the_offered_living_figure_is_the_offered_command(client, tmp_path):
+    for held in ("layer", "all"):
+        words = {
+            "sample": "flock",
+            "model": "bundled",
+            "kind": "html",
+            "held": held,
+            "locked": "true",
+            "beside": "wall",
+        }
+        data = client.get("/api/exports", params=words).json()
+        ours = client.post(f"/{data['file']['address']}", headers=KEY)
+        assert ours.status_code == 200, ours.text[:300]
+        flags = data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)[0]
+        assert ours.content == by_command(flags, "html", tmp_path)
+
+
+def test_a_lesson_offers_its_own_figure(client):
+    data = offers(client, only="atlas", what="similarity")
+    assert names(data, "kind") == ["png", "svg", "pdf", "numbers"]
+    assert names(data, "layout") == ["atlas"]
+    assert data["file"]["address"].startswith("figure.png?sample=flock&model=bundled&layout=atlas")
+    assert offers(client, only="curves")["file"]["address"] == "figure.png?layout=curves"
+
+
+@pytest.mark.parametrize("kind", ["png", "numbers", "html"])
+def test_the_preview_is_the_figure_with_few_dots(client, kind):
+    data = offers(client, kind=kind, layer="3")
+    shown = client.request(data["preview"]["method"], f"/{data['preview']['address']}")
+    assert abs(Image.open(io.BytesIO(shown.content)).width - 960) < 14
+
+
+def test_the_size_of_a_living_figure_is_said(client):
+    words = FLOCK | {"kind": "html", "pack": "int8", "held": "layer"}
+    says = client.get("/api/exports/size", params=words).json()["says"]
+    size = len(ask(client, "html", FLOCK | {"pack": "int8"}, "POST").content)
+    assert f"One file of {size / 1e6:.2f} MB" in says
+    assert "With q and k in 8 bits: a weight is off by at most" in says
+
+
+def test_an_unknown_word_is_refused_here_too(client):
+    answer = client.get(f"/api/exports?{urlencode({'sample': 'flock', 'lauout': 'head'})}")
+    assert answer.status_code == 400
+    assert "did you mean layout?" in answer.json()["says"]

@@ -1,0 +1,111 @@
+"""Whose a figure is: with the key of the picture's owner; and how a page holds one, keeps it and waits for it."""
+
+import threading
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from waiting import until
+
+from playground.serving import figure_files, people, pictures, queue
+from playground.serving.routes_figures import ROUTES
+from serving.figure_requests import FLOCK, KEY, PORTRAIT, STRANGER, TINY, ask, made, refused
+
+
+@pytest.fixture(scope="module")
+def client():
+    return TestClient(Starlette(routes=ROUTES))
+
+
+@pytest.fixture
+def mine():
+    """The id of a photograph of somebody's own."""
+    picture = pictures.upload(PORTRAIT.read_bytes(), "my cat.jpg")
+    people.enter(KEY["X-Playground-Key"]).take(picture)
+    yield picture.id
+    people.forget(KEY["X-Playground-Key"])
+
+
+# Whose picture it is --------------------------------------------------------------------------------------------------
+
+
+def test_a_figure_of_ones_own_picture_needs_its_key(client, mine):
+    words = {"mine": mine, "model": "bundled", "layer": "3"} | TINY
+    found = ask(client, "png", words, "POST")
+    assert found.status_code == 200, found.text[:200]
+    assert found.headers["cache-control"] == "no-store"
+    assert "etag" not in found.headers
+    assert "asked for by POST" in refused(client, "png", words, status=403)
+    assert "asked for by POST" in refused(client, "png", words, status=403, headers=KEY)
+    assert client.post("/figure.png", params=words).status_code == 403
+    assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
+    elsewhere = KEY | {"Origin": "https://elsewhere.example"}
+    assert client.post("/figure.png", params=words, headers=elsewhere).status_code == 403
+    assert client.get("/api/exports", params=words).status_code in (400, 404)
+
+
+def test_what_is_made_of_two_pictures_stays_with_the_person_whose_own_one_of_them_is(client, mine):
+    words = FLOCK | TINY | {"layout": "compare", "with": f"mine:{mine}"}
+    people.worked_for_all.cache_clear()
+    assert "asked for by POST" in refused(client, "png", words, status=403)
+    assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
+    assert ask(client, "png", words, "POST").status_code == 200
+    assert people.worked_for_all().bytes == 0 < people.known(KEY["X-Playground-Key"]).worked.bytes
+
+
+def test_a_file_of_ones_own_picture_has_its_name(client, mine):
+    data = client.get("/api/exports", params={"mine": mine, "model": "bundled", "layer": "3"}, headers=KEY).json()
+    assert data["file"]["name"] == "my cat-convolution.png"
+    assert data["file"]["method"] == data["preview"]["method"] == "POST"
+    assert f"mine={mine}" in data["file"]["address"]
+
+
+# In a page of somebody's own ------------------------------------------------------------------------------------------
+
+
+def test_a_page_can_hold_one_and_a_reader_can_keep_it(client):
+    shown = ask(client, "svg", FLOCK | TINY)
+    assert shown.headers["content-disposition"] == "inline; filename*=UTF-8''flock-head.svg"
+    saved = ask(client, "svg", FLOCK | TINY | {"download": "1"})
+    assert saved.headers["content-disposition"] == "attachment; filename*=UTF-8''flock-head.svg"
+    assert saved.content == shown.content
+    assert "attachment" in ask(client, "html", FLOCK, "POST").headers["content-disposition"]
+
+
+def test_what_a_browser_has_is_not_drawn_again(client, monkeypatch):
+    first = ask(client, "svg", FLOCK | TINY)
+    assert first.headers["cache-control"] == "public, max-age=3600"
+    monkeypatch.setattr(figure_files, "file", lambda *_: pytest.fail("it was drawn again"))
+    again = ask(client, "svg", FLOCK | TINY, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, monkeypatch):
+    made(client, "csv", FLOCK)  # traced before: who asks for the same trace at the same moment waits without a turn
+    line = queue.Queue(1)
+    monkeypatch.setattr(queue, "figures", lambda: line)
+    answers = []
+    people.worked_for_all.cache_clear()
+    with line.take():
+        asked = threading.Thread(target=lambda: answers.append(ask(client, "png", FLOCK | TINY)))
+        asked.start()
+        until(lambda: line.waiting, "the picture of a page waits")
+        told = ask(client, "png", FLOCK | TINY | {"head": "1"}, headers=KEY)
+        # The picture was asked without a key from the same address: it may be of the same page, and is no other person.
+        assert (told.status_code, told.json()["before"]) == (202, 1)
+        assert not answers
+    asked.join(60)
+    assert answers[0].headers["content-type"] == "image/png"
+
+
+def test_another_figure_has_another_tag(client):
+    one, other = (ask(client, "svg", FLOCK | TINY | {"head": head}).headers["etag"] for head in ("0", "1"))
+    assert one != other
+
+
+def test_a_class_that_looks_at_one_figure_has_it_drawn_once(client, monkeypatch):
+    people.worked_for_all.cache_clear()
+    drawn = []
+    monkeypatch.setattr(figure_files, "_picture", lambda *asked: drawn.append(asked) or b"a picture")
+    assert [ask(client, "png", FLOCK | TINY).content for _ in range(3)] == [b"a picture"] * 3
+    assert len(drawn) == 1
