@@ -46,5 +46,5 @@ def test_similarity_is_of_one_patch_in_both_pictures_and_the_caption_tells_of_it
         )
         said = " ".join(text.get_text() for text in figure.findobj(Text))
         assert ("each resembles the other most" in said) == found
-        assert ("no match in the other picture" in said) != found
+        assert ("no patch of the other picture matches it" in said) != found
         assert np.allclose(np.array(table["maps"][0]["values"]).ravel(), cosines.numpy(), atol=1e-4)

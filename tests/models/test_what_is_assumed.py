@@ -242,7 +242,7 @@ def test_pixel_values_go_into_the_model_as_they_are(how):
     ("given", "sentence"),
     [
         (torch.zeros(3, 224, 224), r"pixel_values are pictures of one size, .*given was \(3, 224, 224\)"),
-        (torch.zeros(2, 3, 224, 224), "These pixel_values are 2 pictures"),
+        (torch.zeros(2, 3, 224, 224), "pixel_values holds 2 pictures"),
         (torch.zeros(1, 3, 225, 224), "225 × 224 can't be cut into patches of 16"),
         (torch.full((1, 3, 224, 224), torch.nan), "given were NaN or infinite"),
         (torch.zeros(1, 3, 224, 224, dtype=torch.uint8), "given were uint8"),
