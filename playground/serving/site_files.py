@@ -257,7 +257,7 @@ def _step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> str:
         return f'"{folder.put(f"lessons/picture.{picture[1]}", b64decode(picture[2]))}"'
 
     parts = json.dumps(played_ahead(lesson, lesson.steps[name], subject, keep), ensure_ascii=False)
-    return folder.put(f"lessons/{lesson.name}-{name}.json", PICTURE.sub(address, parts).encode())
+    return folder.packed(f"lessons/{lesson.name}-{name}", PICTURE.sub(address, parts).encode())
 
 
 def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[bytes], object]) -> list[dict]:

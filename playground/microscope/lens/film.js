@@ -78,7 +78,8 @@ export function bindFilm({ choice, data, frame, page }) {
 export function missingLayers(choice, data, { shown }) {
   const { view } = choice,
     { main } = data;
-  const wanted = choice.filmLooked || (choice.filmWanted && !main.trace?.sparing);
+  const { sparing, here } = main.trace ?? {};
+  const wanted = choice.filmLooked || here || (choice.filmWanted && !sparing);
   if (view.beside !== "wall" && !wanted) return [];
   return layersAtHand(data)
     .filter((layer) => !holdsAll(shown.drawn.pack, layer))

@@ -184,7 +184,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       const prepared = preparedOf(words);
       if (!prepared) await needs(words.model);
       const trace = await computing.open(words, how);
-      if (!prepared) return Object.freeze({ ...trace, offers: computing.offers });
+      if (!prepared) return Object.freeze({ ...trace, offers: computing.offers, here: true });
       const offers = [...(isHere(words.model) ? computing.offers : ["layers"]), ...(prepared.names ? ["names"] : [])];
       return Object.freeze({ ...trace, prepared, offers, sparing: true });
     },

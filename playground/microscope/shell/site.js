@@ -70,6 +70,12 @@ async function pictureNamed({ sample, mine }) {
   return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
 }
 
+// The page has not waited for this script, see begin.js.
+function whenLoaded(act) {
+  if (document.readyState === "complete") setTimeout(act);
+  else addEventListener("load", act);
+}
+
 // A model at an address, as #model=https://…: the address loses it, for it is called after its file.
 function bringNamed() {
   const words = new URLSearchParams(location.hash.slice(1));
@@ -77,7 +83,7 @@ function bringNamed() {
   if (!/^https?:\/\//.test(address ?? "")) return;
   words.delete("model");
   history.replaceState(null, "", `#${words}`);
-  if (mine) addEventListener("load", () => mine.bring(address, site.models_from ?? []));
+  if (mine) whenLoaded(() => mine.bring(address, site.models_from ?? []));
 }
 
 // The list of samples, and which network opens a person's own picture.
@@ -110,6 +116,7 @@ const pageAsked = () => {
 const wordsHere = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 
 let leaveWall = null;
+let leaveLesson = () => {}; // ends what is mounted of the lesson that was shown
 const linkHere = (to, words) =>
   siteFile(`#${new URLSearchParams(to === "microscope" ? words : { page: to, ...words })}`);
 
@@ -210,16 +217,12 @@ askNearer(nearer);
 mountStage({ parentElement: places.stage, below: foot.offsetHeight + 3 }); // and the gap above it
 draw(pageAsked());
 choice.follow((_, how) => how.quietly || pageNow().name === "microscope" || leadTo("microscope", choice.words()));
-// The page has not waited for this script, see begin.js.
-if (document.readyState === "complete") setTimeout(keepForOffline);
-else addEventListener("load", () => setTimeout(keepForOffline));
+whenLoaded(() => setTimeout(keepForOffline));
 
 // A lesson's page where there is no server: its steps, one at a time, and how to get the app, which has it whole.
 //
 // The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
 // plotly, steps: [{name, title, beyond, file: of its parts}]}. lessons/host.js, which `host` names, plays the parts.
-
-let leaveLesson = () => {}; // ends what is mounted of the lesson that was shown
 
 // `file`: of the lesson; `words`: what the address says of it; `chose(words)`; `read(name)` gives a
 // promise of a file's bytes, and `fileAt(name)` says where it lies.
