@@ -165,11 +165,13 @@ function wantedLayer({ choice, data, frame, page }) {
   const { found, pack } = frame.collapse; // a sentence names its weight
   if (found && pack === shown.drawn.pack) wanted.push([answering, found.layer]);
   const rounded = isRounded(choice, data);
-  if (!main.trace?.sparing) wanted.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
+  const { sparing } = main.trace ?? {};
+  if (!sparing) wanted.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
-  const more = missingLayers(choice, data, frame)
-    .filter((layer) => !rounded || !page.see?.on || view.beside === "wall" || isLate(layer, main.pack)) // its moments
+  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // whose moments lie in the later layers
+  const more = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
+    .filter((layer) => !inSee || !(rounded || sparing) || isLate(layer, main.pack))
     .map((layer) => [answering, layer, rounded]);
   return wanted.find(isMissing) ?? more[0] ?? null;
 }

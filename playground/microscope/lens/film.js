@@ -74,13 +74,13 @@ export function bindFilm({ choice, data, frame, page }) {
   }
 }
 
-// The layers that the film or the wall would show and that are not here, nearest first.
-export function missingLayers(choice, data, { shown }) {
+// The layers that the film or the wall would show and that are not here, nearest first; `all`: whoever wants them.
+export function missingLayers(choice, data, { shown }, all = false) {
   const { view } = choice,
     { main } = data;
   const { sparing, here } = main.trace ?? {};
   const wanted = choice.filmLooked || here || (choice.filmWanted && !sparing);
-  if (view.beside !== "wall" && !wanted) return [];
+  if (view.beside !== "wall" && !wanted && !all) return [];
   return layersAtHand(data)
     .filter((layer) => !holdsAll(shown.drawn.pack, layer))
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
