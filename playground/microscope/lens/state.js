@@ -226,9 +226,11 @@ export const layersAtHand = (data) =>
 export const drawnOf = (entry) => entry.drawn ?? entry;
 
 // Whether what only is drawn, or searched, comes in eight bits: the eye cannot tell, and it is half as much. What is
-// compared or told comes whole.
-export const isRounded = ({ exact, view }, { host, main }) =>
-  Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !main?.trace?.private;
+// compared or told comes whole, and what the page itself computes.
+export const isRounded = ({ exact, view }, { host, main }) => {
+  const { private: own, here } = main?.trace ?? {};
+  return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !own && !here;
+};
 
 export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 export const labelsOf = (data, frame) => data.labels.get(entryShown(data, frame).id) ?? null;

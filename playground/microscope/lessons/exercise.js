@@ -113,7 +113,7 @@ function showExercise(data, parentElement) {
   kept.done = data.done;
   kept.draw = () => {
     const done = isFinished() || (data.id && data.id in readKept(localStorage, DONE));
-    const answered = done || kept.shown || !data.hint;
+    const answered = done || kept.shown || !(data.hint || offers.length);
     const wrong = data.done && kept.said !== null ? offers[kept.said][1] : data.done ? "" : data.why;
     root.dataset.id = data.id;
     root.dataset.done = String(isFinished());

@@ -40,6 +40,14 @@ test("where the page cannot tell there is nothing to be done", () => {
   assert.equal(shown(mounted(exercise, { ...DATA, id: "other", hint: "" })), "answer");
 });
 
+test("what asks something and has no hint keeps its answer back until it is asked for", () => {
+  const asks = { ...DATA, id: "bare", hint: "", done: true, answers: [["many", ""]] };
+  const there = mounted(exercise, asks);
+  assert.deepEqual([shown(there), there.find(".offers").hidden], ["ask", false]);
+  there.click(there.find(".offers button"));
+  assert.deepEqual([there.find("i").textContent, shown(there)], ["✓", "answer"]);
+});
+
 test("what also asks something is done when that was answered, not when the page is set", () => {
   const asks = {
     ...DATA,
