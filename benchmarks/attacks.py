@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import floods
+import newcomers
 from browser.server import Server
 from browser.stranger import answer, ask
 from crowd import Person, Refused, drawn_photos, megabytes
@@ -226,30 +227,6 @@ def _somebody_else_waits(server: Server) -> float:
     return asyncio.run(good())
 
 
-def page_runs(server: Server) -> Outcome:
-    """Four sockets that ask for a lesson as soon as it has come, while ten others click."""
-    watch = Watch(server)
-    return _flooded(watch, *floods.pages(server))
-
-
-def comers_and_goers(server: Server) -> Outcome:
-    """Twenty sockets ask for a page and are gone before it has come, again and again."""
-    watch = Watch(server)
-    return _flooded(watch, *floods.visits(server))
-
-
-def crumbs(server: Server) -> Outcome:
-    """Twenty connections bring a picture in pieces of one byte."""
-    watch = Watch(server)
-    return _flooded(watch, *floods.bodies(server))
-
-
-def half_files(server: Server) -> Outcome:
-    """Six hundred files that stall half-way, each with a key of its own."""
-    watch = Watch(server)
-    return _flooded(watch, *floods.files(server))
-
-
 def pipelined(server: Server) -> Outcome:
     """Three hundred connections that ask for a sample's numbers, without a key and before they were answered."""
     watch = Watch(server)
@@ -262,9 +239,27 @@ def long_work(server: Server) -> Outcome:
     return _flooded(watch, *floods.requests(server, floods.numbers(server, "relevance", query="3,3")))
 
 
+def _flooding(flood: Callable[[Server], tuple[float, float]]) -> Callable[[Server], Outcome]:
+    def run(server: Server) -> Outcome:
+        watch = Watch(server)
+        return _flooded(watch, *flood(server))
+
+    return run
+
+
 def _flooded(watch: Watch, calm: float, flood: float) -> Outcome:
     said = f"p95 of ten others was {calm * 1e3:.0f} ms in peace, {flood * 1e3:.0f} ms meanwhile"
     return watch.end(said, flood <= floods.MOST_P95, 600)
+
+
+def _crowded(attack: Callable[[Server], tuple[newcomers.Waits, newcomers.Waits]]) -> Callable[[Server], Outcome]:
+    def run(server: Server) -> Outcome:
+        watch = Watch(server)
+        calm, attacked = attack(server)
+        holds = newcomers.holds(calm, attacked)
+        return watch.end(f"newcomers waited {calm} in peace; {attacked} meanwhile", holds, OWN)
+
+    return run
 
 
 def silent_sockets(server: Server) -> Outcome:
@@ -392,12 +387,15 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
     "twenty uploads of ten people that stall": stalled,
     "forty messages that stall": half_messages,
     "questions and pings without a pause": without_a_pause,
-    "four sockets that ask for a page without a pause": page_runs,
-    "twenty sockets that ask for a page and go": comers_and_goers,
-    "twenty pictures in pieces of one byte": crumbs,
-    "six hundred files that stall, each of another key": half_files,
+    "four sockets that ask for a page without a pause": _flooding(floods.pages),
+    "twenty sockets that ask for a page and go": _flooding(floods.visits),
+    "twenty pictures in pieces of one byte": _flooding(floods.bodies),
+    "six hundred files that stall, each of another key": _flooding(floods.files),
     "300 connections that ask before they were answered": pipelined,
     "the same with what takes many passes": long_work,
+    "two addresses with 200 pages each": _crowded(newcomers.all_seats),
+    "40 pictures of 62 megapixels from one house": _crowded(newcomers.costly_pictures),
+    "costly figures and pages from 40 networks": _crowded(newcomers.costly_figures),
     "450 sockets that say nothing": silent_sockets,
     "500 downloads that nobody reads": half_read,
     "photographs of 300 minted keys": minted_keys,
@@ -406,9 +404,12 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
 }
 
 
-def all_of_them(server: Server) -> Iterator[tuple[str, Outcome]]:
+def all_of_them(server: Server, named: str = "") -> Iterator[tuple[str, Outcome]]:
+    """`named`: only those with this in their name."""
     asyncio.run(_warm(server))
     for name, attack in ATTACKS.items():
+        if named not in name:
+            continue
         began = time.perf_counter()
         try:
             yield name, attack(server)

@@ -163,7 +163,7 @@ class Person:
 
 def megabytes(servers: list[Server]) -> float:
     """What the servers' processes hold in memory together."""
-    statuses = (Path(f"/proc/{server.process.pid}/statm").read_text() for server in servers)
+    statuses = (Path(f"/proc/{pid}/statm").read_text() for server in servers for pid in server.pids)
     return sum(int(status.split()[1]) * os.sysconf("SC_PAGE_SIZE") for status in statuses) / 1e6
 
 

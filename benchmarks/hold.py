@@ -2,7 +2,8 @@
 
     python benchmarks/hold.py                  # everything, in nine minutes
     python benchmarks/hold.py --soak 30        # the soaks, in our model and in DINOv2, for half an hour each
-    python benchmarks/hold.py --only attacks   # or load, soak, innocents
+    python benchmarks/hold.py --only attacks   # or load, soak, innocents, rolling
+    python benchmarks/hold.py --only attacks --named costly   # those of them with this in their name
     python benchmarks/hold.py --innocents 10   # ten minutes among the hostile instead of one
     python benchmarks/hold.py --quick          # a tenth of the people for seconds: does the script itself work here?
 
@@ -31,6 +32,7 @@ from browser.server import Server  # noqa: E402
 from browser.test_proxy import NGINX, Proxy  # noqa: E402
 from crowd import crowd, drawn_photos, real_photos  # noqa: E402
 from innocents import innocents  # noqa: E402
+from rolling import rolling  # noqa: E402
 
 from playground.models import borrowed  # noqa: E402
 from playground.samples import samples  # noqa: E402
@@ -45,9 +47,22 @@ OURS = f"model=bundled&sample={samples()[0].name}"  # who has ours before a phot
 troubles: list[str] = []
 
 
+class Image(Server):
+    """nginx and the app behind it, as the image starts them."""
+
+    @property
+    def command(self) -> list[str]:
+        return ["deploy/start.py", "--port", str(self.port)]
+
+    @property
+    def pids(self) -> list[int]:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [self.process.pid, *map(int, children.split())]
+
+
 @contextmanager
-def serving(count: int = 1) -> Iterator[tuple[str, list[Server]]]:
-    """(url, servers): one server as it is deployed, or several behind the proxy."""
+def serving(count: int = 1, kind: type[Server] = Server) -> Iterator[tuple[str, list[Server]]]:
+    """(url, servers): one server, or several behind the proxy."""
     deployed = {
         "PLAYGROUND_BORROWED": str(borrowed.cache_folder()),
         "PLAYGROUND_CACHE_MB": "1300 250 480",  # as in compose.yaml
@@ -57,7 +72,7 @@ def serving(count: int = 1) -> Iterator[tuple[str, list[Server]]]:
         homes = [Path(folder) / f"{number}" for number in range(count)]
         for home in homes:
             home.mkdir()
-        servers, proxy = [Server(home, **deployed).start() for home in homes], None
+        servers, proxy = [kind(home, **deployed).start() for home in homes], None
         try:
             for server in servers:
                 server.wait()
@@ -124,12 +139,14 @@ def one_load(title: str, people: int, words: str, own: list[bytes] | None, proce
         row(title, asyncio.run(crowd(url, servers, people, seconds, own, words)), processes)
 
 
-def attack() -> None:
+def attack(named: str = "") -> None:
     print("| attack | what came of it | seconds | memory: before → most |\n|---|---|---|---|")
-    with serving() as (_, (server,)):
-        for name, outcome in attacks.all_of_them(server):
+    with serving(kind=Image if NGINX else Server) as (_, (server,)):
+        for name, outcome in attacks.all_of_them(server, named):
             print(f"| {name} | {outcome.said} | {outcome.seconds:.1f} | {outcome.memory} |", flush=True)
             judge(outcome.holds, f"{name}: {outcome.said}")
+    if named:
+        return
     print("\n| hostile file | seconds |\n|---|---|")
     for name, said, seconds in attacks.hostile_files():
         print(f"| {name} | {seconds:.2f} |", flush=True)
@@ -189,12 +206,28 @@ def among_the_hostile(minutes: float, share: float = 1) -> None:
     judge(minutes < 10 or last <= MOST_GROWTH * middle, "innocents: memory still grows in the last third")
 
 
+def replaced(seconds: float, share: float = 1) -> None:
+    """Nobody loses more than one wait."""
+    if not NGINX:
+        return
+    with serving(2) as (url, servers):
+        seen = asyncio.run(rolling(url, servers, max(2, round(share * UPLOADERS)), seconds))
+    waits, most = sorted(seen["waits"]), max(seen["lost"].values(), default=0)
+    print(
+        f"One of two replicas is ended and started again: {len(waits)} answers, {len(seen['lost'])} people lost "
+        f"a wait, nobody more than {most}; p95 {waits[int(0.95 * len(waits))]:.2f} s, slowest {waits[-1]:.2f} s.",
+        flush=True,
+    )
+    judge(most <= 1, f"one of two replicas is ended: somebody loses {most} waits, such as {seen['after'][:3]}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--soak", metavar="MINUTES", type=float, default=1)
     parser.add_argument("--seconds", type=float, default=45, help="of each row of the load table")
     parser.add_argument("--innocents", metavar="MINUTES", type=float, default=1)
-    parser.add_argument("--only", choices=["load", "attacks", "soak", "innocents"])
+    parser.add_argument("--only", choices=["load", "attacks", "soak", "innocents", "rolling"])
+    parser.add_argument("--named", default="", help="part of the attacks' names")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     share = 0.1 if options.quick else 1
@@ -202,8 +235,9 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the servers end too
     parts = {
         "load": lambda: load(seconds, share),
-        "attacks": attack,
+        "attacks": lambda: attack(options.named),
         "innocents": lambda: among_the_hostile(options.innocents, share),
+        "rolling": lambda: replaced(seconds, share),
         "soak": lambda: soak(minutes, share),
     }
     try:

@@ -11,10 +11,8 @@ import argparse
 import statistics
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 from playwright.sync_api import sync_playwright
 
@@ -24,26 +22,16 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from browser.chromium import find, install  # noqa: E402
 from browser.visitor import LAUNCH  # noqa: E402
 from browser.without_server import Visiting, plain_server, write  # noqa: E402
-from engine_under_node import distance, passed, rows, theirs  # noqa: E402
+from engine_under_node import distance, passed, photographs, rows, theirs  # noqa: E402
 
 from playground.models import zoo  # noqa: E402
 from playground.pictures.images import fit, open_image  # noqa: E402
-from playground.samples import PHOTOGRAPHS, named  # noqa: E402
+from playground.samples import named  # noqa: E402
 from playground.tracing import trace  # noqa: E402
 from workshop import kernels  # noqa: E402
 
 GRIDS = {"bundled": ((14, 14), (28, 28)), "dinov2-small": ((16, 16), (28, 28))}
 MB = 1e6
-
-
-def photographs() -> dict[str, Path]:
-    """Nothing in the engine was chosen by looking at them. Eight with `pip install scikit-learn`, which brings two."""
-    found = {sample.name: sample.path for sample in PHOTOGRAPHS if sample.is_here}
-    found["grace_hopper"] = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
-    if sklearn := find_spec("sklearn"):
-        images = Path(sklearn.submodule_search_locations[0]) / "datasets" / "images"
-        found |= {file.stem: file for file in sorted(images.glob("*.jpg"))}
-    return found
 
 
 def rounded(name: str, folder: Path) -> None:

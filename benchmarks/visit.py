@@ -29,14 +29,15 @@ from playground.models import borrowed  # noqa: E402
 
 PATIENCE = 120.0  # seconds
 LINE = {"latency": 100, "downloadThroughput": 4e6 / 8, "uploadThroughput": 4e6 / 8, "offline": False}  # 4 Mbit/s
-SEEN = "() => { const r = window.theLens?.()?.read(); return r?.painted ? r.layersHeld.length : -1; }"
+SEEN = "() => { const r = window.theLens?.()?.read(); return r?.painted ? Number(r.waits === '') : -1; }"
 # Chooses in the page, and waits there for the frame that shows it: milliseconds.
 TO_LAYER = """async (layer) => {
   const slider = inShadow('.lens [data-ref="layer"]');
   const began = performance.now();
   slider.value = layer;
   slider.dispatchEvent(new Event("input"));
-  for (let now; !now?.painted || now.layer !== layer; now = theLens().read()) await new Promise(requestAnimationFrame);
+  const drawn = (now) => now?.layer === layer && (now.painted || now.waits === "numbers");
+  for (let now; !drawn(now); now = theLens().read()) await new Promise(requestAnimationFrame);
   return performance.now() - began;
 }"""
 TO_SAMPLE = """async (name) => {
@@ -68,13 +69,18 @@ class Wire:
 
     def __init__(self, page: Page):
         self.urls: dict[str, str] = {}
+        self.requests = 0
         self.streamlit = self.fonts = self.ours = self.socket = 0
         session = page.context.new_cdp_session(page)
         session.send("Network.enable")
-        session.on("Network.requestWillBeSent", lambda e: self.urls.__setitem__(e["requestId"], e["request"]["url"]))
+        session.on("Network.requestWillBeSent", self._asked)
         session.on("Network.loadingFinished", self._came)
         session.on("Network.webSocketFrameReceived", self._frame)
         self.session = session
+
+    def _asked(self, event: dict) -> None:
+        self.requests += event["request"]["url"].startswith("http")
+        self.urls[event["requestId"]] = event["request"]["url"]
 
     def _came(self, event: dict) -> None:
         path = self.urls.get(event["requestId"], "")
@@ -98,7 +104,7 @@ class Wire:
 
 
 def wait(page: Page, fulfilled: Callable[[int], bool]) -> float:
-    """Seconds until the number of whole layers on the stage fulfils it; −1 stands for no picture."""
+    """Seconds until what the stage says fulfils it: 1 with all layers, 0 before that, −1 without a picture."""
     began = time.perf_counter()
     while time.perf_counter() - began < PATIENCE:
         try:
@@ -119,7 +125,7 @@ def visit(chromium: Browser, url: str, slow: bool = False):
         wire.session.send("Network.emulateNetworkConditions", LINE)
     began = time.perf_counter()
     page.goto(url, wait_until="commit")
-    wait(page, lambda layers: layers >= 0)
+    wait(page, lambda state: state >= 0)
     return context, page, wire, time.perf_counter() - began, began
 
 
@@ -130,14 +136,17 @@ def first_and_again(chromium: Browser, url: str) -> dict[str, float]:
         "fonts": wire.fonts / 1e6,
         "ours": (wire.ours + wire.socket) / 1e6,
         "first": first,
+        "first_requests": wire.requests,
+        "first_bytes": wire.all / 1e6,
     }
-    wait(page, lambda held: held >= layers(page))
+    wait(page, lambda state: state == 1)
     found["all"] = time.perf_counter() - began
     page.wait_for_load_state("networkidle")
+    found |= {"requests": wire.requests, "bytes": wire.all / 1e6}
     wire.clear()
     again = time.perf_counter()
     page.reload(wait_until="commit")
-    wait(page, lambda held: held >= layers(page))
+    wait(page, lambda state: state == 1)
     found["again_all"] = time.perf_counter() - again
     found["again_bytes"] = wire.all / 1e6
     page.wait_for_load_state("networkidle")
@@ -146,10 +155,6 @@ def first_and_again(chromium: Browser, url: str) -> dict[str, float]:
     found["from_server"] = statistics.median(page.evaluate(TO_SAMPLE, name) for name in others)
     context.close()
     return found
-
-
-def layers(page: Page) -> int:
-    return page.evaluate("Number(inShadow('[data-ref=\"layer\"]').max) + 1")
 
 
 def main() -> None:
@@ -185,6 +190,10 @@ def main() -> None:
         ("Streamlit's scripts and styles, first visit", f"{of['streamlit']:.2f} MB", "≤ 0.7 MB"),
         ("its fonts, which it loads on every page", f"{of['fonts']:.2f} MB", ""),
         ("ours until the first picture", f"{of['ours']:.2f} MB", "≤ 0.5 MB"),
+        ("requests until the first picture", f"{of['first_requests']:.0f}", "≤ 40"),
+        ("bytes until the first picture", f"{of['first_bytes']:.2f} MB", "≤ 2.2 MB"),
+        ("requests of the first visit", f"{of['requests']:.0f}", ""),
+        ("bytes of the first visit", f"{of['bytes']:.2f} MB", "≤ 8 MB"),
         ("a reload, everything", f"{of['again_bytes']:.3f} MB", "≤ 0.02 MB"),
         ("all layers of the first picture there, first visit", f"{of['all']:.1f} s", "≤ 4 s"),
         ("the same, reload", f"{of['again_all']:.2f} s", "≤ 0.5 s"),

@@ -1,11 +1,15 @@
-"""What is put into the documentation's pages: {{commands}}, {{faithfulness}}, {{figures}}, {{changes}}, and
-{{section FILE: HEADING}}."""
+"""What is put into the documentation's pages: {{citation}}, {{commands}}, {{faithfulness}}, {{figures}}, {{changes}},
+{{notebook NAME}} and {{section FILE: HEADING}}."""
 
 import re
 from argparse import _SubParsersAction
 from pathlib import Path
 
+from playground import version
 from playground.__main__ import _parser
+from playground.analysis.faithfulness import read
+from playground.assets import FAITHFULNESS
+from playground.figures.faithfulness import table
 
 ROOT = Path(__file__).resolve().parent.parent
 GALLERY = "assets/readme/gallery"
@@ -13,15 +17,20 @@ GALLERY = "assets/readme/gallery"
 
 def filled(text: str, made: bool = True) -> str:
     """A page with its parts; without those that are made of something else than words where `made` is False."""
-    parts = {"changes": changes, "faithfulness": faithfulness, "section": section}
+    parts = {"changes": changes, "citation": citation, "faithfulness": faithfulness, "section": section}
     if made:
-        parts |= {"commands": commands, "figures": figures}
+        parts |= {"commands": commands, "figures": figures, "notebook": notebook}
     return re.sub(
         r"^\{\{(\w+) ?([^:}]*):? ?([^}]*)\}\}$",
         lambda match: parts[match[1]](*filter(None, match.groups()[1:])) if match[1] in parts else "",
         text,
         flags=re.M,
     )
+
+
+def citation() -> str:
+    """How the software is cited: with a repository and a DOI where the packaging metadata names them."""
+    return f"```bibtex\n{version.cite()}\n```"
 
 
 def commands() -> str:
@@ -45,9 +54,15 @@ def figures() -> str:
 
 
 def faithfulness() -> str:
-    """What `python -m playground faithfulness … --out docs/faithfulness/MODEL.md` wrote."""
-    tables = sorted((ROOT / "docs" / "faithfulness").glob("*.md"))
-    return "\n\n".join(table.read_text(encoding="utf-8") for table in tables)
+    """What the command of that name wrote, as means."""
+    return table(read(FAITHFULNESS))
+
+
+def notebook(name: str) -> str:
+    """A notebook, run now."""
+    import executed
+
+    return executed.page(executed.NOTEBOOKS / f"{name}.ipynb")
 
 
 def changes() -> str:

@@ -19,4 +19,5 @@ PACKS = ASSETS / "packs"  # python -m playground.serving.prepared
 OFFERS = ASSETS / "models.json"  # python benchmarks/zoo.py --offers
 TIMELAPSE = ASSETS / "timelapse.bin"  # python -m playground.training.timelapse RUN
 TAUGHT_CURVES = ASSETS / "timelapse-taught.bin"  # python -m playground.training.timelapse RUN --curves
+FAITHFULNESS = ASSETS / "faithfulness.csv"  # python -m playground faithfulness SCENES, made by workshop/drawn_masks.py
 TEACHING = ASSETS / "teaching"  # python -m playground.figures.teaching

@@ -1,6 +1,7 @@
-"""Cuts: who may not hear whom. The whole pass runs again, with these scores at −∞ before the softmax.
+"""Cuts: who may not hear whom, and which heads give nothing. The whole pass runs again so.
 
-A cut is one text, the same in Python, in an address and on the command line:
+A cut is one text, the same in Python, in an address, on the command line and in Lab. Of an edge the score is −∞ before
+the softmax; a head is ablated after it:
 
     7,5>3,2         patch (7, 5) does not hear patch (3, 2), in any layer or head
     7,5>3,2@4.1     in layer 4, head 1 alone; several of either: 4+5.0+1
@@ -8,6 +9,8 @@ A cut is one text, the same in Python, in an address and on the command line:
     *>3,2+3,3       nobody hears these two
     *>*@4.1         in that head everybody hears themselves alone
     *>3x3           patches hear the 3 × 3 around them alone, as a convolution; *>3x3+cls: and the class token
+    zero@4.1        that head gives nothing; several: zero@4.0+1; all heads of a layer: zero@4
+    mean@4.1        it gives every token what it gives on average over the tokens
 
 Every token always hears itself.
 """
@@ -27,6 +30,8 @@ MOST = 16  # cuts at the same time
 MOST_NAMED = 4096  # tokens, layers and heads that a text may name
 ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
+TO = ("zero", "mean")  # what an ablated head gives
+ABLATED = re.compile(rf"(?P<to>{'|'.join(TO)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
 TEXT = re.compile(r"(?P<hearers>[^>@]+)>(?P<unheard>[^>@]+)(@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?)?")
 
 
@@ -55,6 +60,13 @@ class Cut:
     kept: tuple[int, ...]
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None
+    to: str = ""  # of heads that are ablated: what they give
+
+    @property
+    def named_heads(self) -> str:
+        """ "4.0, 4.3", or "4.*": all of layer 4."""
+        pairs = ((layer, head) for layer in self.layers or (ALL,) for head in self.heads or (ALL,))
+        return ", ".join(f"{layer}.{head}" for layer, head in pairs)
 
 
 @dataclass(frozen=True)
@@ -72,8 +84,10 @@ class Cuts:
     def texts(self) -> list[str]:
         return [cut.text for cut in self.all]
 
-    def in_layer(self, layer: int) -> tuple[Cut, ...]:
-        return tuple(cut for cut in self.all if cut.layers is None or layer in cut.layers)
+    def in_layer(self, layer: int, ablated: bool = False) -> tuple[Cut, ...]:
+        """The edges, or the heads."""
+        there = (cut for cut in self.all if cut.layers is None or layer in cut.layers)
+        return tuple(cut for cut in there if bool(cut.to) == ablated)
 
     def heard(self, layer: int, queries: Sequence[int] | slice | None = None) -> Tensor | None:
         """Whom these tokens, by default all, hear in a layer: (h or 1, queries, N) bool; None: everybody."""
@@ -95,6 +109,8 @@ class Cuts:
 
         def at(point: str, x: Tensor) -> Tensor:
             nonlocal last
+            if point.endswith(".attention.heads"):
+                return self._ablated(int(point.split(".")[1]), x)
             if not point.endswith(".attention.heard"):
                 return x
             layer = int(point.split(".")[1])
@@ -105,6 +121,16 @@ class Cuts:
 
         return at
 
+    def _ablated(self, layer: int, mixed: Tensor) -> Tensor:
+        """What all heads of a layer mixed, (B, h, N, d), with what these ones give instead."""
+        for cut in self.in_layer(layer, ablated=True):
+            some = range(mixed.shape[1]) if cut.heads is None else cut.heads
+            chosen = torch.zeros(mixed.shape[1], 1, 1, dtype=torch.bool, device=mixed.device)
+            chosen[list(some)] = True
+            instead = torch.zeros_like(mixed) if cut.to == "zero" else mixed.mean(-2, keepdim=True).expand_as(mixed)
+            mixed = torch.where(chosen, instead, mixed)
+        return mixed
+
     def _silenced(self, cut: Cut, asked: Tensor, tokens: Tensor) -> Tensor:
         """(queries, N): the scores that a cut sets to −∞."""
         hears_not = torch.ones(len(asked), dtype=torch.bool) if cut.hearers is None else _among(asked, cut.hearers)
@@ -114,6 +140,13 @@ class Cuts:
             return hears_not[:, None] & (asked >= first)[:, None] & far & ~_among(tokens, cut.kept)
         silent = torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _among(tokens, cut.unheard)
         return hears_not[:, None] & silent
+
+
+def silenced(scores: Tensor, heard: Tensor | None) -> Tensor:
+    """What is cut has a score of −∞, and so a weight of nothing. `heard` may be what is added to the scores."""
+    if heard is None or heard.dtype is not torch.bool:
+        return scores if heard is None else scores + heard.to(scores.device)
+    return scores.masked_fill(~heard.to(scores.device), -torch.inf)
 
 
 def _among(tokens: Tensor, some: Sequence[int]) -> Tensor:
@@ -142,12 +175,27 @@ def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
     return Cuts(cuts, shape)
 
 
+def of_heads(layers: dict[int, Sequence[int]], to: str) -> list[str]:
+    """The texts that ablate these heads of these layers, in as few as there are sets of heads."""
+    same: dict[str, list[int]] = {}
+    for layer in sorted(layers):
+        same.setdefault("+".join(map(str, sorted(set(layers[layer])))), []).append(layer)
+    return [f"{to}@{'+'.join(map(str, some))}.{heads}" for heads, some in same.items()]
+
+
 def _read(text: object, shape: Shape) -> Cut:
+    if isinstance(text, str) and len(text) < MOST_NAMED and (ablated := ABLATED.fullmatch(text)):
+        layers = _numbers(ablated["layers"], shape.layers, "layer", text)
+        heads = _numbers(ablated["heads"], shape.heads, "head", text)
+        if layers is None and heads is None:
+            raise PlaygroundError(f"{text!r:.80} leaves no head that gives anything: name a layer or a head.")
+        return Cut(text, None, None, 0, (), layers, heads, ablated["to"])
     found = TEXT.fullmatch(text) if isinstance(text, str) and len(text) < 8 * MOST_NAMED else None
     if not isinstance(text, str) or not found:
         raise PlaygroundError(
             f"A cut is who > whom, such as 7,5>3,2 or *>cls, with @LAYER or @LAYER.HEAD behind it where it is not "
-            f"meant everywhere; given was {text!r:.80}."
+            f"meant everywhere; or heads that give nothing, such as zero@4.1, or their mean, mean@4.1; given was "
+            f"{text!r:.80}."
         )
     hearers = _tokens(found["hearers"], shape, text)
     first, *more = found["unheard"].split("+")

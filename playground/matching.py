@@ -1,6 +1,6 @@
 """Two pictures by their features: which patch is which, and which parts both have.
 
-The browser has the same lines in microscope/core/matching.js; tests/analysis/test_matching.py compares the two.
+The browser has the same lines in microscope/core/features.js; tests/analysis/test_matching.py compares the two.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def unit(features: np.ndarray) -> np.ndarray:
 
 
 def matches(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Unit vectors (patches, width) of two pictures -> (patches of the first,): the patch of the second that resembles
-    it most, if it is mutual: that patch, too, resembles none more. Else −1."""
+    """For each patch of the first picture its nearest neighbour in the second, if each is the other's nearest; else −1.
+    Both are given as unit vectors, (patches, width)."""
     alike = one @ other.T
     there, back = alike.argmax(1), alike.argmax(0)
     return np.where(back[there] == np.arange(len(one)), there, -1)

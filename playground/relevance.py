@@ -33,8 +33,8 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.positions import rotate
 from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
+from playground.vit_parts import rotate
 
 METHODS = ("gradient", "integrated", "chefer", "legrad")
 SIGNED = ("gradient", "integrated")  # with a sign for each token
@@ -66,6 +66,13 @@ class Pass:
     blank: Tensor | None = None  # (B, N, D): the same of a picture of the mean colour, for integrated gradients
     give_way: Callable[[], object] = lambda: None  # called between layers: a server lets others come in between
 
+    def __post_init__(self) -> None:
+        if self.vit.config.biased:
+            raise PlaygroundError(
+                f"{self.vit.name} adds a number for each pair of places to its scores, which relevance leaves out: ask "
+                "for rows, rollout or occlusion."
+            )
+
 
 def relevance(of: Pass, answer: Answer, method: str = DEFAULT, signed: bool = False) -> Tensor:
     """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; zeros where nothing moves it.
@@ -95,14 +102,17 @@ def of_token(of: Pass, token: int | None, label: str | int | None, method: str, 
 
 
 def of_many(
-    vit: VisionTransformer, entering: Tensor, rotation: Rotation, at: At = untouched, label: int | None = None
-) -> Tensor:
+    vit: VisionTransformer, entering: Tensor, rotation: Rotation, at: At = untouched, label: int | None = None,
+    method: str = DEFAULT, blank: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """(B, N): of images that were embedded, what moves the first token's feature, or a label's score with its sign:
-    without a trace to remember. As many go through together as memory is cheap for."""
-    tokens = entering.shape[1]
+    without a trace to remember. As many go through together as memory is cheap for. `blank`: (1, N, D), see Pass."""
+    tokens, signed = entering.shape[1], is_signed(label is not None, method)
     answer = feature(vit, 0, tokens) if label is None else label_score(vit, label, tokens)
-    passes = (Pass(vit, some, rotation, vit.config.scale, at) for some in entering.split(at_once(vit, tokens)))
-    return torch.cat([relevance(of, answer, signed=label is not None).float() for of in passes])
+    parts = entering.split(at_once(vit, tokens))
+    blanks = [None if blank is None else blank.expand_as(some) for some in parts]
+    passes = (Pass(vit, some, rotation, vit.config.scale, at, of) for some, of in zip(parts, blanks, strict=True))
+    return torch.cat([relevance(of, answer, method, signed).float() for of in passes])
 
 
 def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None) -> bool:
@@ -117,7 +127,7 @@ def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None)
 
 
 def check_memory(vit: VisionTransformer, tokens: int) -> None:
-    """A sentence instead of a machine that stands still."""
+    """Raises where the memory does not suffice: the machine would swap and stand still."""
     free = free_bytes(vit.patch_embed.proj.weight.device)
     if free is not None and (needed := bytes_held(vit, tokens)) > free:
         raise PlaygroundError(
@@ -207,7 +217,7 @@ def _chefer(of: Pass, answer: Answer) -> Tensor:
 
     for _ in _back(of, answer, watch):  # from the last layer down
         reached, spread = reached + spread, torch.zeros_like(begins)
-    return reached - begins  # without what never moved
+    return reached - begins  # without the token's own share, with which it began
 
 
 def _gradient(of: Pass, answer: Answer) -> Tensor:

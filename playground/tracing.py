@@ -21,11 +21,11 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from playground import cuts, matching, relevance, trace_table
+from playground import cuts, matching, relevance
 from playground.cuts import Cuts as Cuts
-from playground.cuts import Shape
+from playground.cuts import Shape, silenced
 from playground.errors import PlaygroundError
-from playground.pack.record import Query, Record
+from playground.pack.record import Query, Record, table_of_heads, table_of_query
 from playground.pack.record import denormalised as denormalised
 from playground.pack.record import index as index  # others take it from here
 from playground.pictures import images
@@ -59,7 +59,7 @@ def trace(
     hear whom: see playground/cuts.py. `at` and `grad`: see `trace_inputs`."""
     c = vit.config
     if size is None:
-        size = images.fit(image.size, c.patch_size, c.image_size)
+        size = c.image_size if c.biased else images.fit(image.size, c.patch_size, c.image_size)
     pixels = images.model_input(image, images.checked_size(size, c.patch_size), c.mean, c.std, c.interpolation)
     return trace_input(vit, pixels, scale=scale, cut=cut, at=at, grad=grad)
 
@@ -204,7 +204,7 @@ class Trace(Record):
         if isinstance(head, str):
             return _pooled(self.rows(layer, query, scale), head)
         scores, token = self.scores(layer, head, query, scale), self.token(query)
-        return _silenced(scores[None], self._heard(layer, head, [token]))[0].softmax(dim=-1)
+        return silenced(scores[None], self._heard(layer, head, [token]))[0].softmax(dim=-1)
 
     def rows(self, layer: int, query: Query, scale: Scale = None) -> Tensor:
         """(heads, tokens): the same for all heads at once."""
@@ -258,9 +258,11 @@ class Trace(Record):
         return None if found is None else found[head if len(found) > 1 else 0]
 
     def _heard_in(self, layer: int, queries: list[int] | slice) -> Tensor | None:
-        """The same for all heads, (h or 1, queries, tokens)."""
+        """The same for all heads, (h or 1, queries, tokens); or what is added to their scores, −∞ of those unheard."""
         masked = self.masked(layer)
-        return self.cuts.heard(layer, queries) if masked is None else masked[:, queries]
+        heard = self.cuts.heard(layer, queries) if masked is None else masked[:, queries]
+        bias = self.bias(layer, queries)
+        return heard if bias is None else bias if heard is None else bias.masked_fill(~heard, -math.inf)
 
     def _blocks(self, layer: int, head: int, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
         """The weights of a head in blocks of at most BLOCK scores, to bound memory: (slice, (rows, tokens))."""
@@ -307,8 +309,8 @@ class Trace(Record):
         True
         """
         if query is None:
-            return trace_table.of_heads(self, scale, distances(self.grid))
-        return trace_table.of_query(self, query, scale)
+            return table_of_heads(self, scale, distances(self.grid))
+        return table_of_query(self, query, scale)
 
     def on_grid(self, row: Tensor) -> Tensor:
         """(…, tokens) -> (…, rows, columns): the patches laid out as in the picture, without the prefix tokens."""
@@ -417,12 +419,7 @@ def _pooled(of_heads: Tensor, how: str) -> Tensor:
 
 def softmax_rows(q: Tensor, k: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
     """(…, queries, d), (…, tokens, d) -> (…, queries, tokens): each row sums to one."""
-    return _silenced(q @ k.mT * scale, heard).softmax(dim=-1)
-
-
-def _silenced(scores: Tensor, heard: Tensor | None) -> Tensor:
-    """What is cut has a score of −∞, and so a weight of nothing."""
-    return scores if heard is None else scores.masked_fill(~heard.to(scores.device), -math.inf)
+    return silenced(q @ k.mT * scale, heard).softmax(dim=-1)
 
 
 def entropy(weights: Tensor) -> Tensor:

@@ -1,34 +1,79 @@
-"""The one version number, for the package, the command line, the page and every file that is written."""
+"""The one version number, for the package, the command line, the page and every file that is written, and how all that
+is cited. Where a copy is published, its address and its DOI stand in [project.urls] of pyproject.toml, and nowhere
+else; `python playground/version.py` writes CITATION.cff. What is not set there is left out."""
 
+import tomllib
 from importlib.metadata import PackageNotFoundError, metadata
+from pathlib import Path
 
 __version__ = "0.1.0"
 RELEASED = "2026-11-23"
 TITLE = "Attention Playground: see what every patch of an image attends to in a real Vision Transformer"
+AUTHOR = "the Attention Playground's authors"
+CHECKOUT = Path(__file__).resolve().parent.parent
+CFF = """\
+cff-version: 1.2.0
+message: If the Attention Playground helped your work or your lecture, please cite it as below.
+type: software
+title: "{title}"
+authors:
+  - name: {author}
+version: {version}
+date-released: {released}
+{more}license: MIT
+keywords: [attention, vision transformer, visualization, teaching]
+"""
 
 
 def cite() -> str:
-    """A BibTeX entry, with this version.
+    """A BibTeX entry, with this version; with its repository and its DOI where the package names them.
 
     >>> print(playground.cite().splitlines()[0])
     @software{attention_playground,
     """
+    more = {"url": repository(), "doi": doi()}
     return (
         "@software{attention_playground,\n"
-        "  author  = {{the Attention Playground's authors}},\n"
+        f"  author  = {{{{{AUTHOR}}}}},\n"
         f"  title   = {{{{{TITLE}}}}},\n"
         f"  version = {{{__version__}}},\n"
         f"  date    = {{{RELEASED}}},\n"
-        "  license = {MIT}\n"
+        + "".join(f"  {key:7} = {{{value}}},\n" for key, value in more.items() if value)
+        + "  license = {MIT}\n"
         "}"
     )
 
 
+def citation_file() -> str:
+    """What CITATION.cff holds."""
+    more = {"repository-code": repository(), "doi": doi()}
+    said = "".join(f'{key}: "{value}"\n' for key, value in more.items() if value)
+    return CFF.format(title=TITLE, author=AUTHOR, version=__version__, released=RELEASED, more=said)
+
+
 def repository() -> str:
     """Where its sources lie, as the packaging metadata says; "" where that says nothing."""
-    try:
-        urls = metadata("attention-playground").get_all("Project-URL") or []
-    except PackageNotFoundError:
-        return ""
-    named = (url.partition(", ") for url in urls)
-    return next((address for label, _, address in named if label.lower() == "repository"), "")
+    return _addresses().get("repository", "")
+
+
+def doi() -> str:
+    """Without the resolver's address before it; "" where the packaging metadata has none."""
+    return _addresses().get("doi", "").partition("doi.org/")[2]
+
+
+def _addresses() -> dict[str, str]:
+    """[project.urls], by their labels in small letters: of a checkout, else as the installed package carries them."""
+    file = CHECKOUT / "pyproject.toml"
+    if file.is_file():
+        urls = tomllib.loads(file.read_text(encoding="utf-8"))["project"].get("urls", {})
+    else:
+        try:
+            named = metadata("attention-playground").get_all("Project-URL") or []
+        except PackageNotFoundError:
+            named = []
+        urls = dict(url.split(", ", 1) for url in named)
+    return {label.lower(): address for label, address in urls.items()}
+
+
+if __name__ == "__main__":
+    (CHECKOUT / "CITATION.cff").write_text(citation_file(), encoding="utf-8")

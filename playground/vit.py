@@ -11,19 +11,32 @@ h heads, d = D / h (the d_k of the formula). Parameters carry timm's names, so t
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError
-from playground.positions import rotary, rotate, sinusoidal, stretched
+from playground.vit_parts import (
+    ACTIVATIONS,
+    AttentionPool,
+    LayerScale,
+    Weights,
+    counted,
+    rotary,
+    rotate,
+    sinusoidal,
+    stretched,
+)
+from playground.vit_parts import Assumed as Assumed
+from playground.vit_parts import State as State
+from playground.vit_parts import Told as Told
 
 
 @dataclass(frozen=True)
@@ -42,14 +55,19 @@ class Config:
     dist_token: bool = False  # DeiT's second token, taught by another network
     registers: int = 0  # tokens with no content of their own, DINOv2 and later
     positions: str = "learned"  # or "patches" (learned, none for the prefix), "sinusoidal", "rotary", "none"
-    pool: str = "token"  # the classifier reads the class "token", the patches' "avg", "token+avg", or a "map" pool
+    rotation: tuple[int, ...] = ()  # beside them, queries and keys turned by counted places: see vit_parts.counted
+    pool: str = "token"  # the classifier reads the class "token", the patches' "avg", "token+avg", or a "map" pool of
+    # them; "map of all": of the prefix too
+    pool_heads: int = 0  # of a map pool; 0: as many as a layer has
     norm_place: str = "tokens"  # the last norm: on all "tokens", on what was "pooled", or "nowhere"
     pre_norm: bool = False  # one more norm before the first layer (CLIP)
     qk_norm: bool = False  # queries and keys normalised, head by head
     qkv_bias: bool = True
+    biased: bool = False  # a learned number for each pair of places is added to the scores (BEiT); of one grid alone
     layer_scale: bool = False  # a learned gain on what each branch adds
     activation: str = "gelu"
     gated_mlp: bool = False  # SwiGLU
+    mlp_norm: bool = False  # one more norm, before an MLP's second matrix (EVA-02)
     pre_logits: bool = False  # the paper's pre-training head: one hidden layer with tanh
     eps: float = 1e-6  # of every norm
 
@@ -89,8 +107,7 @@ PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
     "H": {"depth": 32, "width": 1280, "mlp_width": 5120, "heads": 16},
 }
 
-State = tuple[tuple[object, ...], ...]  # of a model's weights: see VisionTransformer.state
-Rotation = tuple[Tensor, Tensor] | None  # sine and cosine of each patch's angles, where positions are angles
+Rotation = tuple[Any, ...] | None  # sine and cosine of each patch's angles, where positions are angles: see rotate
 At = Callable[[str, Tensor], Tensor]  # a point of the pass and what is there -> what is there instead
 IN_LAYER = "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual"
 
@@ -101,22 +118,6 @@ def untouched(point: str, x: Tensor) -> Tensor:
 
 def within(at: At, layer: int) -> At:  # for the points of one layer
     return lambda point, x: at(f"layers.{layer}.{point}", x)
-
-
-class Told(NamedTuple):
-    """A head whose attention weights were asked for by a loss during training: see analysis/heads.py."""
-
-    layer: int
-    head: int
-    query: str  # whose rows: those of every "patch", or those of a prefix token, such as "cls"
-    what: str  # the end of the sentence "this head was told to …"
-
-
-class Assumed(NamedTuple):
-    """What nothing says of a model, and what is taken instead."""
-
-    word: str  # the option of `load` that says otherwise
-    value: str  # "mean 0.5 0.5 0.5"
 
 
 class QKV(NamedTuple):
@@ -164,6 +165,8 @@ class Attention(nn.Module):
         self.q_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.k_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.proj = nn.Linear(c.width, c.width)  # W_O
+        tokens = len(c.prefix) + math.prod(c.image_size) // c.patch_size**2
+        self.bias = nn.Parameter(torch.zeros(c.heads, tokens, tokens)) if c.biased else None  # (h, N, N)
         self.mix = attention  # training and ablation put a function of their own here
 
     def forward(self, x: Tensor, scale: float | None, rotation: Rotation, at: At = untouched) -> tuple[Tensor, QKV]:
@@ -176,25 +179,11 @@ class Attention(nn.Module):
         q, k, v = at("attention.queries", q), at("attention.keys", k), at("attention.values", v)
         heard = at("attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool, device=x.device))  # True: everybody
         heard = None if heard.numel() == 1 else heard  # (B or 1, h or 1, N, N)
+        if self.bias is not None:
+            heard = self.bias[None] if heard is None else self.bias.masked_fill(~heard, -math.inf)
         mixed = at("attention.heads", self.mix(q, k, v, self.scale if scale is None else scale, heard))  # (B, h, N, d)
         mixed = mixed.transpose(1, 2).reshape(B, N, D)  # the heads' answers, one behind the other
         return self.proj(mixed), QKV(q, k, v)
-
-
-class QuickGELU(nn.Module):
-    """OpenAI's first CLIP models were trained with this cheaper GELU."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x * torch.sigmoid(1.702 * x)
-
-
-ACTIVATIONS = {
-    "relu": nn.ReLU,
-    "gelu": nn.GELU,
-    "gelu_tanh": lambda: nn.GELU(approximate="tanh"),
-    "quick_gelu": QuickGELU,
-    "silu": nn.SiLU,
-}
 
 
 class MLP(nn.Module):
@@ -205,6 +194,7 @@ class MLP(nn.Module):
         self.gated = c.gated_mlp
         self.fc1 = nn.Linear(c.width, c.mlp_width * (2 if c.gated_mlp else 1))
         self.act = ACTIVATIONS[c.activation]()
+        self.norm = nn.LayerNorm(c.mlp_width, c.eps) if c.mlp_norm else nn.Identity()
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -220,17 +210,8 @@ class MLP(nn.Module):
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
         if self.gated:
             gate, x = x.chunk(2, dim=-1)
-            return self.act(gate) * x
-        return self.act(x)  # (B, N, mlp_width)
-
-
-class LayerScale(nn.Module):
-    def __init__(self, c: Config):
-        super().__init__()
-        self.gamma = nn.Parameter(torch.full((c.width,), 1e-5))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x * self.gamma
+            return self.norm(self.act(gate) * x)
+        return self.norm(self.act(x))  # (B, N, mlp_width)
 
 
 class Block(nn.Module):
@@ -251,51 +232,13 @@ class Block(nn.Module):
         x = x + at("mlp", self.ls2(self.mlp(self.norm2(x))))
         return at("residual", x), qkv
 
-    def value_norms(self, v: Tensor) -> Tensor:
-        """(h, N, d) -> (h, N): ‖W_O v‖, how long the vector is that a token adds to the stream at a weight of 1; with
-        the layer's gain if there is one."""
-        out = self.attn.proj.weight.detach().float()  # (D, D)
-        if isinstance(self.ls1, LayerScale):
-            out = self.ls1.gamma.detach().float()[:, None] * out
-        of_heads = out.unflatten(1, (len(v), -1)).transpose(0, 1)  # (h, D, d)
-        gram = of_heads.mT @ of_heads  # (h, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) for each head
-        return ((v @ gram) * v).sum(-1).clamp(min=0).sqrt()
 
-
-class AttentionPool(nn.Module):
-    """SigLIP's way to read an image out: one learned query asks all tokens."""
-
-    def __init__(self, c: Config):
-        super().__init__()
-        self.heads = c.heads
-        self.scale = c.scale
-        self.latent = nn.Parameter(torch.zeros(1, 1, c.width))
-        self.q = nn.Linear(c.width, c.width)
-        self.kv = nn.Linear(c.width, 2 * c.width)
-        self.proj = nn.Linear(c.width, c.width)
-        self.norm = nn.LayerNorm(c.width, c.eps)
-        self.mlp = MLP(c)
-
-    def forward(self, x: Tensor) -> Tensor:
-        B, N, D = x.shape
-        q = self.q(self.latent).view(1, 1, self.heads, -1).transpose(1, 2).expand(B, -1, -1, -1)  # (B, h, 1, d)
-        k, v = self.kv(x).view(B, N, 2, self.heads, -1).permute(2, 0, 3, 1, 4)  # (B, h, N, d) each
-        x = self.proj(attention(q, k, v, self.scale).transpose(1, 2).reshape(B, 1, D))
-        return (x + self.mlp(self.norm(x)))[:, 0]  # (B, D)
-
-
-class VisionTransformer(nn.Module):
+class VisionTransformer(Weights):
     """image -> patches -> tokens with positions -> layers -> pool -> classes."""
 
     def __init__(self, c: Config, seed: int = 0):
         super().__init__()
         self.config = c
-        self.name = "untrained"
-        self.random_weights = True  # until others are loaded
-        self.file: Path | None = None  # of its weights, where they are a file of somebody's own
-        self.told: tuple[Told, ...] = ()  # heads that did not find by themselves where to look
-        self.assumed: tuple[Assumed, ...] = ()  # of what it is, where its file does not say so
-        self.no_answer = ""  # why what its classifier says may be wrong, and is not shown
         self.native_grid = (c.image_size[0] // c.patch_size, c.image_size[1] // c.patch_size)  # (rows, columns)
         patches = self.native_grid[0] * self.native_grid[1]
 
@@ -308,7 +251,7 @@ class VisionTransformer(nn.Module):
         self.norm_pre = nn.LayerNorm(c.width, c.eps) if c.pre_norm else nn.Identity()
         self.blocks = nn.ModuleList(Block(c) for _ in range(c.depth))
         self.norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "tokens" else nn.Identity()
-        self.attn_pool = AttentionPool(c) if c.pool == "map" else None
+        self.attn_pool = AttentionPool(c, MLP(c)) if c.pool.startswith("map") else None
         self.fc_norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "pooled" else nn.Identity()
         hidden = OrderedDict(fc=nn.Linear(c.width, c.width), act=nn.Tanh()) if c.pre_logits else OrderedDict()
         self.pre_logits = nn.Sequential(hidden)
@@ -316,32 +259,6 @@ class VisionTransformer(nn.Module):
         self.head = nn.Linear(read, c.classes) if c.classes else nn.Identity()
         self.head_dist = nn.Linear(c.width, c.classes) if c.classes and c.dist_token else nn.Identity()
         self.initialise(seed)
-
-    @property
-    def classes(self) -> int:
-        """How many labels it is asked about: none where what it says of them may be wrong."""
-        return 0 if self.no_answer else self.config.classes
-
-    def load_state_dict(self, *given, **how):
-        self.random_weights = False
-        return super().load_state_dict(*given, **how)
-
-    def state(self) -> State:
-        """Another one after a step of training or with a tensor in another's place; the same on another device. torch
-        counts the changes of each tensor, but for those that are written through `.data`."""
-        tensors = [*self.named_parameters(), *self.named_buffers()]
-        return tuple((name, id(t), 0 if t.is_inference() else t._version, t.dtype) for name, t in tensors)
-
-    def initialise(self, seed: int) -> None:
-        """Random weights with a generator of their own, so that a seed means the same weights in any thread."""
-        random = torch.Generator().manual_seed(seed)
-        for name, p in self.named_parameters():
-            if p.is_meta:  # only a shape so far, weights are about to be put in
-                continue
-            if name.endswith(".bias"):
-                nn.init.zeros_(p)
-            elif p.dim() > 1:  # matrices, tokens and positions; the gains of norms stay at one
-                nn.init.trunc_normal_(p, std=0.02, generator=random)
 
     def forward(self, image: Tensor, scale: float | None = None) -> Tensor:
         """The logits, (B, classes); the pooled features, (B, D), of a model without a classifier."""
@@ -375,6 +292,12 @@ class VisionTransformer(nn.Module):
         """Pixels to tokens that know their place; with them the rotation, where places are angles."""
         c = self.config
         grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)
+        if c.biased and grid != self.native_grid:
+            here, other = (" × ".join(map(str, of)) for of in (self.native_grid, grid))
+            raise PlaygroundError(
+                f"{self.name} has a number for each pair of places of one grid alone, {here} patches; given were "
+                f"{other}."
+            )
         tokens = (self.cls_token, self.dist_token, self.reg_token)
         prefix = [t.expand(len(image), -1, -1) for t in tokens if t is not None]
         x = self.patch_embed(image)  # (B, patches, D)
@@ -389,6 +312,9 @@ class VisionTransformer(nn.Module):
         if c.positions == "rotary":
             sin, cos = rotary(grid, c.width // c.heads)
             rotation = sin.to(x), cos.to(x)
+        if c.rotation:
+            sin, cos, neighbours = counted(grid, c.width // c.heads, *c.rotation)
+            rotation = sin.to(x), cos.to(x), neighbours
         return at("embedding", self.norm_pre(x)), rotation
 
     def positions(self, grid: tuple[int, int]) -> Tensor:
@@ -401,6 +327,7 @@ class VisionTransformer(nn.Module):
         if c.dist_token:
             return (self.head(x[:, 0]) + self.head_dist(x[:, 1])) / 2
         patches = x[:, len(c.prefix) :]
-        pooled = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1), "map": lambda: self.attn_pool(patches)}
+        pooled = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1)}
+        pooled |= {"map": lambda: self.attn_pool(patches), "map of all": lambda: self.attn_pool(x)}
         read = torch.cat([pooled[way]() for way in c.pool.split("+")], dim=-1)  # (B, D), or two of them
         return self.head(self.pre_logits(self.fc_norm(read)))  # (B, classes)

@@ -71,6 +71,9 @@ COLOURFUL = {  # what a file of this photograph is
     "half transparent, palette": lambda photo: saved(half_transparent(photo).quantize(64), "PNG"),
     "half transparent, grey": lambda photo: saved(half_transparent(photo).convert("LA"), "PNG"),
     "half transparent, Display P3": lambda photo: saved(half_transparent(photo), "PNG", icc_profile=P3),
+    "half transparent, Adobe RGB, WebP": lambda photo: saved(
+        half_transparent(photo), "WEBP", lossless=True, icc_profile=ADOBE
+    ),
     "half transparent, grey of gamma 1.8": lambda photo: saved(
         half_transparent(photo).convert("LA"), "PNG", icc_profile=GREY_GAMMA
     ),

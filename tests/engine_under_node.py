@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 from PIL import Image
 from test_javascript import ROOT, node
 
 from playground.models.engine_file import to_engine
+from playground.samples import PHOTOGRAPHS
 from playground.tracing import Trace, scale_number
 
 RUNNER = ROOT / "tests" / "js" / "engine" / "pass.mjs"
@@ -40,11 +43,36 @@ def run(job: dict, folder: Path) -> dict:
     return json.loads(done.stdout or "{}")
 
 
-def passed(seen: Trace, folder: Path, numbers: str = "float32", **how) -> Passed:
+@dataclass
+class Opened:
+    """What the browser makes of somebody's files."""
+
+    name: str = ""
+    config: dict = field(default_factory=dict)
+    assumed: dict[str, str] = field(default_factory=dict)
+    notice: str = ""
+    error: str = ""  # a sentence
+    stack: str = ""
+    weights: Path | None = None  # as the engine reads them
+
+
+def opened(models: list[dict], folder: Path) -> list[Opened]:
+    """Each of `models`, {"files": …} and what else a page says of them, as the browser opens it."""
+    outs = [folder / f"opened-{number}.bin" for number in range(len(models))]
+    jobs = [
+        one | {"files": [str(file) for file in one["files"]], "out": str(out)}
+        for one, out in zip(models, outs, strict=True)
+    ]
+    return [Opened(**told, weights=out) for told, out in zip(run({"open": jobs}, folder), outs, strict=True)]
+
+
+def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **how) -> Passed:
     """The same pass as `seen`, by the engine, from weights of this kind."""
-    (folder / "weights.bin").write_bytes(to_engine(seen.vit, numbers))
+    if weights is None:
+        weights = folder / "weights.bin"
+        weights.write_bytes(to_engine(seen.vit, numbers))
     (folder / "image.f32").write_bytes(seen.input.numpy().tobytes())
-    files = {name: str(folder / file) for name, file in (("weights", "weights.bin"), ("image", "image.f32"))}
+    files = {"weights": str(weights), "image": str(folder / "image.f32")}
     out = folder / "out.f32"
     told = run({**files, "grid": seen.grid, "out": str(out), **how}, folder)
     shape = (seen.layers, seen.heads, seen.tokens, seen.head_dim)
@@ -75,10 +103,20 @@ def distance(ours: np.ndarray, python: np.ndarray) -> tuple[float, float]:
     return float(np.abs(ours - python).sum(-1).mean() / 2), float((ours.argmax(-1) == python.argmax(-1)).mean())
 
 
-def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7) -> np.ndarray:
+def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7, **more) -> np.ndarray:
     """(H, W, 3): the picture in this (height, width), by the engine."""
     pixels, out = folder / "pixels.bin", folder / "resized.bin"
     pixels.write_bytes(np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA")).tobytes())
-    how = {"size": (picture.height, picture.width), "to": size, "band": band}
+    how = {"size": (picture.height, picture.width), "to": size, "band": band, **more}
     run({"pixels": str(pixels), "out": str(out), **how}, folder)
     return np.fromfile(out, np.uint8).reshape(*size, 4)[..., :3]
+
+
+def photographs() -> dict[str, Path]:
+    """Nothing in the engine was chosen by looking at them. Eight with `pip install scikit-learn`, which brings two."""
+    found = {sample.name: sample.path for sample in PHOTOGRAPHS if sample.is_here}
+    found["grace_hopper"] = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
+    if sklearn := find_spec("sklearn"):
+        images = Path(sklearn.submodule_search_locations[0]) / "datasets" / "images"
+        found |= {file.stem: file for file in sorted(images.glob("*.jpg"))}
+    return found

@@ -1,7 +1,7 @@
 """A way to look that nobody has seen: its record, its words, and one function for Python and for the browser."""
 
 from playground.figures import bundle
-from playground.figures.drawing import maps, way_table
+from playground.figures.drawing import maps, ways
 from playground.figures.drawing.way_words import ENGLISH
 from playground.figures.drawing.ways import WAYS, Way
 
@@ -35,7 +35,7 @@ def add_in_the_browser(monkeypatch) -> None:
     """In what is bundled from now on: the table as Python writes it, and the function."""
     source = bundle._source
     changed = {
-        "core/waytable.js": way_table.text(),
+        "core/waytable.js": ways.text(),
         "core/ways.js": source("core/ways.js").replace("export const MADE_OF_WEIGHTS = {\n", IN_THE_BROWSER),
     }
     monkeypatch.setattr(bundle, "_source", lambda name: changed.get(name) or source(name))

@@ -14,7 +14,7 @@ from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
 from playground.assets import ASSETS, SHIPPED
 from playground.models import zoo
 from playground.scenes import generate
-from playground.scenes.labels import LABELS
+from playground.scenes.generate import LABELS
 from playground.training import evaluate
 
 # Just below what the model card says of 500 scenes: 40 say less.

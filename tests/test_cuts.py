@@ -1,12 +1,15 @@
 """Cuts: the pass, every row, the pack and the texts that say them."""
 
 import math
+import re
+import shlex
 
 import pytest
 import torch
 
 import playground
 from playground import cuts
+from playground.__main__ import main
 from playground.cuts import Shape
 from playground.errors import PlaygroundError
 from playground.tracing import Trace
@@ -129,6 +132,8 @@ def test_what_a_text_means():
         ("7,5>3,2@3", "There is no layer '3'"), ("7,5>3,2@0.4", "There is no head '4'"), ("7,5>3,2@-1", "no layer"),
         ("7,5>7,5", "always hears itself"), ("*>*", "name a layer or a head"), ("cls>3x3", "only patches"),
         ("7,5+7,5>3,2", "the same twice"), ("7,5>3,2@1+1", "the same twice"),
+        ("zero@*", "name a layer or a head"), ("zero", "zero@4.1"), ("half@1.2", "A cut is who > whom"),
+        ("zero@3.0", "There is no layer '3'"), ("mean@0.4", "There is no head '4'"),
         (["7,5>3,2", "7,5>3,2"], "there twice"), ([f"0,0>{n // 8},{n % 8}" for n in range(1, 18)], "At most 16 cuts"),
     ],
 )  # fmt: skip
@@ -136,3 +141,59 @@ def test_what_can_not_be_cut_gets_a_sentence(small, picture, cut, says):
     with pytest.raises(PlaygroundError) as refused:
         playground.trace(small, picture, cut=cut if isinstance(cut, list) else [cut])
     assert says in str(refused.value)
+
+
+def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
+    """By hand: what the heads mixed is what W_O gets, head beside head."""
+    d = small.config.width // small.config.heads
+    for text, head, to in (("zero@1.2", 2, "zero"), ("mean@1.2", 2, "mean")):
+        seen = playground.trace(small, picture, cut=text)
+        x, _ = small.embed(seen.input)
+        with torch.no_grad():
+            for layer, block in enumerate(small.blocks):
+                y = block.norm1(x)
+                q, k, v = block.attn.qkv(y).view(1, -1, 3, small.config.heads, d).permute(2, 0, 3, 1, 4)
+                mixed = ((q @ k.mT / math.sqrt(d)).softmax(-1) @ v)[0].transpose(0, 1).flatten(1)  # (N, D)
+                if layer == 1:
+                    part = mixed[:, head * d : head * d + d]
+                    part.copy_(torch.zeros_like(part) if to == "zero" else part.mean(0).expand_as(part))
+                x = x + block.attn.proj(mixed)[None]
+                x = x + block.mlp(block.norm2(x))
+        torch.testing.assert_close(seen.features(), x[0], atol=1e-4, rtol=1e-4)
+        assert torch.equal(seen.weights(1), playground.trace(small, picture).weights(1)), "nobody is cut from anybody"
+
+
+def test_heads_are_named_in_few_texts():
+    layers = {4: [3, 0, 0], 7: [0, 3], 5: [1]}
+    assert cuts.of_heads(layers, "zero") == ["zero@4+7.0+3", "zero@5.1"]
+    read = cuts.read(cuts.of_heads({0: [1, 3], 2: [1, 3]}, "mean"), SHAPE).all
+    assert [(one.to, one.layers, one.heads, one.named_heads) for one in read] == [
+        ("mean", (0, 2), (1, 3), "0.1, 0.3, 2.1, 2.3")
+    ]
+    assert cuts.read("zero@1", SHAPE).all[0].named_heads == "1.*"
+
+
+def test_what_the_command_line_says_is_what_python_does(small, picture):
+    """One text, and one method: the same pass."""
+    plain = playground.trace(small, picture)
+    ablated, typed = (
+        plain.ablate(heads=[(1, 2), (2, 0)]),
+        playground.trace(small, picture, cut=["zero@1.2", "zero@2.0"]),
+    )
+    assert ablated.cuts.texts == typed.cuts.texts
+    assert torch.equal(ablated.features(), typed.features())
+
+
+def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    seen = playground.trace("untrained", "meadow").ablate(heads=[(4, 0), (4, 2), (5, 3)], to="mean")
+    playground.save(seen, "python.csv", layer=5, head=1, query=(7, 5))
+    said = (tmp_path / "python.csv").read_text(encoding="utf-8")
+    command = re.search(r"^# command: (?:python -m playground|attention-playground) (.*)$", said, re.M)[1]
+    assert "--cut 'mean@4.0+2;mean@5.3'" in command
+    *line, _ = shlex.split(command)
+    assert main([*line, "typed.csv"]) == 0
+    assert (tmp_path / "typed.csv").read_text(encoding="utf-8") == said
+    playground.save(seen, "words.txt", layer=5, head=1, query=(7, 5))
+    words = (tmp_path / "words.txt").read_text(encoding="utf-8")
+    assert "At their mean over the tokens, in the whole forward pass: heads 4.0, 4.2." in words

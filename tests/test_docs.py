@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 import playground
 from playground.__main__ import _parser
@@ -67,17 +68,39 @@ class Links(html.parser.HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """Built as `make docs` does it, for which a warning is an error."""
+def published(tmp_path_factory):
+    """The folder that deploy/pages.yml publishes: the playground without a server, and the documentation in docs/, of
+    which a warning is an error."""
     pytest.importorskip("sphinx", reason="sphinx is not installed")
-    out = tmp_path_factory.mktemp("docs")
-    line = re.search(r"^docs:.*\n\t\$\(BIN\)/python (.*) build/docs$", (ROOT / "Makefile").read_text(), re.M)[1]
-    environment = os.environ | {"DOCS_APP": "../app/"}
-    built = subprocess.run(
-        [sys.executable, *line.split(), out], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert built.returncode == 0, built.stderr
+    (job,) = yaml.safe_load((ROOT / "deploy" / "pages.yml").read_text(encoding="utf-8"))["jobs"].values()
+    *_, last = [step["run"] for step in job["steps"] if "run" in step]
+    (uploaded,) = [step["with"] for step in job["steps"] if "upload-pages-artifact" in step.get("uses", "")]
+    assert uploaded["path"] == "out"
+    out = tmp_path_factory.mktemp("pages") / "out"
+    command = last.replace("$PWD/out", str(out)).replace("${{ steps.pages.outputs.base_url }}", "/project")
+    environment = os.environ | {"PYTHON": sys.executable}
+    done = subprocess.run(command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.fixture(scope="module")
+def site(published):
+    out = published / "docs"
     return {file.relative_to(out): Links(file.read_text(encoding="utf-8")) for file in out.glob("*.html")}, out
+
+
+def test_make_docs_writes_what_is_published():
+    builds = r"-m sphinx (.*?) docs docs/pages"
+    made = re.search(builds, (ROOT / "Makefile").read_text(encoding="utf-8"))[1]
+    assert made.replace(" --keep-going", "") == re.search(builds, (ROOT / "deploy" / "pages.sh").read_text())[1]
+
+
+def test_the_playground_lies_beside_its_documentation_and_opens_its_lessons(published, site):
+    lost = (published / "404.html").read_text(encoding="utf-8")
+    assert 'href="/project/about.html' in lost
+    pages = set(re.search(r'data-pages="([^"]+)"', lost)[1].split())
+    assert {to.removeprefix("../") for to in site[0][Path("learn.html")].to if to.startswith("../")} <= pages
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
@@ -90,7 +113,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
             if re.match(r"\w+:", to):
                 assert re.match(r"https://[\w.-]+\.\w+(/\S*)?$|data:", to), f"{page}: {to}"
                 continue
-            if to.startswith("../app/"):
+            if to.startswith("../"):
                 continue
             target = (out / page.parent / path.partition("?")[0]).resolve() if path else out / page
             if not target.is_file():
@@ -104,7 +127,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
 
 def test_nothing_that_stands_for_a_part_is_left(site):
     pages, out = site
-    assert not [page for page in pages if "{{" in (out / page).read_text(encoding="utf-8")]
+    assert not [page for page in pages if re.search(r"\{\{[a-z_ ]+\}\}", (out / page).read_text(encoding="utf-8"))]
 
 
 def test_every_name_of_the_face_is_documented_with_its_types(site):
@@ -120,7 +143,7 @@ def test_every_command_and_lesson_has_its_place(site):
     commands = (out / "command_line.html").read_text(encoding="utf-8")
     for name in ("figure", "numbers", "doctor", "completion"):
         assert f"<h3>attention-playground {name}<" in commands
-    assert {f"../app/{page.name}" for page in LESSONS} <= set(pages[Path("learn.html")].to)
+    assert {f"../{page.name}" for page in LESSONS} <= set(pages[Path("learn.html")].to)
     words = (ROOT / "docs" / "pages" / "learn.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| ([\w ]+) \| .* \|$", words, re.M)[1:] == [page.short for page in LESSONS]
 
@@ -160,11 +183,6 @@ def test_the_living_page_opens_from_a_clone_and_loads_nothing():
     assert not re.findall(r"<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)=[\"']?(?:https?:|[/.])", text)
     command = re.search(r'<meta name="playground:command" content="([^"]*)"', text)[1]
     assert _parser().parse_args(shlex.split(html.unescape(command))[3:]).run
-
-
-def test_the_documentation_is_published_beside_the_playground():
-    steps = (ROOT / "deploy" / "pages.yml").read_text(encoding="utf-8")
-    assert "-c docs docs/pages out/docs" in steps.partition("upload-pages-artifact")[0]
 
 
 def test_the_paper_counts_what_is_there():

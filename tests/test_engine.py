@@ -54,16 +54,22 @@ def test_the_compiler_makes_the_same_kernels_again():
 
 def test_the_engine_is_small():
     files = [*kernels.ENGINE.glob("*.js"), kernels.PRODUCT]
-    assert (
-        sum(file.stat().st_size for file in files) <= 41_500
-    )  # 1,300 of them are `at`, through which cuts and all else goes
+    size = sum(file.stat().st_size for file in files)
+    assert size <= 51_000  # 1,700 of them are `at` and heads off; 8,000 are what came after the paper
 
 
 # A pass
 
 
 @pytest.mark.parametrize(
-    "how", [{}, {"scale": 1.0}, {"cut": ["2,3>cls", "*>3x3+reg0@1", "1,1>2,2+2,3@2.0+3"]}], ids=["plain", "off", "cut"]
+    "how",
+    [
+        {},
+        {"scale": 1.0},
+        {"cut": ["2,3>cls", "*>3x3+reg0@1", "1,1>2,2+2,3@2.0+3"]},
+        {"cut": ["zero@1.0+3", "mean@0.2", "2,3>cls"]},
+    ],
+    ids=["plain", "off", "cut", "ablated"],
 )
 def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
     seen = trace(ours, picture, size=(48, 72), **how)  # 6 × 9 patches: other positions than those learned
@@ -84,6 +90,45 @@ def test_a_scale_and_cuts_change_the_pass_of_the_engine_at_all(ours, picture, tm
     for other in (scaled, cut):
         assert np.abs(other.q[0] - plain.q[0]).max() < 1e-6  # what enters the first layer is the same
         assert np.abs(other.q[1] - plain.q[1]).max() > 1e-3
+
+
+NO_TOKENS = {"cls_token": False, "registers": 0}
+KINDS = {  # what came after the paper, each by itself and together
+    "rotary": {"positions": "rotary"},
+    "positions of patches alone": {"positions": "patches"},
+    "sines": {"positions": "sinusoidal"},
+    "no positions": {"positions": "none"},
+    "q/k norm": {"qk_norm": True, "positions": "rotary"},
+    "SwiGLU": {"gated_mlp": True, "activation": "silu"},
+    "gated GELU": {"gated_mlp": True, "activation": "gelu"},
+    "ReLU": {"activation": "relu"},
+    "GELU by tanh": {"activation": "gelu_tanh"},
+    "quick GELU": {"activation": "quick_gelu"},
+    "two teachers": {"dist_token": True},
+    "CLIP": {"pre_norm": True},
+    "no bias in qkv": {"qkv_bias": False},
+    "the mean is read": {"pool": "avg", "norm_place": "pooled"},
+    "no class token": {**NO_TOKENS, "pool": "avg", "norm_place": "nowhere"},
+    "class token and mean": {"pool": "token+avg"},
+    "map pool": {**NO_TOKENS, "pool": "map"},
+    "pre-training head": {"pre_logits": True},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_a_vit_has_besides_the_engine_computes_as_python_does(ours, picture, tmp_path, kind):
+    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **KINDS[kind]})))
+    seen = trace(vit, picture, size=(48, 72))
+    found = passed(seen, tmp_path)
+    np.testing.assert_allclose(rows(found.q, found.k, seen), theirs(seen), atol=1e-4)
+    np.testing.assert_allclose(found.features[-1], seen.features(), atol=5e-4)
+    np.testing.assert_allclose(found.logits, seen.logits, atol=5e-4)
+    plain = scramble(
+        VisionTransformer(Config(**{**vit.config.__dict__, **{name: getattr(SMALL, name) for name in KINDS[kind]}}))
+    )
+    assert len(plain.state_dict()) != len(vit.state_dict()) or not np.allclose(
+        trace(plain, picture, size=(48, 72)).logits, found.logits, atol=2e-5
+    ), "the pass would be the same without it"
 
 
 ZEROS = {  # a point -> which columns of it, of a model with heads of 8 numbers
@@ -147,6 +192,14 @@ def test_pictures_are_resized_as_pillow_does_to_the_bit(size, mode, tmp_path):
     assert np.array_equal(resized(picture, size, tmp_path), np.asarray(wanted))
 
 
+@pytest.mark.parametrize("interpolation", ["bilinear", "lanczos", "nearest"])
+@pytest.mark.parametrize("size", [(112, 112), (31, 45), (64, 97)])
+def test_models_that_were_trained_on_other_resizing_get_that(size, interpolation, tmp_path):
+    picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (64, 97, 3), dtype=np.uint8))
+    wanted = picture.resize(size[::-1], Image.Resampling[interpolation.upper()])
+    assert np.array_equal(resized(picture, size, tmp_path, interpolation=interpolation), np.asarray(wanted))
+
+
 def test_a_photograph_that_comes_in_bands_is_resized_as_pillow_does(tmp_path):
     picture = Image.open(named("meadow").path).convert("RGB")
     wanted = picture.resize((224, 168), Image.Resampling.BICUBIC)
@@ -207,10 +260,3 @@ def test_writing_leaves_the_network_as_it_was(ours):
     before = {name: tensor.clone() for name, tensor in ours.state_dict().items()}
     to_engine(ours)
     assert all(torch.equal(before[name], tensor) for name, tensor in ours.state_dict().items())
-
-
-@pytest.mark.parametrize("other", [{"positions": "rotary"}, {"qk_norm": True}, {"activation": "silu"}, {"pool": "avg"}])
-def test_a_network_that_the_engine_does_not_compute_is_refused_with_its_difference(ours, other):
-    vit = VisionTransformer(Config(**{**SMALL.__dict__, **other}))
-    with pytest.raises(PlaygroundError, match=next(iter(other))):
-        to_engine(vit)

@@ -12,9 +12,8 @@ import pytest
 import torch
 
 import playground
-from playground import PlaygroundError, Trace
+from playground import PlaygroundError, Trace, version
 from playground.__main__ import main
-from playground.version import RELEASED
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTED = (
@@ -106,9 +105,23 @@ def test_tables_hold_the_weights_and_what_heads_do(seen):
 
 def test_the_citation_is_of_this_version():
     said = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"version: {playground.__version__}\ndate-released: {RELEASED}\n" in said
+    assert said == version.citation_file(), "python playground/version.py writes it"
+    assert f"version: {playground.__version__}\ndate-released: {version.RELEASED}\n" in said
     assert f"version = {{{playground.__version__}}}" in playground.cite()
     assert re.search(r'title: "(.*)"', said)[1] in playground.cite()
+
+
+def test_repository_and_doi_are_set_in_one_place_and_left_out_where_they_are_not(monkeypatch, tmp_path):
+    monkeypatch.setattr(version, "CHECKOUT", tmp_path)
+    file = tmp_path / "pyproject.toml"
+    file.write_text('[project]\nname = "x"\n')
+    for text in (playground.cite(), version.citation_file()):
+        assert not re.search("doi|url|repository", text), text
+    address = "https://example.org/ours"
+    file.write_text(f'[project.urls]\nRepository = "{address}"\nDOI = "https://doi.org/10.5281/zenodo.1"\n')
+    assert (version.repository(), version.doi()) == (address, "10.5281/zenodo.1")
+    assert f"url     = {{{address}}},\n  doi     = {{10.5281/zenodo.1}},\n" in playground.cite()
+    assert f'repository-code: "{address}"\ndoi: "10.5281/zenodo.1"\n' in version.citation_file()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

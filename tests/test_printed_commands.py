@@ -21,9 +21,7 @@ from playground.assets import BUNDLED, PROGRAM
 from playground.figures import html
 from playground.samples import SAMPLES
 from playground.serving import settings
-from playground.serving.here import Here
 from playground.serving.routes import ROUTES
-from playground.ui import teach_slides
 
 ROOT = Path(__file__).parent.parent
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
@@ -49,32 +47,8 @@ def replay(line: str) -> Path:
     return Path(words[words.index("-o") + 1])
 
 
-# Slides ---------------------------------------------------------------------------------------------------------------
-
-
 def told(page: str, what: str) -> str:
     return unescape(re.search(rf'<meta name="playground:{what}" content="([^"]*)"', page)[1])
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        {"model": "bundled", "sample": "meadow"},
-        {"model": "bundled", "sample": "flock", "detail": "2"},
-        {"model": "untrained", "sample": "meadow"},
-        {"model": "dinov2-small", "sample": "chelsea"},
-        {"model": "dinov2-small", "sample": "meadow"},
-    ],
-    ids=lambda words: " ".join(words.values()),
-)
-def test_the_microscope_on_a_slide_is_the_file_of_its_command(words, really_here):
-    if words["model"] == "dinov2-small":
-        really_here("dinov2-small")
-        really_here("photographs")
-    here = Here(words)
-    page = teach_slides.living(here)
-    assert told(page, "model") == words["model"]
-    assert replay(told(page, "command")).read_text(encoding="utf-8") == page
 
 
 # The sheet of Export --------------------------------------------------------------------------------------------------

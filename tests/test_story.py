@@ -1,6 +1,8 @@
-"""The row that the story prints in PyTorch is the row that it draws."""
+"""The row that the story prints in PyTorch, and that its notebook computes, is the row that it draws."""
 
+import base64
 import json
+import re
 import subprocess
 
 import torch
@@ -30,3 +32,47 @@ def test_the_code_of_the_story_gives_the_row_that_is_drawn():
     exec(made.stdout, names)  # what is printed is run
     torch.testing.assert_close(names["row"], seen.row(4, 2, (5, 7)), atol=1e-5, rtol=0)
     assert len(made.stdout.strip().splitlines()) <= 12
+
+
+NOTEBOOK = """
+import { unpack } from "./playground/microscope/core/core.js";
+import { factsOfStory } from "./playground/microscope/story/scenes.js";
+import { notebookOf } from "./playground/microscope/story/notebook.js";
+const { bytes, at, place } = JSON.parse(await new Response(process.stdin).text());
+const pack = unpack(Uint8Array.from(Buffer.from(bytes, "base64")));
+process.stdout.write(JSON.stringify(notebookOf(factsOfStory(pack, at, 16), place)));
+"""
+
+
+def test_the_notebook_runs_with_torch_alone_and_gives_the_drawn_row(capsys):
+    seen = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
+    at = {"layer": 4, "head": 2, "patch": 5 * seen.grid[1] + 7}
+    photograph = "data:image/jpeg;base64,AAAA"
+    given = {
+        "bytes": base64.b64encode(seen.to_bytes([4])).decode(), "at": at,
+        "place": {"model": "bundled", "code": "import playground", "photograph": photograph},
+    }  # fmt: skip
+    made = subprocess.run(
+        [node(), "--input-type=module", "-e", NOTEBOOK],
+        cwd=ROOT,
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+    )
+    assert made.returncode == 0, made.stderr
+    notebook = json.loads(made.stdout)
+    assert (notebook["nbformat"], len({cell["id"] for cell in notebook["cells"]})) == (4, len(notebook["cells"]))
+    code = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [line for cell in code for line in cell.splitlines() if line.startswith("%")] == ["%pip install torch"]
+    names: dict = {}
+    for cell in code:
+        exec(re.sub(r"^%.*$", "", cell, flags=re.MULTILINE), names)  # it asserts that the rows are within 1e-5
+    torch.testing.assert_close(names["row"], seen.row(4, 2, (5, 7)), atol=2e-3, rtol=0)  # halves in the browser
+    modules = {line.split()[1] for cell in code for line in cell.splitlines() if line.startswith("import ")}
+    assert modules == {"base64", "torch"}
+    said = capsys.readouterr().out
+    assert "largest difference" in said
+    assert f"{float(seen.row(4, 2, (5, 7), scale='off').max()):.1%}"[:2] in said.splitlines()[-1]
+    words = " ".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    assert photograph in words
+    assert "row 5, column 7" in words

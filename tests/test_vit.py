@@ -5,8 +5,8 @@ from conftest import SMALL, scramble
 from playground.analysis.patches import by_unfolding
 from playground.errors import PlaygroundError
 from playground.lessons.walk import TeachingAttention
-from playground.positions import rotary, sinusoidal
 from playground.vit import PAPER, Config, Patches, VisionTransformer, attention, attention_by_hand
+from playground.vit_parts import rotary, sinusoidal
 
 
 def test_a_strided_convolution_and_unfold_with_a_matrix_are_the_same_patches():

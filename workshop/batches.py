@@ -16,7 +16,7 @@ from torch.utils.data import Dataset
 
 from playground.scenes import generate
 from playground.scenes.drawing import Scene
-from playground.scenes.labels import presence
+from playground.scenes.generate import presence
 from playground.training.recipe import Emergent
 from workshop.views import SMALL, Views, read
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from playground.models import loading, model_file
 from playground.scenes import generate
 from playground.scenes.drawing import Scene
-from playground.scenes.labels import patch_targets
+from playground.scenes.generate import patch_targets
 from playground.training import evaluate
 from playground.vit import VisionTransformer
 

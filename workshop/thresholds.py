@@ -14,7 +14,7 @@ from torch import Tensor
 
 from playground.models import loading, model_file
 from playground.scenes import generate
-from playground.scenes.labels import presence
+from playground.scenes.generate import presence
 from playground.training.evaluate import f1
 from playground.training.losses import pixels
 from playground.vit import VisionTransformer

@@ -22,7 +22,7 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from playground.models import zoo
 from playground.scenes import generate
-from playground.scenes.labels import LABELS, patch_targets, presence
+from playground.scenes.generate import LABELS, patch_targets, presence
 from playground.training.loop import half
 from playground.vit import VisionTransformer
 from workshop.photographs import Album, composite, crop

@@ -40,8 +40,8 @@ def weights(colour: np.ndarray, place: np.ndarray, a: float, b: float) -> np.nda
     """Of such differences, (asked, patches): each row sums to 1."""
     scores = -colour / (2 * a**2) - place / (2 * b**2)
     scores[place == 0] = -np.inf  # the patch itself
-    found = np.exp(scores - scores.max(1, keepdims=True))
-    return found / found.sum(1, keepdims=True)
+    powers = np.exp(scores - scores.max(1, keepdims=True))
+    return powers / powers.sum(1, keepdims=True)
 
 
 # The two widths that the microscope shows: of all SETTINGS those that are best for drawn things (40 held-out scenes,

@@ -90,7 +90,7 @@ def _unheard(whole: Trace, cut: Cut) -> list[int]:
 
 
 def _of_others(whole: Trace, cut: Cut, seed: int) -> str:
-    """A cut that takes about as much attention from patches that this one leaves alone."""
+    """Control: cuts other patches with about the same total attention."""
     given, unheard = _given(whole, cut), set(_unheard(whole, cut))
     wanted = float(given[list(unheard)].sum())
     hearers = set(cut.hearers or ())

@@ -38,12 +38,12 @@ def scores(seen: Trace, asked: occlusion.Asked, by: str = "mean", methods: Seque
     side = occlusion.side_of(seen.grid)
     moves = measured.moved(occlusion.blocks(seen.grid, side))
     for method in (*methods, *CONTROLS):
-        found = _map(seen, asked, method)
+        drawn = _map(seen, asked, method)
         yield Score(
             method,
-            occlusion.foretells(found, side, moves),
-            occlusion.deletion(found, measured).area,
-            occlusion.insertion(found, measured).area,
+            occlusion.foretells(drawn, side, moves),
+            occlusion.deletion(drawn, measured).area,
+            occlusion.insertion(drawn, measured).area,
         )
 
 
@@ -103,8 +103,8 @@ class Explained:
 
 CHANCE = ("random", "constant")  # maps that know nothing: a score that praises one of them measures something else
 
-# Rank correlations of our small model's maps with what blanking moves, on three patches of each of these drawings: the
-# mean of each. A test computes one drawing again.
+# Of our small model: how well each map ranks blocks by what blanking them moves (Spearman), averaged over three patches
+# of each drawing. A test computes one drawing again.
 FORETOLD = {
     "meadow": {
         "weight": 0.6,
@@ -154,13 +154,13 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
     rows = seen.rows(last, query)  # (heads, tokens)
     colours = colour_nearness.mean_colours(pixels, seen.grid)
     patch = query[0] * seen.grid[1] + query[1]
-    found = {
+    rows_of = {
         "weight": rows.mean(0),
         "arrives": (rows * seen.value_norms(last)).mean(0),
         "rollout": seen.rollout(query).flatten(),
         "gradient": seen.relevance(query, method="chefer"),
     }
-    drawn = {name: seen.on_grid(row.float().cpu()) for name, row in found.items()}
+    drawn = {name: seen.on_grid(row.float().cpu()) for name, row in rows_of.items()}
     drawn["colour"] = torch.from_numpy(colour_nearness.row_of(colours, patch)).float().view(seen.grid)
     drawn["random"] = _map(seen, occlusion.Asked(query=query), "random")
     drawn["constant"] = torch.ones(seen.grid)

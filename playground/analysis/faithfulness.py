@@ -18,9 +18,13 @@ A constant map has no order: its deletion and insertion are those of patches in 
 from __future__ import annotations
 
 import copy
+import csv
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import mean
 
 import numpy as np
 import torch
@@ -29,8 +33,10 @@ from torch import Tensor
 
 from playground.analysis import occlusion
 from playground.analysis.occlusion import Asked
+from playground.assets import FAITHFULNESS
+from playground.models.source import is_changed
 from playground.tracing import METHODS, Query, Trace, trace_input
-from playground.vit import VisionTransformer
+from playground.vit import State, VisionTransformer
 
 WAYS = ("raw", "rollout", *METHODS)
 CONTROLS = ("random", "constant")
@@ -49,6 +55,16 @@ class Faithful:
     shuffled: float
     pointing: float
     segmentation: float
+
+
+def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
+    """model -> (picture, what was measured of it) of a .csv that the command wrote."""
+    found: dict[str, list[tuple[str, Faithful]]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            numbers = (float(row[measure] or "nan") for measure in MEASURES)
+            found.setdefault(row["model"], []).append((row["picture"], Faithful(row["method"], *numbers)))
+    return found
 
 
 def faithfulness(
@@ -87,7 +103,7 @@ def answer_of(seen: Trace, thing: Tensor | None) -> Asked:
     return Asked(query=tuple(places[nearest].tolist()))  # type: ignore[arg-type]
 
 
-def map_of(seen: Trace, asked: Asked, method: str) -> Tensor:
+def map_of(seen: Trace, asked: Asked, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
     """(rows, columns). Raw: the last layer's weights, the mean of all heads. That and rollout are of the token that is
     asked about; of a label, of the class token."""
     reads: Query = (
@@ -105,8 +121,8 @@ def map_of(seen: Trace, asked: Asked, method: str) -> Tensor:
     if method == "raw":
         return seen.on_grid(seen.row(-1, "mean", reads))
     if method == "rollout":
-        return seen.on_grid(seen.rollout(reads))
-    return seen.on_grid(seen.relevance(asked.query, asked.label, method))
+        return seen.on_grid(seen.rollout(reads, give_way))
+    return seen.on_grid(seen.relevance(asked.query, asked.label, method, give_way=give_way))
 
 
 def with_shuffled(vit: VisionTransformer, seed: int = 0) -> VisionTransformer:
@@ -141,3 +157,75 @@ def segmentation(found: Tensor, thing: Tensor) -> float:
     chosen[found.flatten().argsort(descending=True, stable=True)[: int(thing.sum())]] = True
     both = chosen & thing.flatten()
     return float(both.sum() / (chosen | thing.flatten()).sum())
+
+
+# How well a map foretells what blanking moves: as it was measured on this picture, or else on other pictures in the
+# same model, of which the command `faithfulness` made a table.
+
+
+@dataclass(frozen=True)
+class Foretold:
+    correlation: float  # Spearman's, of the map with what moves when blocks of patches are blanked
+    random: float  # that of a map drawn at random
+    constant: float  # of one that is the same everywhere
+    blocks: int = 0  # that were compared, on this picture
+    by: str = ""  # what they became
+    pictures: int = 0  # others: the mean over them
+
+
+@cache
+def usual() -> dict[str, dict[str, Foretold]]:
+    """model -> method -> what the table says of it."""
+    found: dict[str, dict[str, Foretold]] = {}
+    for model, rows in read(FAITHFULNESS).items():
+        of = {method: [one.rank_correlation for _, one in rows if one.method == method] for method in _methods(rows)}
+        chance = [mean(of[control]) for control in CONTROLS]
+        found[model] = {
+            method: Foretold(mean(of[method]), *chance, pictures=len(of[method]))
+            for method in of.keys() - set(CONTROLS)
+        }
+    return found
+
+
+def _methods(rows: list) -> list[str]:
+    return list(dict.fromkeys(one.method for _, one in rows))
+
+
+def known(seen: Trace, asked: Asked, method: str) -> Foretold | None:
+    """Of this picture where it was measured, else of others in this model; None of a model that is in no table."""
+    if found := seen.foretold.get(_key(seen, asked, method)):
+        return found
+    return of_model(seen.model, seen.vit, seen.vit_state, method)
+
+
+def of_model(name: str, vit: VisionTransformer | None, state: State, method: str) -> Foretold | None:
+    """What the table says of a model of this name, if it is still that."""
+    if vit is not None and is_changed(vit, state):
+        return None
+    return usual().get(name, {}).get(method)
+
+
+def measure(seen: Trace, asked: Asked, method: str, by: str = "mean") -> Foretold:
+    """On this picture, in as many passes as there are blocks. The trace remembers it, and its figures bear it."""
+    side = occlusion.side_of(seen.grid)
+    moves = occlusion.Measured(seen, asked, by).moved(occlusion.blocks(seen.grid, side))
+    return remembered(seen, asked, method, compare(seen, asked, method, by, side, moves))
+
+
+def compare(
+    seen: Trace, asked: Asked, method: str, by: str, side: int, moves: list[float],
+    give_way: Callable[[], object] = lambda: None,
+) -> Foretold:  # fmt: skip
+    """The same of blocks that were blanked already."""
+    drawn = (map_of(seen, asked, way, give_way) for way in (method, *CONTROLS))
+    numbers = [occlusion.foretells(one, side, moves) for one in drawn]
+    return Foretold(*numbers, len(occlusion.equal(occlusion.blocks(seen.grid, side))), by)
+
+
+def remembered(seen: Trace, asked: Asked, method: str, found: Foretold) -> Foretold:
+    seen.foretold[_key(seen, asked, method)] = found
+    return found
+
+
+def _key(seen: Trace, asked: Asked, method: str) -> tuple:
+    return method, seen.token(asked.query) if asked.label is None else f"label {seen.label(asked.label)}"  # type: ignore[arg-type]

@@ -18,18 +18,19 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from playground import tracing
-from playground.analysis import occlusion
+from playground import cuts, tracing
+from playground.analysis import explain, faithfulness, occlusion
 from playground.analysis.ablation import by_layer, then
+from playground.analysis.faithfulness import Foretold
 from playground.errors import PlaygroundError
 from playground.pictures import images
+from playground.relevance import DEFAULT
 from playground.tracing import Query
 from playground.vit import At, VisionTransformer, untouched
 
 Head = tuple[int, int]  # layer, head
 Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
 WHATS = ("residual", "mlp", "attention", "queries", "keys", "values", "head:NUMBER")
-TO = ("zero", "mean")
 
 
 class Trace(tracing.Trace):
@@ -50,9 +51,9 @@ class Trace(tracing.Trace):
 
         >>> seen = playground.trace("untrained", "meadow")
         >>> seen.ablate(heads=[(4, 0), (5, 3)])
-        Trace(untrained: 6 layers × 6 heads, 14 × 14 patches, heads 4.0, 5.3 off)
+        Trace(untrained: 6 layers × 6 heads, 14 × 14 patches, cut zero@4.0; zero@5.3)
         """
-        return _again(self, *ablating(self, heads, to, mean_of))
+        return ablated(self, heads, to, mean_of)
 
     def patch(
         self, other: tracing.Trace, layers: int | Sequence[int], positions: Positions = None, what: str = "residual"
@@ -91,15 +92,28 @@ class Trace(tracing.Trace):
         """
         return occluded(self, blocks, label, query, by)
 
+    def foretells(
+        self, query: Query | None = None, label: str | int | None = None, method: str = DEFAULT, by: str = "mean"
+    ) -> Foretold:
+        """How well a map of relevance ("gradient", "integrated", "chefer", "legrad"), "rollout" or "raw" foretells what
+        blanking blocks of this picture moves: the rank correlation, and what a random map and a constant one get. The
+        figures of this trace bear it from now on.
+
+        >>> seen = playground.trace("untrained", "meadow", size=(112, 112))
+        >>> seen.foretells("cls").constant
+        0.0
+        """
+        return faithfulness.measure(self, explain.answer_of(self, query, label), method, by)
+
     def moved(self, before: tracing.Trace, query: Query) -> float:
         """How far a token's last feature lies from where it was in another pass of this picture: ‖x' − x‖ / ‖x‖."""
         return _far(before, self, query)
 
 
-def _again(seen: tracing.Trace, at: At, words: str) -> Trace:
+def _again(seen: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) -> Trace:
     vit = seen._need_vit()
-    how = {"scale": seen.scale, "cut": seen.cuts.texts, "interventions": (*seen.interventions, words)}
-    traced = tracing.trace_input(vit, seen._need_input(), at=then(seen.at, at), **how)
+    how = {"scale": seen.scale, "cut": [*seen.cuts.texts, *cut], "interventions": (*seen.interventions, *words)}
+    traced = tracing.trace_input(vit, seen._need_input(), at=seen.at if at is untouched else then(seen.at, at), **how)
     return Trace(**vars(traced.of(seen.picture, seen.picture_name) if seen.picture is not None else traced))
 
 
@@ -125,25 +139,28 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
 # Heads ----------------------------------------------------------------------------------------------------------------
 
 
-def ablating(
+def ablated(
     seen: tracing.Trace, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None
-) -> tuple[At, str]:
-    if to not in TO:
+) -> Trace:
+    """What a text of playground/cuts.py can say is said so: the command line, a link and Lab know it too. What was put
+    into the pass before by a function comes first, and a text would come before that."""
+    if to not in cuts.TO:
         raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
     if mean_of is not None and to != "mean":
         raise PlaygroundError('mean_of= is a folder for to="mean"; heads that give nothing need none.')
     layers = by_layer(seen, heads)
     if not layers:
         raise PlaygroundError("No head is ablated: name some as (layer, head), such as heads=[(4, 0)].")
+    texts = cuts.of_heads(layers, to)
+    if mean_of is None and seen.at is untouched and len(texts) + len(seen.cuts.all) <= cuts.MOST:
+        return _again(seen, untouched, cut=texts)
     names = ", ".join(f"{layer}.{head}" for layer in sorted(layers) for head in sorted(layers[layer]))
-    if to == "zero":
-        return replacing(layers, lambda layer, x: torch.zeros_like(x)), f"heads {names} off"
     if mean_of is None:
-        here = replacing(layers, lambda layer, x: x.mean(-2, keepdim=True).expand_as(x))
-        return here, f"heads {names} at their mean over the tokens"
+        words = {"zero": f"heads {names} off", "mean": f"heads {names} at their mean over the tokens"}
+        return _again(seen, cuts.read(texts, seen.cuts.shape).at(), words[to])
     means = means_of(seen, sorted(layers), Path(mean_of))
     folder = replacing(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
-    return folder, f"heads {names} at their mean over {Path(mean_of).name}"
+    return _again(seen, folder, f"heads {names} at their mean over {Path(mean_of).name}")
 
 
 def replacing(layers: Mapping[int, Sequence[int]], instead: Callable[[int, Tensor], Tensor]) -> At:
@@ -232,7 +249,7 @@ def _part(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
 
 
 def _positions(seen: tracing.Trace, other: tracing.Trace, positions: Positions) -> tuple[list[int], list[int], str]:
-    """Tokens of this pass, those of the other one, and words."""
+    """The tokens that are replaced in this pass, those of the other pass that replace them, and a caption's words."""
     if positions is None:
         if seen.grid != other.grid:
             raise PlaygroundError(

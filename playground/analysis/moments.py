@@ -23,10 +23,10 @@ import numpy as np
 
 from playground.tracing import Trace, softmax_rows
 
-BESIDE = 0.03  # of the longer side: what is nearer tells nothing
-FAR = 0.25  # of the longer side: from here on a place is wholly far
-SUBJECT = 400  # patches among which twins are looked for: those that belong most to what the picture shows
-ASKING = 24  # patches with a far twin
+BESIDE = 0.03  # of the longer side: nearer partners do not count
+FAR = 0.25  # of the longer side: at this distance or more a partner counts in full
+SUBJECT = 400  # patches that are searched for partners: those that belong most to the picture's subject
+ASKING = 24  # patches with a far partner whose rows are compared
 REGION = 0.4  # the cosine from which a patch belongs to the region of the one that asks
 WALL = 0.3  # of the picture: a region of this size tells half
 SEEN = 0.45  # the cosine that the brightest patch of a telling row has at least
@@ -88,15 +88,15 @@ def moments(
     asking, crowd = twins(scene), front + spread(grid, CROWD)
     alike = toward[asking] @ toward.T
     worth = worths(scene, asking, alike)
-    found = []
+    striking = []
     for layer in layers:
         for head in range(heads):
             usual = rows(layer, head, crowd)[:, front:].mean(0)
             weights = rows(layer, head, front + asking)[:, front:]
             lit = np.maximum(0, weights - 3 * usual) * worth
             each = np.array([tells(*row, grid) for row in zip(lit, weights, alike, asking, strict=True)])
-            found.append(_moment(layer, head, asking, lit, each, grid))
-    return sorted(found, key=lambda moment: -moment.tells[0])
+            striking.append(_moment(layer, head, asking, lit, each, grid))
+    return sorted(striking, key=lambda moment: -moment.tells[0])
 
 
 def late_keys(seen: Trace) -> np.ndarray:
@@ -120,8 +120,8 @@ def reach(grid: tuple[int, int]) -> int:
 def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarray:
     """(patches,): the chosen patches that hang together with this one, side by side; itself too."""
     high, wide = grid
-    found = np.zeros(high * wide, bool)
-    found[patch] = True
+    reached = np.zeros(high * wide, bool)
+    reached[patch] = True
     left = [patch]
     while left:
         here = left.pop()
@@ -132,10 +132,10 @@ def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarr
             (here - 1, column > 0),
             (here + 1, column < wide - 1),
         ):
-            if is_inside and chosen[there] and not found[there]:
-                found[there] = True
+            if is_inside and chosen[there] and not reached[there]:
+                reached[there] = True
                 left.append(there)
-    return found
+    return reached
 
 
 def directions(features: np.ndarray, prefix: int) -> np.ndarray:
@@ -185,13 +185,13 @@ def twins(scene: Scene) -> np.ndarray:
     alike = np.maximum(scene.toward[some] @ scene.toward[some].T, 0)
     left = (alike**3 * scene.farness(some, some) * scene.subject[some]).max(1) * scene.subject[some]
     away = apart(some, some, scene.grid[1])
-    found = []
+    resembling = []
     for _ in range(min(ASKING, len(some))):
         here = int(left.argmax())
-        found.append(some[here])
+        resembling.append(some[here])
         left[away[here] <= 1] *= 0.8
         left[here] = -1
-    return np.array(found)
+    return np.array(resembling)
 
 
 def worths(scene: Scene, asking: np.ndarray, alike: np.ndarray) -> np.ndarray:

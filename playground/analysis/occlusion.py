@@ -76,16 +76,16 @@ def _filled(pixels: Tensor, gone: Tensor, patch: int) -> Tensor:
     """Each pixel that is gone is the mean of what is still there around it, in a window that grows until there is
     something."""
     there = (~gone).to(pixels)[None, None]  # (1, 1, H, W)
-    found, known = pixels * there, there
+    filled, known = pixels * there, there
     reach = patch
     while (known == 0).any() and reach < 2 * max(pixels.shape[2:]):
         window = {"kernel_size": 2 * reach + 1, "stride": 1, "padding": reach, "count_include_pad": True}
         total = torch.nn.functional.avg_pool2d(pixels * there, **window)
         count = torch.nn.functional.avg_pool2d(there, **window)
-        found = torch.where(known > 0, found, total / count.clamp(min=SMALLEST))
+        filled = torch.where(known > 0, filled, total / count.clamp(min=SMALLEST))
         known = torch.maximum(known, (count > SMALLEST).to(known))
         reach *= 2
-    return found
+    return filled
 
 
 class Measured:
@@ -127,13 +127,13 @@ class Measured:
 
 def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
     """Squares of patches that cover the grid, (rows, columns) bool each; those at its edge may be smaller."""
-    found = []
+    every = []
     for row in range(0, grid[0], size):
         for column in range(0, grid[1], size):
             block = torch.zeros(grid, dtype=torch.bool)
             block[row : row + size, column : column + size] = True
-            found.append(block)
-    return found
+            every.append(block)
+    return every
 
 
 @dataclass(frozen=True)
@@ -164,19 +164,19 @@ def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
     """A map that becomes finer. While blocks are few all are blanked, then only the half that moved most is cut
     further, those that moved most first; `most` passes are made in all."""
     grid = measured.seen.grid
-    found, done, whole, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
+    map_so_far, done, whole, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
     sides: list[int] = []
     within = torch.ones(grid, dtype=torch.bool)
     for size in sides_of(grid):
         wanted = [block & within for block in blocks(grid, size) if (block & within).any()]
         all_of_them = bool(within.all())
-        order = sorted(range(len(wanted)), key=lambda i: -float(found[wanted[i]].abs().max()))
+        order = sorted(range(len(wanted)), key=lambda i: -float(map_so_far[wanted[i]].abs().max()))
         wanted = [wanted[i] for i in order[: most - done]]
         if not wanted:
             return
         moved = measured.moved(wanted)
         for block, move in zip(wanted, moved, strict=True):
-            found[block] = move / int(block.sum())
+            map_so_far[block] = move / int(block.sum())
         done += len(wanted)
         sides.append(size)
         largest = max(largest, *map(abs, moved))
@@ -184,7 +184,7 @@ def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
             whole = size
             moves = tuple(moved[order.index(i)] for i in range(len(order)))
         nothing = largest < measured.asked.nothing
-        yield Step(done, found.clone(), whole, moves, tuple(sides), largest, nothing)
+        yield Step(done, map_so_far.clone(), whole, moves, tuple(sides), largest, nothing)
         if len(blocks(grid, size // 2 or 1)) > WHOLE:
             half = sorted(range(len(wanted)), key=lambda i: -abs(moved[i]))[: max(1, len(wanted) // 2)]
             within = torch.stack([wanted[i] for i in half]).any(0)

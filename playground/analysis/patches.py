@@ -13,9 +13,9 @@ from PIL import Image
 from torch import Tensor
 
 from playground.pictures.images import fit, model_input
-from playground.positions import rotary, rotate, sinusoidal
 from playground.tracing import softmax_rows
 from playground.vit import QKV, VisionTransformer
+from playground.vit_parts import rotary, rotate, sinusoidal
 
 LONGEST_SIDE = 224  # of the picture that is cut into patches, in pixels
 SHORTEST_SIDE = 48  # so that even the largest patch fits once
@@ -210,7 +210,7 @@ def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tup
 def without_positions(vit: VisionTransformer) -> VisionTransformer:
     """A copy of the model without position encodings."""
     blind = copy.copy(vit)
-    blind.config = replace(vit.config, positions="none")
+    blind.config = replace(vit.config, positions="none", rotation=())
     return blind
 
 

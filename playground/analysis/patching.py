@@ -49,15 +49,15 @@ def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> 
     return Patched(changed[0].float().cpu(), moved.float().cpu(), before, after)
 
 
-def labels(vit, found: Patched, least: float = 0.02) -> Labels:
+def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
     """Every label that changes by at least so much, the largest change first; where none does, the likeliest."""
-    if found.before is None or found.after is None:
+    if patched.before is None or patched.after is None:
         return ()
-    changes = (found.after - found.before).abs()
+    changes = (patched.after - patched.before).abs()
     some = [i for i in changes.argsort(descending=True).tolist() if changes[i] >= least]
     named = vit.config.labels or [f"class {i}" for i in range(len(changes))]
     return tuple(
-        (named[i], float(found.before[i]), float(found.after[i])) for i in some or [int(found.before.argmax())]
+        (named[i], float(patched.before[i]), float(patched.after[i])) for i in some or [int(patched.before.argmax())]
     )
 
 

@@ -122,11 +122,11 @@ def _curves(power: float) -> dict[str, Curve]:
     for scores in many_rows():
         for name, quantity in QUANTITIES.items():
             values[name].append(quantity(scores, scales(power)))  # (AT_ONCE, widths)
-    found = {}
+    curves = {}
     for name, parts in values.items():
         low, median, high = np.quantile(np.concatenate(parts), [BAND[0], 0.5, BAND[1]], axis=0)
-        found[name] = Curve(median, low, high)
-    return found
+        curves[name] = Curve(median, low, high)
+    return curves
 
 
 def many_rows(rows: int = MANY, seed: int = 0) -> Iterator[np.ndarray]:
@@ -192,8 +192,8 @@ def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
         return []
     before, after = (_probabilities(seen) for seen in (on, off))
     changes = np.abs(after - before)
-    found = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [int(before.argmax())]
-    return [Verdict(_label(on, i), float(before[i]), float(after[i])) for i in found]
+    numbers = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [int(before.argmax())]
+    return [Verdict(_label(on, i), float(before[i]), float(after[i])) for i in numbers]
 
 
 def _probabilities(seen: Trace) -> np.ndarray:

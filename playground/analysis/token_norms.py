@@ -121,14 +121,14 @@ def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTr
     at = len(c.prefix)
     more = replace(c, registers=c.registers + 1)
     with torch.device("meta"):
-        found = VisionTransformer(more)
-        for layer, block in enumerate(found.blocks):
+        enlarged = VisionTransformer(more)
+        for layer, block in enumerate(enlarged.blocks):
             if here := [number for of, number in neurons if of == layer]:
                 block.mlp = Moving(more, here, at)
-    found.load_state_dict(_with_a_place(vit, at), assign=True)
-    found.name, found.told = f"{vit.name} with a register at test time", vit.told
-    found.random_weights = vit.random_weights
-    return found.eval()
+    enlarged.load_state_dict(_with_a_place(vit, at), assign=True)
+    enlarged.name, enlarged.told = f"{vit.name} with a register at test time", vit.told
+    enlarged.random_weights = vit.random_weights
+    return enlarged.eval()
 
 
 class Moving(MLP):
@@ -142,23 +142,23 @@ class Moving(MLP):
         return self.each(x)  # all tokens at a time: the largest of all is looked for
 
     def hidden(self, x: Tensor) -> Tensor:
-        said = super().hidden(x)  # (B, N, mlp_width)
-        most = said[..., self.neurons].amax(1, keepdim=True)  # (B, 1, neurons)
+        hidden = super().hidden(x)  # (B, N, mlp_width)
+        most = hidden[..., self.neurons].amax(1, keepdim=True)  # (B, 1, neurons)
         token = torch.arange(x.shape[1], device=x.device)[:, None] == self.to_token  # (N, 1)
-        return said.index_copy(-1, torch.tensor(self.neurons, device=x.device), torch.where(token, most, 0))
+        return hidden.index_copy(-1, torch.tensor(self.neurons, device=x.device), torch.where(token, most, 0))
 
 
 def _hidden(seen) -> list[Tensor]:
     """Of each layer: what its MLP's second matrix is given, (tokens, mlp_width)."""
     vit, x, rotation = seen.entering()
-    found, at = [], seen.intervening()
+    of_layers, at = [], seen.intervening()
     with torch.no_grad():
         for layer, block in enumerate(vit.blocks):
             between = x + block.ls1(block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))[0])
             hidden = block.mlp.hidden(block.norm2(between))
             x = between + block.ls2(block.mlp.fc2(hidden))
-            found.append(hidden[0].float().cpu())
-    return found
+            of_layers.append(hidden[0].float().cpu())
+    return of_layers
 
 
 def _lengths(block) -> Tensor:

@@ -32,6 +32,22 @@ def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
     return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
 
 
+STATE_READS, SECOND = 64, 40  # tokens in a row; where another one comes that matters
+
+
+def left_of_the_first(keeps: str) -> list[float]:
+    """The first token's part of a state, after each token that is read: hₜ = aₜ hₜ₋₁ + (1 − aₜ) xₜ. `keeps` is aₜ, or
+    "chosen": of each token another one, as in Mamba; it is 1 where the token does not matter."""
+    state = torch.zeros(STATE_READS)  # how much of each token it holds
+    state[0], parts = 1.0, [1.0]
+    for t in range(1, STATE_READS):
+        a = (0.5 if t == SECOND else 1.0) if keeps == "chosen" else float(keeps)
+        state = a * state
+        state[t] = 1 - a
+        parts.append(float(state[0]))
+    return parts
+
+
 def by_unfold_multiply_fold(image: Tensor, kernel: Tensor, stride: int, padding: int) -> Tensor:
     k, (high, wide) = kernel.shape[-1], image.shape[2:]
     places = F.unfold(image, k, padding=padding, stride=stride)  # (1, 3·k·k, places): a column for each

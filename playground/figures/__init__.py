@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from playground.figures.compose import draw
     from playground.figures.drawing.sheet import Drawing
     from playground.figures.drawing.spec import Spec
-    from playground.figures.files import SUFFIXES, write
-    from playground.figures.numbers import NUMBERS
+    from playground.figures.files import NUMBERS, SUFFIXES, write
 
 __all__ = ["MOVING", "NUMBERS", "SUFFIXES", "Drawing", "Spec", "animate", "command", "draw", "write"]
 
@@ -21,7 +20,7 @@ _HOME = {
     "Spec": "drawing.spec",
     "animate": "animation",
     "MOVING": "animation",
-    "NUMBERS": "numbers",
+    "NUMBERS": "files",
     "write": "files",
     "SUFFIXES": "files",
 }

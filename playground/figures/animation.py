@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 MOVING = (".gif", ".webp", ".png")
-LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds that a picture stays
+LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds per frame
 STEPS = 12  # from the scale to none
 
 
@@ -47,12 +47,12 @@ def animate(
         raise PlaygroundError("A GIF's edges can't be half transparent: write a .webp or .png, or take a background.")
     steps = frames(layouts.settled(spec, seen), seen)
     room = max(caption_lines(one, seen, image, **others) for one, _ in steps)
-    shown, said = [], {}
+    shown, facts = [], {}
     for one, _ in track(steps):
         figure = draw(one, seen, image, lines=room, **others)
-        said = said or provenance(figure.spec, figure.facts, path.name)
+        facts = facts or provenance(figure.spec, figure.facts, path.name)
         shown.append(pixels(figure))
-    data = _packed(path.suffix.lower(), shown, [ms for _, ms in steps], spec, said)
+    data = _packed(path.suffix.lower(), shown, [ms for _, ms in steps], spec, facts)
     return keep(path, data)
 
 
@@ -123,16 +123,16 @@ def walk(places: str) -> list[tuple[int, int]]:
     return path
 
 
-def _packed(kind: str, shown: list[Image.Image], stays: list[int], spec: Spec, said: dict[str, str]) -> bytes:
+def _packed(kind: str, shown: list[Image.Image], stays: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
     shown = shown if spec.transparent else [frame.convert("RGB") for frame in shown]
     options = {"duration": stays, "loop": 0}
     if kind == ".gif":
         shown = _one_palette(shown, spec)
-        options |= {"comment": "\n".join(f"{key}: {value}" for key, value in said.items()).encode()}
+        options |= {"comment": "\n".join(f"{key}: {value}" for key, value in facts.items()).encode()}
     elif kind == ".webp":
-        options |= {"quality": 88, "method": 4, "xmp": _xmp(said)}
+        options |= {"quality": 88, "method": 4, "xmp": _xmp(facts)}
     else:
-        options |= {"pnginfo": png_text(said)}
+        options |= {"pnginfo": png_text(facts)}
     out = io.BytesIO()
     first, *rest = shown
     first.save(out, {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}[kind], save_all=True, append_images=rest, **options)
@@ -157,11 +157,11 @@ def _one_palette(shown: list[Image.Image], spec: Spec) -> list[Image.Image]:
     return [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in shown]
 
 
-def _xmp(said: dict[str, str]) -> bytes:
+def _xmp(facts: dict[str, str]) -> bytes:
     from xml.sax.saxutils import escape
 
     names = {"Title": "title", "Description": "description", "Command": "source", "Software": "creator"}
-    lines = "".join(f"<dc:{names[key]}>{escape(value)}</dc:{names[key]}>" for key, value in said.items())
+    lines = "".join(f"<dc:{names[key]}>{escape(value)}</dc:{names[key]}>" for key, value in facts.items())
     return (
         '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
         f'<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/">{lines}</rdf:Description></rdf:RDF></x:xmpmeta>'

@@ -182,9 +182,9 @@ def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **
 
         return files.write_caption(path, spec, *subject, **others)
     if path.suffix.lower() in figures.NUMBERS:
-        from playground.figures import numbers
+        from playground.figures import files
 
-        return numbers.write(path, spec, *subject, **others)
+        return files.write_numbers(path, spec, *subject, **others)
     figure = figures.draw(spec, *subject, **others)
     if figure.lacking and path.suffix.lower() != ".svg":
         from playground.figures.drawing import fonts

@@ -5,6 +5,8 @@ both want one string, so the modules are put one after another and the lines tha
 modules keep to two rules that make this enough: an import is one line, and an export stands at the start of a line.
 """
 
+import base64
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,7 @@ _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth more; in a template 
 _BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # a line that goes on, an empty one
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
+_FUNCTION = re.compile(r"^export function (\w+)\(", re.MULTILINE)
 _NAME = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
 
 
@@ -55,7 +58,7 @@ def bundle(entry: str) -> str:
         if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
         parts.append(f"// ---- {name}\n{body.strip()}\n")
-    return "\n".join(parts)
+    return "\n".join(parts).replace("</script", r"<\/script")  # the same text to JavaScript, and no end of its element
 
 
 def _joined(script: str) -> str:
@@ -63,6 +66,16 @@ def _joined(script: str) -> str:
     parts = script.split("`")
     parts[::2] = (_BROKEN.sub("", part) for part in parts[::2])
     return "`".join(parts)
+
+
+def drawing(entry: str, mounts: str) -> str:
+    """The same; where the entry has several drawings, `mounts` is the one that becomes the default export."""
+    return f"{bundle(entry)}\nexport default {mounts};\n" if mounts else bundle(entry)
+
+
+def exported(entry: str) -> set[str]:
+    """What `mounts` may name."""
+    return set(_FUNCTION.findall(_source(entry)))
 
 
 @cache
@@ -74,3 +87,15 @@ def stylesheet(*names: str) -> str:
 
 def _source(name: str) -> str:
     return (MICROSCOPE / name).read_text(encoding="utf-8")
+
+
+@cache
+def embedded() -> str:
+    """The microscope for anybody's page, one module with all that it needs: `<attention-lens>` and `load`."""
+    parts = {
+        "styles": stylesheet(),
+        "worker": f'"use strict";\n{bundle("engine/worker.js")}',
+        "kernels": base64.b64encode((MICROSCOPE / "engine" / "kernels.wasm").read_bytes()).decode(),
+    }
+    names = "AttentionLens, LensError, load"
+    return f"{bundle('shell/attentionlens.js')}\nbeginAttentionLens({json.dumps(parts)});\nexport {{ {names} }};\n"

@@ -16,8 +16,7 @@ from playground.figures.drawing.spec import AXES, CHOICES, METHODS, POOLED, PURP
 from playground.figures.drawing.view import DRAWN
 from playground.figures.drawing.ways import WAYS, Way
 from playground.figures.layouts import LAYOUTS, Layout
-from playground.models.given import POOLS, WORDS
-from playground.vit import ACTIVATIONS
+from playground.models.given import ACTIVATIONS, POOLS, WORDS
 
 LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # of a view
 VIEWED = {choice.field: choice.flag for choice in DRAWN}

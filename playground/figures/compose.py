@@ -23,10 +23,10 @@ from playground.figures.provenance import facts, footer, metadata
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # of the type
+SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # sizes of small text, of a bar's numbers, of the footer: shares of the font size
 BETWEEN, ASIDE = 0.9, 1.6  # em, from the body to what stands beneath it, or beside it
 BAR = 13.5  # em, the least that the colour bar and its words take
-LEAST = 6  # em, the least height of a picture above a caption
+LEAST = 6  # em: smallest height of a picture above a caption
 
 
 def draw(
@@ -74,9 +74,9 @@ def subjects(
     """Under the names that they have in public. A layout that shows no picture has none."""
     if not layouts.of(spec).of_pictures:
         return replace(spec, layer=None, query=None, size=None), None, None
-    said = naming.published(spec)
+    public = naming.published(spec)
     image = seen.shown if image is None else image
-    first = Subject(naming.published_trace(spec, seen), image, captions.picture(said.image))
+    first = Subject(naming.published_trace(spec, seen), image, captions.picture(public.image))
     if more:
         every = {
             key: Subject(
@@ -87,7 +87,7 @@ def subjects(
         return layouts.settled(spec, seen), every[next(iter(every))], every
     if other is None:
         return layouts.settled(spec, seen), first, None
-    name = captions.picture(said.other_image) if said.other_image else first.name
+    name = captions.picture(public.other_image) if public.other_image else first.name
     second = Subject(naming.published_trace(spec, other, True), image if other_image is None else other_image, name)
     return layouts.settled(spec, seen), first, second
 
@@ -147,7 +147,7 @@ def _band(spec: Spec, what: Content, footer: str, width: float, stop: float, lin
     """`stop` is where a panel begins that the caption can line up with."""
     em = spec.made_for.font / 72
     shown = spec.caption and spec.made_for.captioned
-    said = " ".join(filter(None, [what.caption, what.prefix if spec.prefix else ""])) if shown else ""
+    caption_words = " ".join(filter(None, [what.caption, what.prefix if spec.prefix else ""])) if shown else ""
     bar = what.domain if spec.bar else None
     text = 0.0
     if bar and width > 34 * em:
@@ -155,7 +155,7 @@ def _band(spec: Spec, what: Content, footer: str, width: float, stop: float, lin
     bar_width = min(15 * em, width, text - GAP * em) if text else min(18 * em, width)
     font = spec.made_for.font
     words = wrap(bar.words, bar_width, small(font, TICKS)) if bar else []
-    caption = wrap(said, width - text, small(font, SMALL)) if said else []
+    caption = wrap(caption_words, width - text, small(font, SMALL)) if caption_words else []
     caption += [""] * (lines - len(caption))
     foot = wrap(footer, width, small(font, FOOT)) if footer else []
     return Band(width, em, bar, bar_width, words, text, _flow(what.legend, width, em), caption, foot)
@@ -164,12 +164,12 @@ def _band(spec: Spec, what: Content, footer: str, width: float, stop: float, lin
 def _flow(legend: tuple[tuple[str, str, str], ...], width: float, em: float) -> list[list[tuple[float, str, str, str]]]:
     lines: list[list[tuple[float, str, str, str]]] = []
     x = width
-    for colour, said, shape in legend:
-        needs = 1.3 * em + text_width(said, small(em * 72, SMALL))
+    for colour, words, shape in legend:
+        needs = 1.3 * em + text_width(words, small(em * 72, SMALL))
         if x + needs > width:
             lines.append([])
             x = 0.0
-        lines[-1].append((x, colour, said, shape))
+        lines[-1].append((x, colour, words, shape))
         x += needs + 1.4 * em
     return lines
 
@@ -241,7 +241,7 @@ def _led(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
 
 
 def _under(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
-    """The body has the whole width; beneath it stand what it is about and, beside that, the band."""
+    """Lays the body over the whole width; beneath it the small picture, and beside that the legend and the caption."""
     em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
     body, picture = replace(what.body, picture=None), what.body.picture
     room = high - (BETWEEN + ABOVE + LEAST) * em
@@ -294,12 +294,12 @@ def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
     """Gives where it ends."""
     em = band.em
     for line in band.legend:
-        for shift, colour, said, shape in line:
+        for shift, colour, words, shape in line:
             swatch = sheet.axes(Box(x + shift, y + 0.1 * em, 0.8 * em, 0.8 * em))
             edge = {"edgecolor": sheet.theme.line, "linewidth": 0.4}  # white is a colour too
             swatch.add_patch(Rectangle((0, 0), 1, 1, facecolor=colour, **edge))
             sheet.shape(swatch, 0.5, 0.5, shape, 72 * 0.45 * em)
-            sheet.text(x + shift + 1.3 * em, y + 0.78 * em, said, small(sheet.font, SMALL))
+            sheet.text(x + shift + 1.3 * em, y + 0.78 * em, words, small(sheet.font, SMALL))
         y += 1.5 * em
     return y + 0.5 * em
 
@@ -314,8 +314,8 @@ def _colour_bar(sheet: Sheet, band: Band, box: Box) -> None:
     bar.set_ylim(1, 0)
     sheet.layer(bar, bar_colours(sheet.spec, domain))
     y = top + 1.32 * em
-    for place, said, anchor in zip((0, 0.5, 1), _ticks(domain), ("left", "center", "right"), strict=True):
-        sheet.text(box.x + place * box.width, y, said, size, colour=sheet.theme.muted, ha=anchor)
+    for place, label, anchor in zip((0, 0.5, 1), _ticks(domain), ("left", "center", "right"), strict=True):
+        sheet.text(box.x + place * box.width, y, label, size, colour=sheet.theme.muted, ha=anchor)
 
 
 def _ticks(domain: Domain) -> tuple[str, str, str]:

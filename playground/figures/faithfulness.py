@@ -19,6 +19,7 @@ from playground.models.loading import load
 from playground.pictures import images
 from playground.samples import named
 
+LARGEST = 224  # pixels of a side, unless somebody says otherwise: a picture takes some 260 passes
 COLUMNS = ("model", "picture", "method", *MEASURES)
 HEADS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
 
@@ -36,7 +37,11 @@ def write(options) -> None:
         for picture in bar()(pictures, desc=vit.name, unit="picture"):
             sample = None if Path(picture).exists() else named(picture)
             opened = images.open_image(sample.path if sample else picture)
-            area = (options.size, options.size) if options.size else vit.config.image_size
+            area = (
+                (options.size, options.size)
+                if options.size
+                else tuple(min(side, LARGEST) for side in vit.config.image_size)
+            )
             size = images.fit(opened.size, vit.config.patch_size, area)
             seen = tracing.trace(vit, opened, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
@@ -74,7 +79,9 @@ def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int
         for model, some in rows.items():
             for picture, one in some:
                 numbers = (getattr(one, measure) for measure in MEASURES)
-                lines.writerow([model, picture, one.method, *("" if math.isnan(n) else f"{n:.4f}" for n in numbers)])
+                lines.writerow(
+                    [model, Path(picture).name, one.method, *("" if math.isnan(n) else f"{n:.4f}" for n in numbers)]
+                )
 
 
 def table(rows: dict[str, list[tuple[str, Faithful]]]) -> str:

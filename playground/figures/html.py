@@ -7,22 +7,22 @@ It works from a disk, offline, in a frame, on a phone, and makes no request at a
 from __future__ import annotations
 
 import base64
+import gzip
 import html
 import io
 import json
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 from PIL import Image
 
-from playground.analysis import fingerprints
 from playground.errors import PlaygroundError
 from playground.figures import compose, layouts
 from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import again
-from playground.figures.drawing import packed
+from playground.figures.drawing import naming
 from playground.figures.drawing.naming import model, published, published_trace, weights
 from playground.figures.drawing.option_words import OptionError, word
 from playground.figures.drawing.sheet import Drawing
@@ -38,6 +38,7 @@ QUALITY = 85
 STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
 LIGHT = 6 * 2**20  # bytes of numbers: up to here a file holds all layers, unless some are named
+STORY_STYLES = ("see/see.css", "story/story.css")
 PAGE = """<!doctype html>
 <html lang="en"{theme}{bare}>
 <head>
@@ -73,6 +74,11 @@ def page(spec: Spec, seen: Trace, image: Image.Image | None = None) -> str:
     """The HTML. `image` is what was traced; without it the file shows what the model saw."""
     spec = filled(spec, seen, image)
     return _page(spec, published_trace(spec, seen), image)
+
+
+def story(spec: Spec, seen: Trace, image: Image.Image, told: dict) -> str:
+    """The story as a page for a frame: see microscope/shell/lecture.js, which reads what is `told`."""
+    return _page(filled(replace(spec, pack="int8", bare=True), seen, image), seen, image, told)
 
 
 def still(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Drawing:
@@ -165,7 +171,7 @@ def lost_by(spec: Spec, seen: Trace) -> str:
     """What the file's pack changes, in words, once it is known what it holds; "" if it is nothing to speak of."""
     if spec.pack != "int8":
         return ""
-    return f"q and k in 8 bits: {packed.loss(seen, _pack(spec, seen), layers(spec, seen), heads(spec, seen))}"
+    return f"q and k in 8 bits: {packing_loss(seen, _pack(spec, seen), layers(spec, seen), heads(spec, seen))}"
 
 
 def _pack(spec: Spec, seen: Trace) -> bytes:
@@ -189,16 +195,20 @@ def _view(spec: Spec) -> dict:
 # The page around it ---------------------------------------------------------------------------------------------------
 
 
-def _page(spec: Spec, seen: Trace, image: Image.Image | None) -> str:
+def _page(spec: Spec, seen: Trace, image: Image.Image | None, told: dict | None = None) -> str:
     picture = _picture(seen, image)
     lost = lost_by(spec, seen)
     said = published(spec)
     name = _printable(said.image or "image")
     said = replace(said, image=name, repeatable=said.repeatable and bool(spec.image))
     facts = _facts(said, seen, picture) | ({"pack": lost} if lost else {})
+    if told:
+        facts.pop("command", None)  # there is none that writes it
     patches = f"{seen.grid[0]} × {seen.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
-    start = {"title": name, "view": _view(spec), "heads": heads(spec, seen), "bare": spec.bare}
+    if told:
+        style, script = f"{style}\n{stylesheet(*STORY_STYLES)}", bundle("shell/lecture.js")
+    start = {"title": name, "view": _view(spec), "heads": heads(spec, seen), "bare": spec.bare} | (told or {})
     return PAGE.format(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
@@ -215,7 +225,7 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None) -> str:
         words=html.escape(" · ".join(filter(None, [name, model(seen), patches, lost]))),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
-        pack=packed.text(_pack(spec, seen)),
+        pack=packed_text(_pack(spec, seen)),
         style=style,
         script=script,
     )
@@ -240,7 +250,7 @@ def _facts(spec: Spec, seen: Trace, picture: Image.Image) -> dict:
         "model": seen.model,
         "weights": weights(seen),
         "image": spec.image,
-        "pixels": f"sha256:{fingerprints.of_image(picture)}",
+        "pixels": f"sha256:{naming.hash_of_image(picture)}",
         "layer": spec.layer,
         "head": spec.head,
         "patch": query_words(spec.query),
@@ -271,3 +281,43 @@ def _jpeg(picture: Image.Image, quality: int = QUALITY) -> bytes:
 
 def _text(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+# Queries and keys as the file holds them, and what eight bits instead of sixteen change.
+
+MEASURED = 48  # patches, evenly spread, whose rows are measured in each head
+
+
+def packed_text(pack: bytes) -> str:
+    """For a <script> of the page; the browser's own DecompressionStream opens it. The same pack is the same text."""
+    return base64.b64encode(gzip.compress(pack, 6, mtime=0)).decode()
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Between the rows that a file answers with and those of the trace."""
+
+    most: float  # of all weights
+    mean: float
+    kept: float  # the share of rows whose strongest patch is still the same
+
+    def __str__(self) -> str:
+        return (
+            f"a weight is off by at most {100 * self.most:.2g} percentage points and by {100 * self.mean:.1g} on "
+            f"average; {100 * self.kept:.3g} % of the rows keep their strongest patch"
+        )
+
+
+def packing_loss(seen: Trace, pack: bytes, layers: list[int], heads: list[int]) -> Loss:
+    """Measured on the rows of some patches in every head that the file holds, at the scale of the pass."""
+    from playground.tracing import Trace
+
+    held, asked, patches = Trace.from_bytes(pack), seen.some_patches(MEASURED), slice(len(seen.prefix), None)
+    most, mean, kept = 0.0, [], []
+    for layer in layers:
+        ours, theirs = held.weights(layer, asked), seen.weights(layer, asked)[heads]
+        off = (ours - theirs).abs()
+        most = max(most, float(off.max()))
+        mean.append(float(off.mean()))
+        kept.append(float((ours[..., patches].argmax(-1) == theirs[..., patches].argmax(-1)).float().mean()))
+    return Loss(most, sum(mean) / len(mean), sum(kept) / len(kept))

@@ -34,15 +34,17 @@ from playground.models.hub import bar
 from playground.models.loading import load
 from playground.pictures import images
 from playground.pictures.images import open_image
+from playground.relevance import DEFAULT
 from playground.samples import named
 from playground.tracing import BLOCK, METHODS, Query, distances, label_number, no_labels, no_numbers, of_many, read_cuts
 from playground.vit import At, VisionTransformer
+from playground.vit_parts import value_norms
 
 KINDS = (
     *("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "norms", "relevance"),
     *("relevance_of:LABELS", "logits", "labels"),
 )
-DIMENSIONS = {  # of each kind, behind the picture
+DIMENSIONS = {  # names of each array's axes after the first, which is the picture
     "weights": ("layer", "head", "query", "token"),
     "features": ("layer", "token", "width"),
     "entropy": ("layer", "head", "query"),
@@ -77,6 +79,7 @@ class Many:
     batch: int
     cut: tuple[str, ...] = ()
     about: tuple[int, ...] = ()  # the labels whose relevance is asked for
+    method: str = DEFAULT  # of relevance
 
     def __len__(self) -> int:
         return len(self.pictures)
@@ -143,7 +146,8 @@ class Many:
 
     def identity(self) -> dict[str, Any]:
         """What else makes two runs the same."""
-        return {**({"cut": self.cut} if self.cut else {}), **({"about": self.about} if self.about else {})}
+        unusual = {"cut": self.cut, "about": self.about, "method": self.method if self.method != DEFAULT else ""}
+        return {name: value for name, value in unusual.items() if value}
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
@@ -215,7 +219,7 @@ class Many:
                         (scores if heard is None else scores.masked_fill(~heard, -math.inf)).softmax(-1)
                     )
                 if layer in self.wanted.get("norms", ()):
-                    norms = [vit.blocks[layer].value_norms(one.float()) for one in v]  # type: ignore[operator]
+                    norms = [value_norms(vit.blocks[layer], one.float()) for one in v]
                     found["norms"].append(torch.stack(norms))
                 if layer in self.wanted.get("features", ()):
                     found["features"].append(x.float())
@@ -229,10 +233,13 @@ class Many:
             with torch.no_grad():
                 logits = vit.classify(x).float().cpu()
             numbers |= {"logits": logits.numpy(), "labels": c.shares(logits).numpy()}
+        how: dict[str, Any] = {"method": self.method}
+        if self.method == "integrated":  # it goes from a picture of the mean colour to this one
+            how["blank"] = vit.embed(torch.zeros_like(pixels[:1]).to(entering))[0].detach()
         if "relevance" in self.wanted:
-            numbers["relevance"] = of_many(vit, entering, rotation, at).cpu().numpy()
+            numbers["relevance"] = of_many(vit, entering, rotation, at, **how).cpu().numpy()
         if self.about:
-            each = [of_many(vit, entering, rotation, at, label) for label in self.about]
+            each = [of_many(vit, entering, rotation, at, label, **how) for label in self.about]
             numbers["relevance_of"] = torch.stack(each, dim=1).cpu().numpy()
         return {kind: numbers[kind] for kind in self.wanted}
 
@@ -249,6 +256,7 @@ def trace_many(
     size: tuple[int, int] | None = None,
     device: str | torch.device | None = None,
     cut: Sequence[str] | str = (),
+    method: str = DEFAULT,
 ) -> Many:
     """The numbers of many pictures: an iterator, and `.write("out.zarr")`, which goes on where it was stopped;
     `.write("out.nc")` makes a NetCDF file of it.
@@ -257,7 +265,8 @@ def trace_many(
     last layer, or "features:4,8"), "entropy" in bits and "distance" in patches (of every row of every layer), "norms"
     (‖W_O v‖ of every token), "relevance" (what moves the class token's feature) or "relevance_of:cat,dog" (what speaks
     for labels, and against them), "logits", and "labels" (their shares). All pictures are seen at one `size`, by
-    default the model's own, cut to its aspect around their middle. `cut` says who may not hear whom, as in `trace`.
+    default the model's own, cut to its aspect around their middle. `cut` says who may not hear whom, as in `trace`, and
+    `method` how relevance is computed, as in `Trace.relevance`.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
@@ -281,7 +290,9 @@ def trace_many(
     asked = [what] if isinstance(what, str) else what
     texts = (cut,) if isinstance(cut, str) else tuple(cut)
     wanted = dict(_wanted(one, vit) for one in asked)
-    every = Many(pictures, names, vit, wanted, tuple(size), batch, texts, _about(asked, vit))
+    if method not in METHODS:
+        raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
+    every = Many(pictures, names, vit, wanted, tuple(size), batch, texts, _about(asked, vit), method)
     every.cutting()  # what can't be cut is said before anything is read
     return every
 
@@ -302,6 +313,10 @@ def _wanted(text: str, vit: VisionTransformer) -> tuple[str, tuple[int, ...]]:
     depth = vit.config.depth
     if kind not in DIMENSIONS or bool(listed) > (kind in ("weights", "features", "relevance_of")):
         raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {text!r}.")
+    if vit.config.biased and kind in ("weights", "entropy", "distance"):
+        raise PlaygroundError(
+            f"{vit.name} adds to its scores what {kind} of many leave out: trace its pictures one by one."
+        )
     if kind == "relevance" and not vit.config.cls_token:
         raise PlaygroundError(f"{vit.name} has no class token, whose relevance this is: trace its pictures one by one.")
     if kind in ("logits", "labels", "relevance_of") and not vit.classes:

@@ -24,11 +24,10 @@ from playground.figures.drawing.option_words import OptionError, word
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.ways import FIRST
-from playground.figures.files import CAPTIONS, SUFFIXES, write_caption
+from playground.figures.files import CAPTIONS, NUMBERS, SUFFIXES, write_caption
 from playground.figures.files import write as write_picture
+from playground.figures.files import write_numbers as write_numbers
 from playground.figures.layouts import grid
-from playground.figures.numbers import NUMBERS
-from playground.figures.numbers import write as write_numbers
 from playground.models import source
 from playground.models.given import WORDS
 from playground.pictures.images import Source, open_image

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from playground.analysis import fingerprints
 from playground.figures import layouts
 from playground.figures.command_line import again, unused
-from playground.figures.drawing import captions
+from playground.figures.drawing import captions, naming
 from playground.figures.drawing.naming import published, weights
 from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec, query_words
@@ -35,7 +34,7 @@ def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str,
     said |= {axis: values for axis, values in axes.items() if values}
     if "what" not in left_out:
         said["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
-        said |= captions.explained(spec, seen)
+        said |= captions.explained(spec, seen) | naming.trust_facts(spec, seen)
     if seen.cuts:
         said["cut"] = "; ".join(seen.cuts.texts)
     if seen.interventions:
@@ -60,14 +59,14 @@ def _of(subject: Subject) -> dict[str, str]:
         "weights": weights(seen),
         **_trained(seen),
         "image": subject.name,
-        "pixels": f"sha256:{fingerprints.of_image(subject.image)}",
+        "pixels": f"sha256:{naming.hash_of_image(subject.image)}",
         "input": f"{seen.size[0]}x{seen.size[1]}",
     }
 
 
 def _of_a_grid(subjects: list[Subject]) -> dict[str, str]:
     """Every picture and every model behind the first ones, numbered."""
-    pictures = {one.name: f"sha256:{fingerprints.of_image(one.image)}" for one in subjects}
+    pictures = {one.name: f"sha256:{naming.hash_of_image(one.image)}" for one in subjects}
     models = {one.seen.model: weights(one.seen) for one in subjects}
     said = {}
     for number, (name, digest) in list(enumerate(pictures.items(), start=1))[1:]:

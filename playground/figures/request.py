@@ -67,16 +67,16 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
 
 def _of_a_grid(spec: Spec) -> tuple[Trace, Image.Image, dict]:
     """Each picture in each model, traced once."""
-    found: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
+    traces: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
     for name, its_model in grid.names(spec):
         one = replace(spec, image=name, model=its_model)
         image, vit = open_picture(name), model(one)
         size = spec.size or (tuple(side * vit.config.patch_size for side in one.look.grid) if one.look else None)
         scale = spec.scale if spec.whole else "on"
         number = None if scale == "on" else scale
-        found[name, its_model] = trace(vit, image, size=size, scale=number, cut=spec.cuts), image
-    first = next(iter(found.values()))
-    return *first, {"more": found}
+        traces[name, its_model] = trace(vit, image, size=size, scale=number, cut=spec.cuts), image
+    first = next(iter(traces.values()))
+    return *first, {"more": traces}
 
 
 def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
@@ -88,7 +88,7 @@ def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None
 
 
 def natural(seen: Trace) -> tuple[int, int]:
-    """The size at which its picture is seen where none is asked for."""
+    """The default input size of its picture: (height, width)."""
     c, look = seen.vit.config, Spec(image=seen.picture_name, model=seen.model).look
     if look:
         return tuple(side * c.patch_size for side in look.grid)

@@ -64,22 +64,22 @@ class Sweep(Many):
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
-        own = {"heads": ("layer", "head"), "layers × positions": ("layer", "row", "column")}
-        return {"before": (), "value": own.get(self.over, (self.over.removesuffix("s"),))}
+        dimensions = {"heads": ("layer", "head"), "layers × positions": ("layer", "row", "column")}
+        return {"before": (), "value": dimensions.get(self.over, (self.over.removesuffix("s"),))}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         c, (rows, columns) = self.vit.config, self.grid
         blocks = tuple(-(-side // self.block) for side in (rows, columns))
-        own = {"heads": (c.depth, c.heads), "layers × positions": (c.depth, *blocks)}
-        return {"before": (), "value": own.get(self.over, (len(self.named),))}
+        shapes = {"heads": (c.depth, c.heads), "layers × positions": (c.depth, *blocks)}
+        return {"before": (), "value": shapes.get(self.over, (len(self.named),))}
 
     def coordinates(self) -> dict[str, tuple[str, Sequence[int] | Sequence[str]]]:
-        found: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
+        coordinates: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
         for dimension, length in zip(self.dimensions["value"], self.shapes()["value"], strict=True):
             step = self.block if dimension in ("row", "column") else 1
-            found[dimension] = dimension, self.named or [step * n for n in range(length)]
-        found["class"] = "image", [str(one) for one in self._named_classes()]
-        return found
+            coordinates[dimension] = dimension, self.named or [step * n for n in range(length)]
+        coordinates["class"] = "image", [str(one) for one in self._named_classes()]
+        return coordinates
 
     def identity(self) -> dict[str, Any]:
         return {
@@ -162,10 +162,10 @@ class Sweep(Many):
             return occlusion.margin(answer, label, vit.config.multi_label)
         if self.metric == "accuracy":
             return (answer.argmax(-1) == label).float()
-        found = torch.as_tensor(self.metric(answer, label)).float().flatten()  # type: ignore[operator]
-        if len(found) != len(answer):
-            raise ValueError(f"it gave {len(found)} numbers for {len(answer)} passes: it gives one for each row")
-        return found
+        numbers = torch.as_tensor(self.metric(answer, label)).float().flatten()  # type: ignore[operator]
+        if len(numbers) != len(answer):
+            raise ValueError(f"it gave {len(numbers)} numbers for {len(answer)} passes: it gives one for each row")
+        return numbers
 
     def _without_numbers(self, part: Sequence[int], found: dict[str, np.ndarray], unread: Any) -> dict:
         missing = {number: PlaygroundError(self.failed[number]) for number in part if number in self.failed}
@@ -318,14 +318,14 @@ def _classes(every: Many, folder: Path | None, labels: Any, wanted: bool) -> tup
         label_number(vit, 0)
         return tuple(_likeliest(every))
     table = _table(labels)
-    found = []
+    numbers = []
     for name in every.names:
         path = Path(name)
         inside = folder is not None and path.parent != folder
         kind = path.relative_to(folder).parts[0] if inside and folder is not None else ""
         label = next((table[key] for key in (name, path.name, path.stem, kind) if key in table), kind)
-        found.append(_label(vit, label, wanted, name))
-    return tuple(found)
+        numbers.append(_label(vit, label, wanted, name))
+    return tuple(numbers)
 
 
 def _label(vit: VisionTransformer, label: Any, wanted: bool, name: str) -> Any:
@@ -358,8 +358,8 @@ def _table(labels: Any) -> dict[str, Any]:
 
 def _likeliest(every: Many) -> Iterator[int]:
     of = replace(every, wanted={"logits": ()}, batch=8)
-    found = {one.number: int(one.arrays["logits"].argmax()) for one in of.some(range(len(of)), unreadable=True)}
-    return (found.get(number, 0) for number in range(len(every)))
+    likeliest = {one.number: int(one.arrays["logits"].argmax()) for one in of.some(range(len(of)), unreadable=True)}
+    return (likeliest.get(number, 0) for number in range(len(every)))
 
 
 def _identity(metric: str | Metric) -> str:
@@ -367,8 +367,8 @@ def _identity(metric: str | Metric) -> str:
     if isinstance(metric, str):
         return metric
     code = getattr(metric, "__code__", None)
-    said = repr((code.co_code, code.co_consts, code.co_names)) if code is not None else repr(type(metric))
-    return f"{getattr(metric, '__qualname__', type(metric).__name__)} {hashlib.sha256(said.encode()).hexdigest()[:12]}"
+    body = repr((code.co_code, code.co_consts, code.co_names)) if code is not None else repr(type(metric))
+    return f"{getattr(metric, '__qualname__', type(metric).__name__)} {hashlib.sha256(body.encode()).hexdigest()[:12]}"
 
 
 def _xarray() -> Any:
@@ -395,14 +395,14 @@ def _held(xarray: Any, every: Sweep, report: type | None) -> Any:
     if progress is not None:
         progress.close()
     _say_what_failed(every, len(rows))
-    found = {
+    arrays = {
         kind: (("image", *dimensions), np.stack([one.arrays[kind] for one in rows]))
         for kind, dimensions in every.dimensions.items()
     }
     coordinates: dict[str, Any] = {name: (of, list(values)) for name, (of, values) in every.coordinates().items()}
     coordinates["class"] = "image", [coordinates["class"][1][one.number] for one in rows]
     coordinates["image"] = "image", [one.name for one in rows]
-    return xarray.Dataset(found, coordinates, {"model": every.vit.name, "metric": _identity(every.metric)})
+    return xarray.Dataset(arrays, coordinates, {"model": every.vit.name, "metric": _identity(every.metric)})
 
 
 def _say_what_failed(every: Sweep, there: int) -> None:
@@ -414,10 +414,10 @@ def _say_what_failed(every: Sweep, there: int) -> None:
         warnings.warn(f"{'; '.join(sentences[:3])}{more}. The others are here.", PlaygroundWarning, stacklevel=4)
 
 
-def _with_intervals(xarray: Any, found: Any) -> Any:
-    found = found.set_coords([name for name in ("class",) if name in found])
-    change = (found["value"] - found["before"]).values  # (images, …)
-    classes = np.array([str(one) for one in found["class"].values])
+def _with_intervals(xarray: Any, dataset: Any) -> Any:
+    dataset = dataset.set_coords([name for name in ("class",) if name in dataset])
+    change = (dataset["value"] - dataset["before"]).values  # (images, …)
+    classes = np.array([str(one) for one in dataset["class"].values])
     names = ["all", *sorted({one for one in classes if one})]
     if few := [name for name in names[1:] if (classes == name).sum() == 1]:
         warnings.warn(
@@ -425,12 +425,12 @@ def _with_intervals(xarray: Any, found: Any) -> Any:
             PlaygroundWarning, stacklevel=3,
         )  # fmt: skip
     parts = [bootstrap(change if name == "all" else change[classes == name]) for name in names]
-    dimensions = ("label", *found["value"].dims[1:])
+    dimensions = ("label", *dataset["value"].dims[1:])
     for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*parts, strict=True)), strict=True):
-        found[kind] = dimensions, numbers.astype(np.float32)
-    found["label"] = "label", names
-    found.attrs["interval"] = f"{SURE:.0%} by bootstrap over pictures, {DRAWS} draws"
-    return found
+        dataset[kind] = dimensions, numbers.astype(np.float32)
+    dataset["label"] = "label", names
+    dataset.attrs["interval"] = f"{SURE:.0%} by bootstrap over pictures, {DRAWS} draws"
+    return dataset
 
 
 def bootstrap(numbers: np.ndarray, draws: int = DRAWS, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

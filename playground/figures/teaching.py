@@ -15,8 +15,8 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import product
@@ -178,7 +178,7 @@ def _minus(rows: list[list[str]]) -> list[list[str]]:
 
 def plan(minutes: int) -> str:
     lines, at = [f"# A plan for {minutes} minutes", "", "| minute | what | do | opens |", "|---|---|---|---|"], 0
-    for scene in PLANS[minutes]:
+    for scene in teaching.plan(minutes):
         lines.append(f"| {at} | {scene.title} | {scene.do} | `{scene.link(lean=True)}` |")
         at += scene.minutes
     return "\n".join([*lines, "", "The links are relative to the address of the running app.", ""])
@@ -222,7 +222,7 @@ def main(arguments: list[str]) -> None:
         print(file)
 
 
-# Slides: a plan's scenes in one HTML file, which makes no request, so a projector shows it without a network.
+# Slides: a plan in one HTML file, which makes no request, so a projector shows it without a network.
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -236,10 +236,10 @@ PAGE = """<!doctype html>
 </head>
 <body>
 <main id="place"><noscript>These slides need JavaScript; they ask nobody for anything.</noscript></main>
-<nav><span id="count"></span><button id="notes">what to do (N)</button>
+<nav><span id="count"></span><button id="notes">notes (N)</button>
 <button id="back" aria-label="the slide before">←</button><button id="on" aria-label="the next slide">→</button></nav>
 <script type="application/json" id="slides">{slides}</script>
-<script type="module">{script}</script>
+{scripts}
 </body>
 </html>
 """
@@ -248,30 +248,79 @@ PAGE = """<!doctype html>
 @dataclass(frozen=True)
 class Slide:
     title: str
-    minutes: str  # such as "5–17 min"
-    task: str  # for the one who teaches
-    questions: tuple[dict, ...] = ()  # as `plain` of playground/lessons/questions.py makes them
-    living: str = ""  # the HTML of a living figure, see playground/figures/html.py
+    minutes: str  # such as "minute 5 to 17"
+    notes: str  # for the one who speaks
+    story: int = 0  # the scene of the story that lives on it
+    lesson: dict | None = None  # or what a lesson's step shows: see microscope/lessons/slides.js
 
 
-def page(title: str, slides: Sequence[Slide], scripts: Sequence[str] = ()) -> str:
-    """The HTML. `scripts` are those of the living figures: a frame in a page obeys the page's policy too."""
-    script = bundle("lessons/slides.js")
-    hashes = " ".join(f"'sha256-{_digest(text)}'" for text in (script, *scripts))
+@dataclass(frozen=True)
+class Mounted:
+    """What draws a part of a lesson."""
+
+    code: str  # a module whose default mounts it
+    styles: str
+    box: str  # the element's class, and its data-attribute
+    look: str = ""  # one more class
+
+
+@dataclass(frozen=True)
+class Deck:
+    slides: Sequence[Slide]
+    scripts: Mapping[str, Mounted]
+    story: str = ""  # the HTML of the frame in which the story lives, see `story` of playground/figures/html.py
+    files: Mapping[str, str] = field(default_factory=dict)  # base64 of what drawings read
+
+
+def page(title: str, deck: Deck) -> str:
+    """The HTML. The policy allows the story's script too: a frame in a page obeys the page's policy."""
+    kinds = kinds_of(deck)
+    mounted = {name: deck.scripts[name] for name in kinds}
+    files = {**deck.files, **{f"{name}.css": _text(one.styles.encode()) for name, one in mounted.items()}}
+    scripts = {name: {"styles": f"{name}.css", "box": one.box, "look": one.look} for name, one in mounted.items()}
+    own = [*(_mounting(name, one.code) for name, one in mounted.items()), bundle("lessons/slides.js")]
+    allowed = [*own, bundle("shell/lecture.js")] if deck.story else own
+    told = {"slides": [asdict(slide) for slide in deck.slides], "story": deck.story, "files": files, "scripts": scripts}
     return PAGE.format(
         policy=(
-            f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {hashes}; base-uri 'none'; "
-            "form-action 'none'"
+            "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+            f"script-src {' '.join(map(_digest, allowed))}; base-uri 'none'; form-action 'none'"
         ),
         title=html.escape(title),
-        style=f"{stylesheet('lessons/guess.css')}\n{stylesheet('lessons/slides.css')}",
-        slides=json.dumps([asdict(slide) for slide in slides]).replace("<", r"\u003c"),  # no text ends the element
-        script=script,
+        style=stylesheet("lessons/slides.css"),
+        slides=json.dumps(told).replace("<", r"\u003c"),  # no text ends the element
+        scripts="\n".join(f'<script type="module">{text}</script>' for text in own),
     )
 
 
+def kinds_of(deck: Deck) -> list[str]:
+    """The scripts of lessons that its slides mount."""
+    found = set()
+
+    def look(part: object) -> None:
+        if isinstance(part, dict):
+            if part.get("kind") == "ask":
+                found.add("guess")
+            elif part.get("kind") == "drawing":
+                found.add(part["name"])
+        for one in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+            look(one)
+
+    look([slide.lesson for slide in deck.slides])
+    return sorted(found)
+
+
+def _mounting(name: str, code: str) -> str:
+    """A script that hosts import, as one that says where it is: a file has no address to import it from."""
+    return re.sub(r"^export default ", f"(globalThis.mounts ??= {{}}).{name} = ", code, flags=re.MULTILINE)
+
+
 def _digest(text: str) -> str:
-    return base64.b64encode(sha256(text.encode()).digest()).decode()
+    return f"'sha256-{_text(sha256(text.encode()).digest())}'"
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 if __name__ == "__main__":

@@ -1,21 +1,27 @@
 """Fine-tuning over time: one picture traced now and then while a model learns, into one file.
 
     with playground.watch(model, "cat.jpg", every=100, out="run.trace"):
-        for batch in batches: ...            # a plain loop, or trainer.train() of `transformers`
+        for batch in batches: ...            # a plain loop
 
-    playground.watched("run.trace").row(layer=8, head=3, query=(7, 5))   # (moments, tokens)
+    looking = playground.watch(model, "cat.jpg", every=100, out="run.trace")
+    Trainer(model, callbacks=[looking.callback()], …).train()            # of `transformers`
 
-The file is a zip whose members are packs (playground/pack), step-000100.pack and so on. What goes wrong while a model
+    run = playground.watched("run.trace")
+    run.row(layer=8, head=3, query=(7, 5))                               # (moments, tokens)
+    playground.figure(run.traces[0], other=run.traces[-1], layout="change", layer=8, head=3, query=(7, 5))
+
+The file is a zip: the picture, and packs (playground/pack), step-000100.pack and so on. What goes wrong while a model
 learns, a full disk or a model that is another one now, is said once, and the training goes on.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import warnings
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +36,9 @@ from playground.models.source import build
 from playground.pictures import images
 from playground.samples import named
 from playground.tracing import Query, Trace
+from playground.vit import VisionTransformer
 
+PICTURE = "picture.png"  # as the model sees it
 MEMBER = re.compile(r"step-(\d{1,12})\.pack")
 
 
@@ -69,10 +77,12 @@ class watch:
         else:
             pixels = transform(picture)
             self.pixels = images.given_input(pixels[None] if getattr(pixels, "ndim", 0) == 3 else pixels)
+        self.shared = self._parameters()
         self.steps = 0
         self.trouble = ""  # why it looks no longer
         try:
-            zipfile.ZipFile(self.out, "x").close()
+            with zipfile.ZipFile(self.out, "x") as file, file.open(PICTURE, "w") as member:
+                tracing.denormalised(self.pixels[0], c.mean, c.std).save(member, "PNG")
         except OSError as error:
             raise PlaygroundError(f"{self.out} can't be written: {error.strerror or error}.") from None
 
@@ -90,7 +100,7 @@ class watch:
             self.step()
 
     def step(self) -> None:
-        """One more step begins."""
+        """Says that the next step of training begins."""
         if self.steps % self.every == 0:
             self._look()
         self.steps += 1
@@ -109,14 +119,49 @@ class watch:
                 PlaygroundWarning, stacklevel=3,
             )  # fmt: skip
 
-    def _trace(self) -> Trace:
+    def callback(self) -> Any:
+        """For the Trainer of `transformers`: a step is one of its optimizer's."""
+        try:
+            from transformers import TrainerCallback
+        except ImportError:
+            raise PlaygroundError(
+                "A callback for transformers' Trainer needs that: pip install 'attention-playground[trainer]'."
+            ) from None
+        looking = self
+
+        class Watching(TrainerCallback):
+            def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+                looking.steps = state.global_step  # a run that is resumed goes on counting
+                looking.step()
+
+            def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+                looking._look()
+
+        return Watching()
+
+    def _parameters(self) -> tuple[tuple[Any, ...], ...]:
+        """What is another where the model's tensors are, and the same where they only learn."""
+        return tuple((name, p.data_ptr(), p.shape) for name, p in unwrapped(self.model).named_parameters())
+
+    def _now(self) -> VisionTransformer:
+        """Our model with the weights of this step. Where it has the same tensors as the model that learns, it learns
+        with them: nothing is built anew."""
+        parameters = self._parameters()
+        ours = {p.data_ptr() for p in self.vit.parameters()}
+        if parameters == self.shared and ours <= {place for _, place, _ in parameters}:
+            return self.vit
+        self.shared = parameters
         source = source_of(unwrapped(self.model))
         before = self.vit.config
         if (source.config.depth, source.config.width, source.config.patch_size) != (
             before.depth, before.width, before.patch_size,
         ):  # fmt: skip
             raise PlaygroundError("the model has another depth, width or patch size than when it began")
-        vit = build(source).eval()
+        self.vit = build(source).eval()
+        return self.vit
+
+    def _trace(self) -> Trace:
+        vit = self._now()
         with torch.no_grad(), torch.autocast(self.pixels.device.type, enabled=False):
             return tracing.trace_input(vit, self.pixels)
 
@@ -138,8 +183,12 @@ def watched(path: str | Path) -> Watched:
     try:
         with zipfile.ZipFile(path) as file:
             names = sorted((int(found[1]), name) for name in file.namelist() if (found := MEMBER.fullmatch(name)))
-            traces = tuple(Trace.from_bytes(file.read(name)) for _, name in names)
-    except (OSError, zipfile.BadZipFile) as error:
+            picture = Image.open(io.BytesIO(file.read(PICTURE))).convert("RGB")
+            traces = tuple(
+                replace(Trace.from_bytes(file.read(name)), picture=picture, picture_name=f"step {step}")
+                for step, name in names
+            )
+    except (OSError, KeyError, zipfile.BadZipFile) as error:
         raise PlaygroundError(f"{path} is no file that watch wrote: {error}.") from None
     if not traces:
         raise PlaygroundError(f"{path} holds no trace.")

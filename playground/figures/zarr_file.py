@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from playground.analysis import fingerprints
 from playground.errors import PlaygroundError, PlaygroundWarning
+from playground.figures.drawing import naming
 from playground.version import __version__
 
 FORMAT = 2  # the first had dimensions of its own for each kind's layers
@@ -111,7 +111,7 @@ def _as_netcdf(many: Any, path: Path, report: type | None, dask: str | None) -> 
 def _asked(many: Any) -> str:
     """What makes two runs the same."""
     said = {
-        "model": many.vit.name, "weights": fingerprints.of_weights(many.vit), "size": many.size,
+        "model": many.vit.name, "weights": naming.hash_of_weights(many.vit), "size": many.size,
         "config": dataclasses.asdict(many.vit.config), "pictures": many.names,
         "what": {kind: list(layers) for kind, layers in many.wanted.items()}, **many.identity(),
     }  # fmt: skip
@@ -148,6 +148,7 @@ def _describe(store, many: Any) -> None:
             dimension_names=["image", *many.dimensions[kind]],
         )  # fmt: skip
         array.attrs.update({"units": UNITS[kind]} if kind in UNITS else {})
+        array.attrs.update(naming.trust_of_many(many.vit, many.method) if kind.startswith("relevance") else {})
         array.attrs.update({"layers": layers} if layers else {})
     names = store.create_array("image", shape=(len(many),), dtype=str, dimension_names=["image"])
     names[:] = np.array(many.names, dtype=object)

@@ -265,7 +265,7 @@ class Series:
             self._process.stdin.flush()
 
     def _read(self) -> None:
-        with contextlib.suppress(OSError), self._process as process:  # what was asked of an ended one is lost
+        with contextlib.suppress(OSError), self._process as process:  # the process may end while it is read
             for line in process.stdout:
                 with contextlib.suppress(ValueError, TypeError):
                     self.points.append(Point(**json.loads(line)))

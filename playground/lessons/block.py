@@ -10,25 +10,34 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.lessons import pictures
-from playground.lessons.block_answer import answer, read
+from playground.lessons.block_answer import TOPS, answer
 from playground.lessons.block_boxes import BOXES, whole
-from playground.lessons.colours import KEY, MLP, QUERY, QUIET, TOKEN, WEIGHTS
+from playground.lessons.block_read import read
 from playground.lessons.lesson import (
     LAYER,
     OWN,
     UPPER,
     Lesson,
+    Setting,
     Settings,
     Step,
     Subject,
+    Written,
     choice_of_layer,
     key_of,
     layer_of,
 )
 from playground.lessons.parts import (
+    KEY,
+    MLP,
+    QUERY,
+    QUIET,
+    TOKEN,
+    WEIGHTS,
     After,
     Ask,
     Chart,
+    Choice,
     Code,
     Column,
     Drawing,
@@ -41,7 +50,6 @@ from playground.lessons.parts import (
     Words,
 )
 from playground.lessons.questions import Lines, Number, Question, Series, of_choice
-from playground.lessons.settings import Setting, Written
 from playground.pack import pack, upper_layer
 from playground.pictures.jpegs import as_jpeg
 from playground.samples import start_patch
@@ -304,6 +312,41 @@ def norms(subject: Subject, chosen: Settings) -> Iterator[Part]:
             Code("x = norm(x + attention(x))\nx = norm(x + mlp(x))"),
         ),
     )
+    yield from one_norm(subject, chosen.times)
+
+
+TIMES = (1, 10, 100)
+DRAWN = 48  # numbers of a token
+
+
+def one_norm(subject: Subject, times: int) -> Iterator[Part]:
+    """What LayerNorm does to one token, and that it does not notice how long the token is."""
+    from playground.analysis import block
+
+    seen = subject.trace()
+    token = seen.token(start_patch(subject.name, seen.grid))
+    (before, after), (_, usual) = block.normed(seen, token, times), block.normed(seen, token, 1)
+    yield Choice("times", "A token of this picture, times", {n: f"{n}" for n in TIMES})
+    figure = go.Figure()
+    for n, (name, numbers) in enumerate((("before", before), ("after the norm", after))):
+        figure.add_bar(
+            y=numbers[:DRAWN].tolist(), name=name, xaxis=f"x{n + 1}", yaxis=f"y{n + 1}",
+            marker_color=(TOKEN, QUERY)[n], hovertemplate="number %{x}: %{y:.2f}<extra></extra>",
+        )  # fmt: skip
+    figure.update_layout(
+        grid={"rows": 1, "columns": 2, "pattern": "independent"}, legend={"orientation": "h", "y": 1.1},
+        title=f"Its first {DRAWN} numbers",
+    )  # fmt: skip
+    yield Chart(figure, "layer-norm", 260)
+    yield Words(
+        f"**LayerNorm** takes the mean, {mean_of(before)}, from each number and divides by the deviation, "
+        f"{float(before.std(correction=0)):.3g}: mean 0, deviation {float(after.std(correction=0)):.2f}. Times "
+        f"{times}, a number after it differs by at most {float((after - usual).abs().max()):.1g}."
+    )
+
+
+def mean_of(numbers: Tensor) -> str:
+    return f"{float(numbers.mean()):.2g}".replace("-", "−")
 
 
 LESSON = Lesson(
@@ -315,6 +358,8 @@ LESSON = Lesson(
         "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
         "supposed": Written("", pattern=r"\d{1,5}"),  # the label; else one that is known to be true
         "mode": Setting.of("train", ("train", "eval")),
+        "times": Setting.of(1, TIMES),
+        "top": Setting.of("fine", TOPS),
     },
     {
         "whole": Step(
@@ -328,10 +373,12 @@ LESSON = Lesson(
         "mlp": Step(
             "3 · The MLP and GELU", mlp, "block_bend", settings=("layer",), ahead=({"layer": OURS},), beyond=OWN
         ),
-        "norms": Step("4 · Where norms stand", norms, "block_norms"),
+        "norms": Step(
+            "4 · Where norms stand", norms, "block_norms", settings=("times",), ahead=({"times": None},), beyond=OWN
+        ),
         "answer": Step(
-            "5 · The answer", answer, "block_loss", ("block_dear",), ("supposed", "mode"),
-            ahead=({"supposed": ("", *map(str, range(13)))}, {"mode": None}), beyond=OWN,
+            "5 · The answer", answer, "block_loss", ("block_dear",), ("supposed", "mode", "top"),
+            ahead=({"supposed": ("", *map(str, range(13)))}, {"mode": None}, {"top": None}), beyond=OWN,
         ),
         "read": Step("6 · Read the stream", read, "block_read", beyond=OWN),
     },

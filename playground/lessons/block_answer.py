@@ -1,5 +1,4 @@
-"""The two steps of the lesson on the rest of a layer about the answer: what it costs, and where in the stream it
-stands."""
+"""The step of the lesson on the rest of a layer about the answer: how it is made, and what it costs."""
 
 from __future__ import annotations
 
@@ -9,14 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image
+import plotly.graph_objects as go
 
 from playground import samples
-from playground.lessons.colours import QUERY
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import (
-    After,
+    QUERY,
+    VALUE,
     Ask,
+    Chart,
     Choice,
     Exercise,
     Fold,
@@ -28,14 +28,16 @@ from playground.lessons.parts import (
     Wait,
     When,
     Words,
+    think,
 )  # fmt: skip
-from playground.lessons.pictures import lit, small
+from playground.lessons.pictures import small
 from playground.lessons.questions import Lines, Mark, Number, Question, Series
 from playground.pictures.jpegs import as_jpeg
 
 if TYPE_CHECKING:
-    from playground.analysis.block import Read
-    from playground.lessons.known import Example
+    from torch import Tensor
+
+    from playground.analysis.block import Example
     from playground.tracing import Trace
     from playground.vit import Config
 
@@ -63,7 +65,7 @@ class Answered:
 def answered(subject: Subject) -> Generator[Part, None, Answered]:
     """The chosen picture in the chosen model. In another model where that one names nothing. On another picture where
     the answer is known to be wrong, or where nobody can know it and the model is ours, which learned from drawings."""
-    from playground.lessons.known import FOUND, best, true_labels
+    from playground.analysis.block import FOUND, best, true_labels
 
     meanwhile = Picture(as_jpeg(small(subject.image)))
     if not subject.has("classes"):
@@ -96,7 +98,7 @@ def with_labels(c: Config) -> list[str]:
 
 def judged(subject: Subject) -> Example | None:
     """How right the model's answer is; None for a person's own picture, whose labels nobody knows."""
-    from playground.lessons import known
+    from playground.analysis import block
 
     name = subject.sample_name
 
@@ -105,7 +107,7 @@ def judged(subject: Subject) -> Example | None:
         if name is None:
             return None
         with subject.turns() as give_way:
-            return known.judged(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
+            return block.judged(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
 
     return subject.kept("judged", work)
 
@@ -151,6 +153,7 @@ READ = {
     "avg": "the mean of the patches",
     "token+avg": "the class token and the mean of the patches, one behind the other",
     "map": "what a query of its own collects",
+    "map of all": "what a query of its own collects",
 }  # by Config.pool
 
 
@@ -176,8 +179,10 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
     label = int(chosen.supposed) if chosen.supposed and int(chosen.supposed) < len(labels) else one.label
     yield table(one, label)
     yield Words(price(one, label))
-    yield Fold("More: the label as a vector, one-hot", Words(look_up(one, label)))
-    yield Fold("More: the head for pre-training", Words(pretraining(one)))
+    yield Fold(
+        "More: the label as a vector, one-hot", Chart(one_hot(one, label), "one-hot", 240), Words(look_up(one, label))
+    )
+    yield Fold("More: the head for pre-training", *pretraining(one, chosen.top))
     modes = Choice("mode", "Two passes with", MODES)
     yield Fold("More: two passes while training", modes, Words(passes(one, chosen.mode == "train")))
     dear = int(logits.argmin())
@@ -193,7 +198,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
             ("a smaller logit, a smaller loss", "−log p grows as p falls."),
         ),
     )
-    yield Exercise(
+    yield think(
         "A program calls `model.eval()` before it shows a picture. Why?",
         "While training, dropout sets random numbers to 0: two passes differ. `eval()` switches that off, and the "
         "statistics of the batch; gradients are switched off by `torch.no_grad()`.",
@@ -316,12 +321,41 @@ def look_up(one: Answered, label: int) -> str:
     )
 
 
-def pretraining(one: Answered) -> str:
-    from playground.analysis import block
+def one_hot(one: Answered, label: int) -> go.Figure:
+    """The label as a vector, and the row of the head's matrix that it picks."""
+    matrix = one.subject.vit.head.weight.detach().cpu()  # (classes, D)
+    vector = [float(number == label) for number in range(len(matrix))]
+    figure = go.Figure()
+    for n, (name, numbers, colour) in enumerate(
+        (("one-hot", vector, QUERY), (f"× W: row {label}", (torch_of(vector) @ matrix).tolist(), VALUE)), 1
+    ):
+        figure.add_bar(y=numbers, name=name, xaxis=f"x{n}", yaxis=f"y{n}", marker_color=colour)
+    figure.update_layout(
+        grid={"rows": 1, "columns": 2, "pattern": "independent"}, legend={"orientation": "h", "y": 1.1}
+    )
+    return figure
 
-    hidden, matrix = block.pretraining_head(one.config.width, len(one.labels))
+
+def torch_of(numbers: Sequence[float]) -> Tensor:
+    import torch
+
+    return torch.tensor(numbers)
+
+
+TOPS = {"fine": "as in fine-tuning: one matrix", "pre": "as in pre-training: a hidden layer first"}
+
+
+def pretraining(one: Answered, top: str) -> Iterator[Part]:
+    from playground.analysis import block
+    from playground.lessons import experiments
+
+    width, classes = one.config.width, len(one.labels)
+    hidden, matrix = block.pretraining_head(width, classes)
     has = "This model still has it." if one.config.pre_logits else "This model has the matrix alone."
-    return (
+    yield Choice("top", "The head", TOPS)
+    shapes = experiments.answering(top, width, classes)
+    yield Table(("", "shape"), [(what, " × ".join(f"{n:,}" for n in shape)) for what, shape in shapes])
+    yield Words(
         "**The pre-training head.** For pre-training the paper put a hidden layer with tanh before the matrix: here "
         f"{hidden:,} parameters instead of {matrix:,}. For fine-tuning both are thrown away, and a new matrix begins "
         f"at 0. {has}"
@@ -338,106 +372,3 @@ def passes(one: Answered, training: bool) -> str:
         f"The likeliest class’s logit, with a dropout of {block.DROP:.0%} after the last layer: "
         f"**{number_text(first, 3)}**, and once more **{number_text(second, 3)}**. {why}"
     )
-
-
-# Read the stream -----------------------------------------------------------------------------------------------------
-
-MOST_MAPS = 8  # layers whose patches are drawn
-MAP = 180  # pixels of one of them
-
-
-def passed(layers: int) -> str:
-    return "before the first layer" if not layers else f"after {layers} layer{'s' * (layers > 1)}"
-
-
-SAME = "The first is the same for every picture: the class token has heard nothing yet. "
-
-
-def per_cent(p: float) -> str:
-    """Near none, half and all with a digit more, so that 50.4 is not called 50 and yet more than one half."""
-    near = any(abs(p - n) < 0.5 for n in (0, 50, 100))
-    return f"{p:.1f}" if near else f"{p:.0f}"
-
-
-def above_half(said: Sequence[float]) -> str:
-    """From where on the answer is yes, counted as the numbers are shown."""
-    yes = [round(p, 1) > 50 for p in said]
-    if not any(yes):
-        return "It is never above one half. "
-    if all(yes):
-        return "It is above one half all the way. "
-    if not yes[-1]:
-        return "In the end it is not above one half. "
-    last_no = len(yes) - 1 - yes[::-1].index(False)
-    if last_no == len(yes) - 2:
-        return "The last layer brings it above one half. "
-    return f"It is above one half {passed(last_no + 1)} and stays there. "
-
-
-def read_question(model: str, label: str, probabilities: Sequence[float], pool: str) -> Question:
-    """The label's probability, in per cent, before the first layer and after each; the one half way is asked for."""
-    said = tuple(probabilities)
-    half = (len(said) - 1) // 2
-    return Question(
-        "block_read",
-        f"In the end {model} gives *{label}* {per_cent(said[-1])} %. Read {passed(half)} of {len(said) - 1}, it is ▢.",
-        Number(0, 100, " %"), said[half],
-        "Before the first layer and after each, in per cent: " + ", ".join(map(per_cent, said)) + ". "
-        + above_half(said) + (SAME if pool == "token" else "")
-        + "Norm and classifier were trained for what the *last* layer gives. Before that they may misread: the "
-        "number says when the answer stands in the stream **in the form in which they look for it**.",
-        prose="All layers write into one stream, so it can be read at any place: the last norm and the classifier are "
-        f"put behind an earlier layer (the *logit lens*). What is read here is {READ[pool]}.",
-        tempting=(
-            ((0, 0), "Exactly 0 % is never given: e to any power is more than 0."),
-            ((99, 100), "Then the layers above would have nothing left to say."),
-            ((0.45 * said[-1], 0.55 * said[-1]), "Layers do not share it out evenly."),
-        ),
-        picture=Lines(
-            tuple(range(len(said))), (Series(label, said, QUERY, shown=1, dots=True),),
-            0, 100, "layers that it has passed", at=(0, half), title=f"Probability of “{label}”", unit=" %",
-        ),
-    )  # fmt: skip
-
-
-def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    """The logit lens, layer after layer."""
-    one = yield from answered(subject)
-    label = one.labels[one.label]
-    yield shown(subject, one, "{model} has no classifier to read with: here is {other}.")
-    if not one.subject.has(("read", one.label)):
-        yield Wait("Reading the stream before the first layer and after each …")
-    answers = one.subject.kept(("read", one.label), lambda: read_now(one))
-    percent = [100 * p for p in answers.pooled]
-    yield Ask(read_question(one.subject.model, label, percent, one.config.pool), f"{one.subject.about} {one.label}")
-    yes = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # of the patches, layer by layer
-    most = max(range(len(yes)), key=yes.__getitem__)
-    peak = f"; most do so {passed(most)}, {yes[most]:.0%}" if yes[most] > yes[-1] else ""
-    yield After(
-        "block_read",
-        Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),
-        maps(one.subject.image, answers),
-        Words(
-            f"After the last layer {yes[-1]:.0%} of the patches give *{label}* more than 50 %{peak}. In training the "
-            "classifier never read a patch alone."
-        ),
-    )
-
-
-def read_now(one: Answered) -> Read:
-    from playground.analysis import block
-
-    with one.subject.turns() as give_way:
-        return block.read_stream(one.seen, one.label, give_way)
-
-
-def maps(image: Image.Image, answers: Read) -> Row:
-    """What each patch alone would answer after some layers, in one scale."""
-    layers = len(answers.patches)
-    most = min(layers, MOST_MAPS)
-    drawn = sorted({round(n * (layers - 1) / (most - 1)) for n in range(most)})
-    cut = small(image)
-    cut.thumbnail((MAP, MAP))
-    captions = ["no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}" for layer in drawn]
-    lights = [lit(cut, answers.patches[layer], None, 1.0) for layer in drawn]
-    return Row(*(Picture(light, caption) for light, caption in zip(lights, captions, strict=True)))

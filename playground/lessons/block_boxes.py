@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.parts import After, Ask, Choice, Exercise, Part, Picture, Row, Wait, When, Words
+from playground.lessons.parts import After, Ask, Choice, Exercise, Part, Picture, Row, Wait, When, Words, think
 from playground.lessons.pictures import small
 from playground.lessons.questions import Bars, Number, Question
 from playground.pictures.jpegs import as_jpeg
@@ -79,7 +79,7 @@ def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
             id="block_largest",
             done=When({"box": [largest.name]}),
         ),
-        Exercise(
+        think(
             "Which of the nine steps on the page Shapes have parameters?",
             f"Three, here with D = {D}. The norm of step 1 has 2D = {2 * D:,}. The matrix that makes Q, K and V has "
             f"3D² + 3D = {3 * D * (D + 1):,}. W_O has D² + D = {D * (D + 1):,}. The split into heads, the scores, the "

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from playground.lessons.lesson import Lesson, Settings, Step, Subject
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, Written
 from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Reported, When, Words
 from playground.lessons.questions import Bars, Number, Question, of_choice
-from playground.lessons.settings import Setting, Written
-from playground.pack import pack
-from playground.pack.schema import FORMAT
+from playground.pack import FORMAT, pack
 from playground.pictures.jpegs import as_jpeg
 
 if TYPE_CHECKING:

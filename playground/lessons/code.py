@@ -10,9 +10,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from playground.lessons import pictures
-from playground.lessons.colours import KEY, QUERY
-from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
+    KEY,
+    QUERY,
     After,
     Ask,
     Chart,
@@ -23,18 +24,23 @@ from playground.lessons.parts import (
     Fold,
     Part,
     Row,
+    Table,
     Wait,
     When,
     Words,
 )  # fmt: skip
 from playground.lessons.questions import Beside, Number, Photo, Question, of_choice
-from playground.lessons.settings import Setting
 
 MOST = 1024  # tokens whose whole matrices of weights are made
 PARTS = {  # as in lessons/listing.py, which would import torch before the page is painted
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
     "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
 }  # fmt: skip
+
+MODULES = {
+    "parameter": "Parameter", "tensor": "a plain tensor", "sequential": "Sequential", "list": "ModuleList",
+}  # fmt: skip
+LINES = ("scores", "powers", "weights", "mixture")
 
 
 # The file -------------------------------------------------------------------------------------------------------------
@@ -63,6 +69,7 @@ def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Choice("part", "Part", PARTS)
     yield Words(parts[chosen.part].says)
     yield Drawing("read", {"parts": listed(chosen.part)})
+    yield try_it(chosen.module)
     yield Exercise(
         "Open the part in which W_O is applied. What is it called there?",
         "`self.proj`, in *Heads*. It takes the heads’ results, side by side in one vector, and mixes them.",
@@ -77,6 +84,27 @@ def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
         tempting=[(When({"part": ["layer"]}), "Here the heads are used as a whole: `self.attn`. W_O is inside of it.")],
     )
     yield Ask(column_question())
+
+
+def try_it(which: str) -> Fold:
+    """What PyTorch does with a small module: measured, as the code stands there."""
+    from playground.lessons import listing
+
+    made = listing.tried(which)
+    return Fold(
+        "Try it: Parameter, Sequential, ModuleList",
+        Choice("module", "The module holds", MODULES),
+        Code.of(listing.MODULES[which]),
+        Table(
+            ("", "is"),
+            [
+                ("found by `parameters()`", ", ".join(made.found) or "nothing"),
+                ("kept by `state_dict()`", ", ".join(made.kept) or "nothing"),
+                ("changed by one step of training", ", ".join(made.changed) or "nothing"),
+                ("`module(x)`", made.called),
+            ],
+        ),
+    )
 
 
 @cache
@@ -124,31 +152,36 @@ def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
         *times,
     )
     yield in_blocks(numbers)
-    yield in_julia()
+    yield in_julia(chosen.line)
 
 
 def in_blocks(numbers: dict[str, Any]) -> Fold:
-    from playground.lessons import fused
+    from playground.lessons.experiments import BLOCK, in_blocks
 
     return Fold(
         "In blocks, as FlashAttention does it",
-        Code.of(fused.in_blocks),
+        Code.of(in_blocks),
         Words(
             "**FlashAttention** (Dao et al., 2022) is this, in the fast memory of a chip. Of each row it keeps the "
             "largest score so far, the sum of the powers, the mixture; when a larger score comes, sum and mixture "
             "shrink. Our forward pass calls such a kernel, keeps queries and keys, and makes a row when you point at a "
-            f"patch. In layer {numbers['layer']} on your picture{numbers['some']}, {fused.BLOCK} keys at a time, the "
+            f"patch. In layer {numbers['layer']} on your picture{numbers['some']}, {BLOCK} keys at a time, the "
             f"largest difference from the whole table is **{numbers['blocks']:.0e}**."
         ),
     )
 
 
-def in_julia() -> Fold:
-    from playground.lessons.fused import JULIA, PYTHON
+def in_julia(line: str) -> Fold:
+    from playground.lessons.experiments import JULIA, PYTHON, STEPS, line_by_line
 
+    python, julia, numbers = line_by_line(line)
+    rows = [[f"{number:.2f}".replace("-", "−") for number in row] for row in numbers.tolist()]
     return Fold(
         "In Julia, beside Python",
         Row(Code(PYTHON.strip()), Code(JULIA.strip(), "julia")),
+        Choice("line", "One line", STEPS),
+        Row(Code(python), Code(julia, "julia")),
+        Table((f"{STEPS[line]}, of 3 tokens", *[""] * (len(rows[0]) - 1)), rows),
         Words(
             "Julia writes `*` for the product of matrices, `'` for the transpose, and a dot where Python "
             "broadcasts: `exp.(x)`, `.-`. It counts from 1, so `dims=2` is Python’s axis 1."
@@ -157,7 +190,7 @@ def in_julia() -> Fold:
 
 
 def measured(subject: Subject) -> Iterator[Part]:
-    from playground.lessons.fused import TOKENS, Comparison, measure
+    from playground.lessons.experiments import TOKENS, Comparison, measure
 
     def work() -> list[Comparison]:
         with subject.turns() as give_way:
@@ -188,8 +221,8 @@ def on_the_picture(subject: Subject) -> dict[str, Any]:
 
 def measured_on(subject: Subject) -> dict[str, Any]:
     from playground.analysis import heads
-    from playground.analysis.contribution import differing
-    from playground.lessons.fused import apart, in_blocks_apart, turned
+    from playground.analysis.heads import differing
+    from playground.lessons.experiments import apart, in_blocks_apart, turned
     from playground.vit import QKV
 
     seen = subject.trace()
@@ -290,11 +323,16 @@ LESSON = Lesson(
     "code",
     "This is the file that runs once for every new picture, and it keeps the queries and keys. When you point at a "
     "patch, nothing of it runs again: the browser repeats one row, softmax(q·Kᵀ/√d_k), from what was kept.",
-    {"part": Setting.of("attention", PARTS), "timed": Setting.of("no", ("no", "yes"))},
     {
-        "file": Step("1 · The file", file, "code_column", ("code_output",), ("part",), ahead=({"part": None},)),
+        "part": Setting.of("attention", PARTS), "module": Setting.of("parameter", MODULES),
+        "timed": Setting.of("no", ("no", "yes")), "line": Setting.of("scores", LINES),
+    },
+    {
+        "file": Step("1 · The file", file, "code_column", ("code_output",), ("part", "module"),
+                     ahead=({"part": None}, {"module": None})),
         "twice": Step(
-            "2 · Twice the same attention", twice, "code_fused", settings=("timed",), ahead=({"timed": ("no",)},),
+            "2 · Twice the same attention", twice, "code_fused", settings=("timed", "line"),
+            ahead=({"timed": ("no",)}, {"line": None}),
             beyond="The app measures both on its machine, and on your own picture.",
         ),
         "library": Step("3 · A library, and where the picture breaks", library, "code_library", beyond=OWN),

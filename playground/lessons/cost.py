@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from playground.analysis import cost
 from playground.analysis.cost import PRESETS, Case
 from playground.errors import PlaygroundError
-from playground.lessons import colours
+from playground.lessons import parts
 from playground.lessons.benchmark import (
     CONVOLUTION,
     FUSED,
@@ -27,10 +27,9 @@ from playground.lessons.benchmark import (
     Series,
 )
 from playground.lessons.cost_case import DIALS, SWITCHES, drawing
-from playground.lessons.lesson import Lesson, Settings, Step, Subject
-from playground.lessons.parts import After, Ask, Chart, Exercise, Part, Row, Run, Wait, When, Words
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
+from playground.lessons.parts import After, Ask, Chart, Exercise, Part, Row, Run, Wait, When, Words, think
 from playground.lessons.questions import Bars, Number, Question, Squares, of_choice
-from playground.lessons.settings import Setting
 
 SMALL, MIDDLE, LARGE = (PRESETS[name] for name in ("224 px, patch 16", "384 px, patch 16", "1,024 px, patch 16"))
 
@@ -82,7 +81,7 @@ def pairs(subject: Subject, chosen: Settings) -> Iterator[Part]:
                  "At 224 pixels nothing has grown. Set the image to 384."),
             ],
         ),
-        Exercise(
+        think(
             "More heads: what changes, and what doesn’t?",
             "The number of scores changes: every head has its own N × N. The FLOPs of the formulas don’t: each "
             "head is narrower by as much as there are more of them.",
@@ -183,8 +182,8 @@ def memory(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 # Measured -------------------------------------------------------------------------------------------------------------
 
-COLOURS = {MATERIALISED: colours.WEIGHTS, FUSED: colours.CHANGED, CONVOLUTION: colours.CONVOLUTION,
-           WINDOWS: colours.VALUE, LINEAR: colours.QUERY}  # fmt: skip
+COLOURS = {MATERIALISED: parts.WEIGHTS, FUSED: parts.CHANGED, CONVOLUTION: parts.CONVOLUTION,
+           WINDOWS: parts.VALUE, LINEAR: parts.QUERY}  # fmt: skip
 
 
 def fewer_question() -> Question:

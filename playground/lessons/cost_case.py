@@ -7,9 +7,8 @@ from dataclasses import asdict
 
 from playground.analysis import cost
 from playground.analysis.cost import PRESETS, SIZES
-from playground.lessons.colours import CHANGED, CONVOLUTION, WEIGHTS
-from playground.lessons.parts import Drawing
-from playground.lessons.settings import Setting
+from playground.lessons.lesson import Setting
+from playground.lessons.parts import CHANGED, CONVOLUTION, WEIGHTS, Drawing
 
 IMAGES = (64, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536)
 DIALS = {

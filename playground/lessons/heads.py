@@ -10,13 +10,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.lessons import pictures as beside
-from playground.lessons.colours import CONVOLUTION, QUIET
-from playground.lessons.heads_numbers import drawn, measuring, over_samples
-from playground.lessons.heads_off import EACH_ALONE, HEADS, Off, off, sum_of_heads
-from playground.lessons.lesson import LAYER, OWN, UPPER, Lesson, Settings, Step, Subject
-from playground.lessons.parts import Ask, Chart, Choice, Drawing, Part, Row, Wait, Words
+from playground.lessons.heads_numbers import EACH_ALONE, HEADS, Off, drawn, measuring, off, over_samples, sum_of_heads
+from playground.lessons.lesson import LAYER, OWN, UPPER, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Part, Row, Wait, Words
 from playground.lessons.questions import Painting, Photo, Question, of_choice
-from playground.lessons.settings import Setting
 from playground.samples import SAMPLES, start_patch
 
 if TYPE_CHECKING:  # imports torch

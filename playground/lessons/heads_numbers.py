@@ -1,19 +1,25 @@
-"""What every head of a picture does, measured layer by layer, for each lesson that asks for it."""
+"""What every head of a picture does, measured layer by layer, for each lesson that asks for it; and the step
+in which heads are switched off."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import base64
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from playground.lessons.lesson import Subject
-from playground.lessons.parts import Wait, Words
+from playground.lessons.lesson import Settings, Subject, Written, choice_of_layer, layer_of
+from playground.lessons.parts import Ask, Drawing, Exercise, Part, Reported, Wait, Words
+from playground.lessons.questions import Bars, Number, Question, of_choice
+from playground.pictures.jpegs import small_url
 from playground.samples import SAMPLES
 
 if TYPE_CHECKING:  # imports torch
+    from playground.analysis.ablation import Addition, Loss
     from playground.analysis.heads import Habits
     from playground.tracing import Trace
+
 
 SLOW = 1000  # tokens: from there on a layer takes long enough to be reported
 
@@ -71,3 +77,224 @@ def drawn(seen: Trace) -> Iterator[Words]:
 
     if words := heads.words(seen):
         yield Words(words, small=True)
+
+
+# Two steps of the lesson on heads: heads are switched off, and do the losses of single heads add up?
+
+Spot = tuple[int, int]  # (layer, head)
+HEADS = r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*"  # "3.0 4.2": layer and head of each
+MOST_OFF = 40
+THUMB = 200  # pixels
+
+
+class Off(Written):
+    """The heads that are switched off, as text: the first MOST_OFF of them."""
+
+    def read(self, text: str | None) -> str:
+        return " ".join(str(super().read(text)).split(" ")[:MOST_OFF])
+
+
+def as_text(spots: list[Spot]) -> str:
+    return " ".join(f"{layer}.{head}" for layer, head in spots)
+
+
+# Of our small model, which has 6 layers of 6 heads: nothing off, each head alone, each whole layer
+EACH_ALONE = (
+    "",
+    *(as_text([(layer, head)]) for layer in range(6) for head in range(6)),
+    *(as_text([(layer, head) for head in range(6)]) for layer in range(6)),
+)
+
+
+# Switch a head off ----------------------------------------------------------------------------------------------------
+
+
+def off_question(sharpest: tuple[int, int, float, float], least: tuple[int, int, float, float]) -> Question:
+    """Of the sharpest head, and of the one that adds the least: layer, head, what it adds, × the average of its layer,
+    and its rows' entropy."""
+    of_sharpest = "head {1} of layer {0}, adds {2:.2f} × the average of its layer, with rows of {3:.1f} bits"
+    of_least = "head {1} of layer {0}, {2:.2f} ×, with rows of {3:.1f} bits"
+    return of_choice(
+        "heads_off", "A head’s weights are very sharp. Does much change when it is switched off?",
+        {
+            "may": "that can’t be told from its weights",
+            "yes": "yes: sharp weights carry more",
+            "no": "no: it hears few tokens only",
+        },
+        "may",
+        "Weights say how values are mixed. But a value may be short, or W_O (and LayerScale) may shorten it. Here "
+        f"the sharpest, {of_sharpest.format(*sharpest)}; the one that adds least is {of_least.format(*least)}.",
+        {
+            "yes": "All rows sum to 1, sharp or even. What arrives depends on the values and on W_O.",
+            "no": "One token may be all that is needed, if its value is long.",
+        },
+    )  # fmt: skip
+
+
+def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Words(
+        "In a second pass the result of a head is replaced by zeros, for all tokens. How do tokens differ after every "
+        "layer?"
+    )
+    mean = yield from measuring(subject)
+    seen = subject.trace()
+    yield from drawn(seen)
+    yield Wait("Running the network without heads that are off …")
+    strongest = spot_of(np.nanargmax(mean.effect), mean.effect)
+    yield Drawing("board", board(subject, seen, mean, strongest, switched_off(chosen.off, seen)), ("off",))
+    layer, head = strongest
+    yield Exercise(
+        "Switch off one head alone: the one that adds most to the tokens, compared with the average of its layer.",
+        f"Head {head} of layer {layer}: it adds {mean.effect[layer, head]:.2f} × the average of its layer. What adds "
+        "much need not matter most for the answer.",
+        hint="Point at the switches: each says what its head adds. Or colour *All heads* and read the cards.",
+        id="heads_strongest",
+        done=Reported("board", "strongest_alone"),
+        tempting=[
+            (Reported("board", "strongest_among_others"), "It is among them. Switch it off alone."),
+            (Reported("board", "another_head"), "Another head adds more, compared with the average of its layer."),
+        ],
+    )
+    yield Exercise(
+        "Switch off all heads of one layer. What do the tokens still get from it?",
+        "What its MLP adds, and the constant vector of W_O’s bias. The token itself goes past on the skip connection.",
+        hint="The number at the left of a row switches the row.",
+        id="heads_layer_off",
+        done=Reported("board", "whole_layer"),
+        answers=(
+            ("nothing", "A layer is more than its heads: look at the MLP and at a bias."),
+            ("what the MLP adds, and a constant vector", ""),
+        ),
+        tempting=[
+            (Reported("board", "several_layers"),
+             "These are heads of several layers. The heads of one layer stand in one row."),
+        ],
+    )  # fmt: skip
+    yield Ask(off_question(*(_lowest(mean, of) for of in (mean.entropy, mean.effect))))
+
+
+def switched_off(text: str, seen: Trace) -> list[Spot]:
+    """Heads that this model does not have are passed over."""
+    spots = [(int(layer), int(head)) for layer, head in (spot.split(".") for spot in text.split())]
+    return sorted({(layer, head) for layer, head in spots if layer < seen.layers and head < seen.heads})
+
+
+def board(subject: Subject, seen: Trace, mean: Habits, strongest: Spot, silent: list[Spot]) -> dict:
+    loss = lost(subject, seen, silent)
+    patches = loss.change[:, len(seen.prefix) :].numpy()  # (layers, patches)
+    ceiling = _nice(float(np.quantile(patches, 0.98))) if silent else 1.0
+    summary = None
+    if seen.prefix[:1] == ("cls",):
+        summary = {"name": "CLS", "values": _rounded(loss.change[:, 0].numpy())}
+    return {
+        "layers": seen.layers,
+        "heads": seen.heads,
+        "most": MOST_OFF,
+        "effect": _rounded(mean.effect),
+        "strongest": list(strongest),
+        "picture": subject.kept("thumbnail", lambda: small_url(subject.jpeg, THUMB)),
+        "grid": list(seen.grid),
+        "rows": loss.predictions(seen.vit.config.labels) or None,  # type: ignore[union-attr]
+        "read": _read(seen, loss, silent),
+        "maps": base64.b64encode((patches / ceiling * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
+        "ceiling": ceiling,
+        "means": _rounded(patches.mean(axis=1)),
+        "summary": summary,
+    }
+
+
+def lost(subject: Subject, seen: Trace, silent: list[Spot]) -> Loss:
+    from playground.analysis.ablation import without
+
+    def work() -> Loss:
+        with subject.turns() as give_way:
+            return without(seen, silent, give_way)
+
+    return subject.kept(("lost", tuple(silent)), work)
+
+
+def _rounded(numbers: np.ndarray) -> list:
+    return np.round(numbers.astype(float), 4).tolist()
+
+
+def _read(seen: Trace, loss: Loss, silent: list[Spot]) -> str:
+    """What stands in place of predictions, where there are none."""
+    missing = (
+        "This model names no classes."
+        if seen.logits is not None
+        else "This model has no classifier, or none that is sure: no label is shown."
+    )
+    if not silent:
+        return f"{missing} Switch a head off, and see how far its summary turns."
+    return (
+        f"{missing} The vector that sums the picture up has turned: its cosine with what it was is "
+        f"{1 - loss.turned:.3f}."
+    )
+
+
+def _nice(x: float) -> float:
+    """The next of 5, 10, 20, 50, 100 … per cent, so that the colours mean a round number."""
+    return next((n for n in (0.05, 0.1, 0.2, 0.5, 1.0) if x <= n * 1.2), 2.0)
+
+
+def _lowest(mean: Habits, of: np.ndarray) -> tuple[int, int, float, float]:
+    """The head with the lowest number: its place, what it adds, its rows' entropy."""
+    spot = spot_of(np.nanargmin(of), of)
+    return *spot, mean.effect[spot], mean.entropy[spot]
+
+
+# Is a layer the sum of its heads? -------------------------------------------------------------------------------------
+
+
+def layer_sum_question(layer: int, single: Sequence[float], together: float, whole: float, cosine: float) -> Question:
+    """How far tokens move without each head, the sum of that, and without all at once; `cosine`: between what two heads
+    add."""
+    digits = 1 if together > 0.02 else 2
+    parts = [round(100 * loss, digits) for loss in single]
+    sums, high = sum(parts), 100 * max(2 * together, 1.2 * whole)
+    percent = (*parts, sums, 100 * whole)
+    compared = "more" if whole > together else "less"
+    return Question(
+        "heads_sum",
+        f"One after the other, that adds up to {sums:.0f} %. Switch off **all heads of layer {layer} at once**, and "
+        "the tokens move by ▢.",
+        Number(0, round(high, 1), " %", step=round(sums / 50, 2) or 0.01), percent[-1],
+        f"One head of layer {layer} after the other is switched off: after the last layer the patches’ tokens move by "
+        f"{' + '.join(f'{part:.{digits}f}%' for part in parts)} = {sums:.{digits}f}%. Without all at once they move by "
+        f"{whole:.1%}, {compared} than the sum. There is no rule: the vectors that two heads add to a patch have a "
+        f"mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not linear. Other "
+        "layers and pictures answer differently.",
+        Bars(
+            (*(f"head {head}" for head in range(len(single))), "their sum", "all at once"), percent, high,
+            at=len(percent) - 1, unit=" %", title="How far the patches’ tokens move after the last layer",
+        ),
+        prose="The heads of a layer are a **committee**: each writes an opinion of its own, none hears another’s, and "
+        f"W_O adds them up. Each bar: how far tokens move when one head of layer {layer} is silent.",
+        tempting=(
+            ((0.97 * sums, 1.03 * sums), "So it would be if all that follows were linear, and all heads pushed a "
+             "token in the same direction."),
+            ((0, min(parts) / 2), "One head alone moves them farther."),
+            ((1.1 * max(sums, percent[-1]), high), "So far they would move if heads held each other back."),
+        ),
+    )  # fmt: skip
+
+
+def sum_of_heads(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    from playground.analysis.ablation import addition, passes_of_addition
+
+    c = subject.vit.config
+    yield choice_of_layer(subject, "summed")
+    layer = layer_of(chosen.summed, subject)
+    if too_long := subject.too_long(passes_of_addition(c.depth, c.heads, layer)):
+        yield Words(too_long)
+        return
+    yield Wait("Switching heads off, one after the other …")
+
+    def work() -> Addition:
+        seen = subject.trace()
+        with subject.turns() as give_way:
+            return addition(seen, layer, give_way)
+
+    found = subject.kept(("addition", layer), work)
+    question = layer_sum_question(layer, found.single, found.together, found.whole, found.cosine)
+    yield Ask(question, f"{subject.about} {layer}", afresh=True)

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from playground import positions, vit
+import torch
+from torch import nn
+
+from playground import vit, vit_parts
 from playground.analysis import patches
 from playground.errors import PlaygroundError
 
@@ -94,7 +97,7 @@ PARTS = {
     "positions": Part(
         "Positions",
         "Attention treats its tokens as a set. Only the vector that is added here says where a patch was.",
-        (positions.sinusoidal, vit.VisionTransformer.embed),
+        (vit_parts.sinusoidal, vit.VisionTransformer.embed),
         (
             ("frequency = 10_000", "ω_i = 10000^{−2i/D}"),
             ("angle = position * frequency", "n ω_i"),
@@ -138,8 +141,8 @@ PARTS = {
         (
             ("return self.fc2(self.hidden(x))", "MLP(z) = h W_2 + b_2"),
             ("x = self.fc1(x)", "z W_1 + b_1"),
-            ("return self.act(gate) * x", "gated: h = SiLU(z W_g) ⊙ z W_1"),
-            ("return self.act(x)", "h = GELU(z W_1 + b_1)"),
+            ("return self.norm(self.act(gate) * x)", "gated: h = SiLU(z W_g) ⊙ z W_1"),
+            ("return self.norm(self.act(x))", "h = GELU(z W_1 + b_1)"),
         ),
     ),
     "layer": Part(
@@ -180,3 +183,70 @@ PARTS = {
         ),
     ),
 }
+
+
+# Four small modules, as they stand on the page, and what PyTorch makes of each ----------------------------------------
+
+
+def _with_a_parameter():
+    class Gain(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gamma = nn.Parameter(torch.ones(3))
+
+        def forward(self, x):
+            return self.gamma * x
+
+    return Gain()
+
+
+def _with_a_tensor():
+    class Gain(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gamma = torch.ones(3, requires_grad=True)
+
+        def forward(self, x):
+            return self.gamma * x
+
+    return Gain()
+
+
+def _one_after_the_other():
+    return nn.Sequential(nn.Linear(3, 3), nn.GELU())
+
+
+def _a_list():
+    return nn.ModuleList([nn.Linear(3, 3), nn.GELU()])
+
+
+MODULES = {
+    "parameter": _with_a_parameter, "tensor": _with_a_tensor, "sequential": _one_after_the_other, "list": _a_list,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tried:
+    found: list[str]
+    kept: list[str]
+    changed: list[str]
+    called: str
+
+
+@cache
+def tried(which: str) -> Tried:
+    """Built, called, and trained for one step."""
+    module, x = MODULES[which](), torch.ones(2, 3)
+    found = dict(module.named_parameters())
+    before = {name: one.detach().clone() for name, one in found.items()}
+    try:
+        answer = module(x)
+    except NotImplementedError:
+        return Tried([*found], [*module.state_dict()], [], "an error: it has no `forward`; a loop calls what it holds")
+    answer.sum().backward()
+    if found:
+        torch.optim.SGD(found.values(), lr=0.1).step()
+    changed = [name for name, one in found.items() if not torch.equal(one, before[name])]
+    shape = " × ".join(map(str, answer.shape))
+    called = f"{shape} numbers" + (", as `module[1](module[0](x))`" if which == "sequential" else "")
+    return Tried([*found], [*module.state_dict()], changed, called)

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
+# One colour, one meaning, on every page and figure; they survive colour blindness.
+
+QUERY, KEY, VALUE, CONVOLUTION = "#0072B2", "#D55E00", "#009E73", "#E7298A"
+WEIGHTS, CHANGED = "#B63679", "#E8963A"  # of magma, as weights are; and what is made of them otherwise
+MLP, TOKEN = "#7A51BE", "#5B5D66"  # what the MLP adds, the token itself
+QUIET = "#83838F"  # on either theme
+
+
 @dataclass(frozen=True)
 class Words:
     """Prose, as Markdown; d_k, √d_k and e^x are set as formulas."""
@@ -123,8 +131,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Drawing:
-    """microscope/lessons/NAME.js. It begins with `data` and the settings that it names, and tells when one changes. The
-    host adds how links into the `microscope` begin and, where few states have numbers, which were `played`."""
+    """A script of ui/components.py, by its name. It begins with `data` and the settings that it names, and tells when
+    one changes. The host adds how links into the `microscope` begin and, where few states have numbers, which were
+    `played`."""
 
     name: str
     data: Mapping | bytes
@@ -196,6 +205,11 @@ class Exercise:
     done: Condition | None = None
     tempting: Sequence[tuple[Condition, str]] = ()
     answers: Sequence[tuple[str, str]] = ()  # (words, why not); nothing says why not of the right one
+
+
+def think(asks: str, answer: str) -> Fold:
+    """A question to think about, which nothing on the page can be done for: the answer is behind it."""
+    return Fold(asks, Words(answer))
 
 
 Part = Words | Wait | Run | Ask | After | Row | Fold | Choice | Drawing | Picture | Chart | Table | Code | Exercise

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from playground.lessons import pictures as beside
-from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject, Written
 from playground.lessons.parts import After, Ask, Choice, Code, Drawing, Exercise, Fold, Part, Row, Table, When, Words
 from playground.lessons.patches_places import ORDERS, TABLES, positions, shuffle
 from playground.lessons.questions import Number, Photo, Question, of_choice
-from playground.lessons.settings import Setting, Written
 from playground.pack import pack, unpack
 from playground.pictures.jpegs import as_jpeg, small_url
 from playground.samples import start_patch
@@ -34,7 +33,7 @@ def cut(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Choice("patch", "Patch size in pixels", {side: str(side) for side in PATCHES}),
         Drawing("patches", blob, ("at", "number")),
         Row(Code.of(patches.by_unfolding), Code.of(patches.by_convolution)),
-        Words(measured(unpack(blob)[0])),
+        Fold("More: what is multiplied, and how far the two differ", Words(measured(unpack(blob)[0]))),
         Exercise(
             "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
             "Four times as many patches, and so about sixteen times as many weights: each token has a weight "

@@ -8,10 +8,9 @@ import numpy as np
 from PIL import Image
 
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Row, Slider, When, Words
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Part, Row, Slider, When, Words, think
 from playground.lessons.questions import Pictures, Question, of_choice
-from playground.pack import eight_bits, pack, unpack
-from playground.pack.schema import FORMAT
+from playground.pack import FORMAT, eight_bits, pack, unpack
 from playground.pictures.jpegs import as_jpeg, data_url
 
 TABLES = {"learned": "This model’s", "sinusoidal": "Sinusoidal", "rotary": "Turned (2-D RoPE)"}
@@ -61,7 +60,7 @@ def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
     header, arrays = unpack(blob)
     if header["kind"] != "none":
         yield Drawing("positions", blob, ("place",))
-    yield Words(told(header))
+    yield Fold("More: how these came about", Words(told(header)))
     yield Exercise(
         "Show the sinusoidal positions, and point at a place. Which is more alike: the place beside it "
         "or the one below?",
@@ -206,7 +205,7 @@ def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
                  "Another order alone changes nothing, as long as no position is added."),
             ],
         ),
-        Exercise(
+        think(
             "A convolution has no table of positions. Why does it not need one?",
             "Its parameters belong to directions: this one for the pixel above, that one for the pixel at the left. "
             "Attention’s weights are computed from the tokens alone.",

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 from plotly.colors import sample_colorscale, unlabel_rgb
 
-from playground.lessons.colours import KEY
+from playground.lessons.parts import KEY
 from playground.lessons.questions import Beside
 from playground.pictures.jpegs import as_jpeg, data_url
 

@@ -11,9 +11,11 @@ import numpy as np
 from playground.analysis import scale as softmax
 from playground.analysis.scale import MANY, ROWS, WIDTHS, Curve
 from playground.lessons import scale_charts as charts
-from playground.lessons.colours import CHANGED, QUIET, WEIGHTS
-from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
+    CHANGED,
+    QUIET,
+    WEIGHTS,
     After,
     Ask,
     Chart,
@@ -29,9 +31,9 @@ from playground.lessons.parts import (
     Wait,
     When,
     Words,
+    think,
 )
 from playground.lessons.questions import Bars, Lines, Number, Photo, Question, Series
-from playground.lessons.settings import Setting
 
 POWERS = tuple(step / 20 for step in range(20, -1, -1))  # from 1/d_k to no scale, as on the microscope's dial
 EACH, WHOLE = "each layer alone", "the whole pass"
@@ -91,7 +93,7 @@ def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
                  "Without the scale, but with so few numbers scores do not lie far enough apart."),
             ],
         ),
-        Exercise(
+        think(
             "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What is different?",
             "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: a few keys "
             "ahead. Without it, the same turn leads to one single key. At d_k = 64, as in most ViTs, the median row’s "
@@ -199,7 +201,7 @@ def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
                  "Here the median row still lets more through without the scale."),
             ],
         ),
-        Exercise(
+        think(
             "At d_k = 64 the median row lets *more* gradient through without the scale. Why is the scale there?",
             f"The median is {numbers['off']:.2f} without the scale, {numbers['on']:.3f} with it, for the scale itself "
             "multiplies the gradient by 1/8. But one row in ten, in which one key has won by chance, lets less than "
@@ -304,13 +306,13 @@ def choice_of_scale(d: int) -> Choice:
 
 def before_training(chosen: Settings) -> Iterator[Part]:
     """How even a row is whose parameters are random."""
-    from playground.lessons import start
+    from playground.lessons import experiments
 
-    weights = start.even_at_the_start(width=chosen.width, start=chosen.start)
-    largest, even, broad = start.evenness(weights)
-    wide = start.evenness(start.even_at_the_start(start=0.1))[2]
+    weights = experiments.even_at_the_start(width=chosen.width, start=chosen.start)
+    largest, even, broad = experiments.evenness(weights)
+    wide = experiments.evenness(experiments.even_at_the_start(start=0.1))[2]
     yield Words("**Before training.** How even is a row whose parameters are random? Change how they begin.")
-    yield Code(inspect.getsource(start.even_at_the_start))
+    yield Code(inspect.getsource(experiments.even_at_the_start))
     yield Row(
         Choice("width", "width", {width: str(width) for width in START_WIDTHS}),
         Choice("start", "start", {deviation: str(deviation) for deviation in STARTS}),

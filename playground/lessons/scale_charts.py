@@ -9,9 +9,8 @@ import plotly.graph_objects as go
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import WIDTHS, Curve, Verdict
-from playground.lessons.colours import CHANGED, WEIGHTS
 from playground.lessons.lesson import Settings
-from playground.lessons.parts import Chart
+from playground.lessons.parts import CHANGED, WEIGHTS, Chart
 
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 HAIR = "rgba(128,128,128,0.35)"

@@ -6,7 +6,19 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import permutations
 
-from playground.lessons.lesson import LAYER, UPPER, Lesson, Settings, Step, Subject, choice_of_layer, layer_of
+from playground.lessons.lesson import (
+    LAYER,
+    UPPER,
+    Lesson,
+    Renamed,
+    Setting,
+    Settings,
+    Step,
+    Subject,
+    Written,
+    choice_of_layer,
+    layer_of,
+)
 from playground.lessons.parts import (
     Ask,
     Choice,
@@ -21,10 +33,10 @@ from playground.lessons.parts import (
     Wait,
     When,
     Words,
+    think,
 )
 from playground.lessons.pictures import end_of, table_of
 from playground.lessons.questions import Question, of_choice
-from playground.lessons.settings import Renamed, Setting, Written
 from playground.pack import pack
 
 STEPS = 9
@@ -95,7 +107,7 @@ def shapes(told: list[tuple[str, tuple[int, ...]]]) -> Table:
     return Table(("", "shape"), [(what, " × ".join(f"{n:,}" for n in shape)) for what, shape in told])
 
 
-def rows_that_sum(weights) -> Table:
+def rows_that_sum(weights, title: str = "softmax(X Xᵀ / √d)") -> Table:
     """(N, N): the weights of the shortest attention, and what each row and each column sums to."""
     letters = "abcd"
     rows = [
@@ -103,16 +115,29 @@ def rows_that_sum(weights) -> Table:
         for letter, row in zip(letters, weights, strict=True)
     ]
     sums = ("sum of the column", *(f"{x:.2f}" for x in weights.sum(0).tolist()), "")
-    return Table(("softmax(X Xᵀ / √d)", *letters, "sum of the row"), [*rows, sums])
+    return Table((title, *letters, "sum of the row"), [*rows, sums])
 
 
-def names_in_other_code() -> Fold:
-    from playground.lessons import conventions
+BIASED = {"none": "nothing", "query": "the queries", "key": "the keys", "value": "the values"}
+WIDE = (1, 2, 5, 8)  # heads of full width
+SIDES, CUTS = (64, 128, 224), (8, 16, 32)  # pixels of a picture, of a patch
 
-    key, query = (conventions.a_bias_of(which) for which in ("key", "query"))
-    plain, off = conventions.largest_with(None), conventions.largest_with(1.0)
+
+def names_in_other_code(chosen: Settings) -> Fold:
+    from playground.lessons import experiments
+
+    key, query = (experiments.a_bias_of(which) for which in ("key", "query"))
+    before, after = experiments.biased("none"), experiments.biased(chosen.biased)
+    changed = [float((new - old).abs().max()) for old, new in zip(before, after, strict=True)]
+    plain, off = experiments.largest_with(None), experiments.largest_with(1.0)
     return Fold(
         "Names in other code: qkv_bias and qk_scale",
+        Choice("biased", "A bias is added to", BIASED),
+        rows_that_sum(after[0], "weights of four random tokens"),
+        Words(
+            f"With a bias on *{BIASED[chosen.biased]}* a weight changes by at most **{changed[0]:.2g}**, a number of "
+            f"a mixture by at most **{changed[1]:.2g}**."
+        ),
         Words(
             "`qkv_bias=True` adds a learned vector to all queries, one to all keys, one to all values: 3 × width "
             "more parameters. The one of the *keys* changes no weight (measured: at most "
@@ -124,14 +149,14 @@ def names_in_other_code() -> Fold:
     )
 
 
-def other_texts() -> Iterator[Part]:
-    from playground.lessons import conventions
+def other_texts(chosen: Settings) -> Iterator[Part]:
+    from playground.lessons import experiments
 
     yield Words("**The shapes of other texts**")
-    weights = conventions.rows_without_matrices()
+    weights = experiments.rows_without_matrices()
     yield Fold(
         "The shortest attention: Q = K = V = X, without a matrix",
-        shapes(conventions.without_matrices()),
+        shapes(experiments.without_matrices()),
         rows_that_sum(weights),
         Words(
             "The scores X Xᵀ are symmetric; the weights are not, for each row is divided by its own sum. Each token "
@@ -140,19 +165,34 @@ def other_texts() -> Iterator[Part]:
     )
     yield Fold(
         "Q, K and V out of one matrix, shared out among 4 heads by one view",
-        shapes(conventions.fused()),
+        shapes(experiments.fused()),
         Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
     )
+    full, shared = experiments.parameters_of_heads(chosen.wide)
     yield Fold(
         "Heads of full width: 5 heads on 5 tokens of 3 numbers",
-        shapes(conventions.full_heads()),
+        Slider("wide", "Heads", {heads: str(heads) for heads in WIDE}),
+        shapes(experiments.full_heads(heads=chosen.wide)),
         Words(
-            "Here every head has matrices of the full width, so each more head costs more. Most code, this one too, "
-            "shares the width among the heads."
+            f"Here every head has matrices of the full width, so each more head costs more: **{full}** parameters. "
+            f"Most code, this one too, shares the width among the heads: {shared}, however many there are."
         ),
     )
-    yield Fold("A picture of 128 pixels as tokens of 32 numbers", shapes(conventions.patches()))
-    yield names_in_other_code()
+    told = experiments.patches(chosen.side, chosen.cut)
+    tokens, width = told[-1][1]
+    yield Fold(
+        "A picture of 128 pixels as tokens of 32 numbers",
+        Row(
+            Choice("side", "Picture", {side: f"{side} pixels" for side in SIDES}),
+            Choice("cut", "Patch", {cut: f"{cut} pixels" for cut in CUTS}),
+        ),
+        shapes(told),
+        Words(
+            f"({chosen.side} ÷ {chosen.cut})² = {tokens} patches, whatever is in them: (**{tokens}, {width}**). Only "
+            "E knows how large a patch is."
+        ),
+    )
+    yield names_in_other_code(chosen)
 
 
 def walk(subject: Subject, chosen: Settings) -> Iterator[Part]:
@@ -170,7 +210,7 @@ def walk(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield from exercises()
     yield Wait("Running the network on this picture …")
     yield whole_table(subject, layer_of(chosen.table_layer, subject), chosen.table_head)
-    yield from other_texts()
+    yield from other_texts(chosen)
 
 
 # The drawing ----------------------------------------------------------------------------------------------------------
@@ -226,12 +266,12 @@ def exercises() -> Iterator[Part]:
             if other != right
         ],
     )
-    yield Exercise(
+    yield think(
         "With width 512 and 8 heads, why are the scores divided by √64 and not by √512?",
         "A head’s query has d_k = 512 / 8 = 64 numbers. A sum of 64 independent products has √64 = 8 times the "
         "standard deviation of one.",
     )
-    yield Exercise(
+    yield think(
         "Which numbers of a shape are the same in every step? And in which steps does one token’s result depend on "
         "other tokens?",
         "The batch and the tokens. Tokens meet in three steps: QKᵀ compares each query with every key; the softmax "
@@ -285,6 +325,10 @@ SETTINGS = {
     **{name: Written(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBERS.items()},
     "table_layer": LAYER,
     "table_head": Setting.of(0, range(MOST_HEADS)),
+    "biased": Setting.of("none", BIASED),
+    "wide": Setting.of(5, WIDE),
+    "side": Setting.of(128, SIDES),
+    "cut": Setting.of(16, CUTS),
 }
 LESSON = Lesson(
     "shapes",
@@ -297,6 +341,9 @@ LESSON = Lesson(
             ahead=(
                 {"example": None, "at": (UPPER,)},
                 {"table_layer": (UPPER,), "table_head": range(3)},
+                {"biased": None},
+                {"wide": None},
+                {"side": None, "cut": None},
             ),
             beyond="Here the picture walks through one layer, and three heads have their whole table. The app has all "
             "layers and heads, on your own picture, and in other models.",

@@ -19,15 +19,21 @@ ASKS = 0  # the token of the handout whose row is computed
 
 FIXED = {"model": "bundled", "sample": "meadow"}
 SHARED_OUT = "each pair of seats computes one row"  # of the handout
+STORY = 12  # scenes
 
 
 @dataclass(frozen=True)
 class Scene:
     minutes: int
     title: str
-    do: str
+    do: str  # for the one who speaks
     page: str
     words: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def story(self) -> int:
+        """The scene of the story; 0 of anything else."""
+        return int(self.words.get("story", 0))
 
     def link(self, lean: bool = False) -> str:
         """Relative to any page of the app. `lean` hides what a class does not need, and fixes model and sample, so that
@@ -37,63 +43,123 @@ class Scene:
         return f"./{page}" + (f"?{urlencode(words)}" if words else "")
 
 
-_LOOK = Scene(
-    5, "A patch asks everybody",
-    "Say nothing. Move the cursor over the picture. Ask what the light means. Only then read the sentence above it.",
-    "microscope", {"layer": "4", "head": "0", "query": "8,5"},
-)  # fmt: skip
-_HANDS = Scene(
-    12, "By hand",
-    f"Hand out the sheet; {SHARED_OUT}. Guess on the screen, then drag an arrow and compare.",
-    "by_hand", {"step": "arrows"},
-)  # fmt: skip
-_SCALE = Scene(
-    6, "Why √d_k", "Lock a guess for 64 numbers. Turn d_k up without the scale, then switch it on.", "scale",
-    {"step": "row", "dk": "64", "power": "0.0"},
-)  # fmt: skip
-_WEIGHT = Scene(
-    6, "What a weight is not", "Let the room guess in how many rows the brightest patch is not the one that adds most.",
-    "weight", {"step": "carries"},
-)  # fmt: skip
-_END = Scene(
-    6, "Questions of the quiz", "Five of the thirteen questions by show of hands. The rest is for home.", "teach",
-    {"part": "quiz"},
-)  # fmt: skip
-_PATCHES = Scene(10, "From pixels to tokens", "Guess the number of patches. Let the picture fall apart.", "patches",
-                 {"step": "cut", "patch": "16"})  # fmt: skip
-_HEADS = Scene(
-    10, "Heads", "Somebody paints where a patch will look. Reveal. Then read three cells of the atlas.", "heads",
-    {"step": "row"},
-)  # fmt: skip
+def _told(scene: int, minutes: int, title: str, do: str) -> Scene:
+    return Scene(minutes, title, do, "microscope", {"story": str(scene)})
 
-PLANS = {
-    45: (_LOOK, _HANDS, _PATCHES, _SCALE, _WEIGHT, _END),
-    90: (
-        _LOOK,
-        _HANDS,
-        _PATCHES,
-        Scene(
-            12, "One layer, step by step",
-            "Guess the shape of the scores. Step through all nine; stop at softmax.", "shapes", {"example": "picture"},
-        ),
-        Scene(
-            10, "What a layer adds", "Guess the length of the push, then open layer after layer.", "block",
-            {"step": "stream"},
-        ),
-        _SCALE,
-        _HEADS,
-        _WEIGHT,
-        Scene(
-            7, "What it costs", "Guess the share of the pairs. Then both ratios out of one figure: turn the switches.",
-            "cost", {"step": "formulas", "count": "scores", "other": "depthwise"},
-        ),
-        Scene(
-            6, "A shifted picture", "Who expects the ViT to answer the same? Reveal.", "two_ways",
-            {"step": "shift", "moved": "1"},
-        ),
-        _END,
+
+# By their keys, as an own plan names them in its address; the story's scenes have their numbers as keys.
+SCENES = {
+    "1": _told(
+        1, 4, "Where does it look?",
+        "Say nothing at first. Let the room press the place, or point. Only then name layer and head, and promise that "
+        "every number of the next scenes is of this square.",
+    ),
+    "2": _told(
+        2, 2, "Squares",
+        "Let them compute how many numbers a square has before you read it. What does a square know of its neighbour? "
+        "Nothing yet.",
+    ),
+    "3": _told(
+        3, 4, "Nine, or everybody",
+        "Stack layers with the slider, count 9, 25, 49 aloud. Guess. Then the megaphone: one layer, all squares. Who "
+        "hears all is not yet who listens to whom: that depends on what they hold.",
+    ),
+    "4": _told(
+        4, 3, "Tokens and places",
+        "Hands up for *yes* and for *no*. Most say yes. Ask somebody who said no for the reason: a score compares what "
+        "tokens hold.",
+    ),
+    "5": _told(
+        5, 4, "A library",
+        "Open the three books. Easy to find, little inside: come back to it in scene 9. Say that what asks here was "
+        "rewritten by the layers before.",
+    ),
+    "6": _told(6, 4, "One score by hand", "Compute one product aloud. Their sum, divided, is the score."),
+    "7": _told(
+        7, 3, "Shares",
+        "e to the power of each, divided by the sum. Ask what a score of 0 becomes: not a share of 0.",
+    ),
+    "8": _told(
+        8, 5, "The volume knob",
+        "Turn the volume down: all alike. Up to the mark: the row that was trained. Guess. Then further: it clips. "
+        "This is an experiment; the model was trained with the division.",
+    ),
+    "9": _told(9, 3, "The mixture", "Share times value. Find the token whose upper bar is long, its lower one short."),
+    "10": _told(
+        10, 5, "Heads",
+        "Guess in how many heads the square looks there. Then read the small pictures: who agrees, who elsewhere? W_O "
+        "joins them.",
+    ),
+    "11": _told(
+        11, 4, "Layers",
+        "Norm, sum, MLP in every layer. The old token is always added: the residual. Guess; then ask the class token.",
+    ),
+    "12": _told(
+        12, 4, "What it is not",
+        "A share is no importance. Guess the factor; then show the ten lines that compute this row, and say what comes "
+        "next: their own photographs.",
+    ),
+    "hands": Scene(
+        14, "By hand",
+        f"Hand out the sheet; {SHARED_OUT}. Guess on the screen, then drag an arrow and compare.",
+        "by_hand", {"step": "arrows"},
+    ),
+    "cut": Scene(
+        8, "From pixels to tokens", "Guess the number of patches. Let the picture fall apart.", "patches",
+        {"step": "cut", "patch": "16"},
+    ),
+    "shuffle": Scene(
+        7, "Without positions", "Guess. Shuffle without positions, then with them: what has changed?", "patches",
+        {"step": "shuffle"},
+    ),
+    "shapes": Scene(
+        10, "One layer, step by step",
+        "Guess the shape of the scores. Step through all nine; stop at softmax.", "shapes", {"example": "picture"},
+    ),
+    "stream": Scene(
+        8, "What a layer adds", "Guess the length of the push, then go from layer to layer: a push to the side.",
+        "block", {"step": "stream"},
+    ),
+    "scale": Scene(
+        6, "Why √d_k", "Lock a guess for 64 numbers. Turn d_k up without the scale, then switch it on.", "scale",
+        {"step": "row", "dk": "64", "power": "0.0"},
+    ),
+    "row": Scene(
+        8, "Heads, one by one", "Somebody paints where a patch will look. Reveal. Then another head.", "heads",
+        {"step": "row"},
+    ),
+    "weight": Scene(
+        6, "What a weight is not", "Let the room guess in how many rows the brightest patch is not the one that adds "
+        "most.", "weight", {"step": "carries"},
+    ),
+    "cost": Scene(
+        6, "What it costs", "Guess the share of the pairs. Then both ratios out of one figure: turn the switches.",
+        "cost", {"step": "formulas", "count": "scores", "other": "depthwise"},
+    ),
+    "shift": Scene(
+        6, "A shifted picture", "Who expects the ViT to answer the same? Reveal.", "two_ways",
+        {"step": "shift", "moved": "1"},
+    ),
+    "quiz": Scene(
+        8, "Questions of the quiz", "Five of the thirteen questions by show of hands. The rest is for home.", "teach",
+        {"part": "quiz"},
     ),
 }  # fmt: skip
+PLANS = {  # both follow the story; the longer one goes deeper on the way
+    45: ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"),
+    90: (
+        "1", "2", "3", "4", "shuffle", "5", "6", "hands", "7", "8", "9", "10", "row", "11", "stream", "12", "quiz",
+    ),
+}  # fmt: skip
+OWN = 0  # minutes of a plan of one's own, which says itself how long it is
+NAMED = rf"(?:{'|'.join(SCENES)})"
+WRITTEN = rf"{NAMED}(?:-{NAMED}){{0,29}}"  # such a plan in an address
+
+
+def plan(minutes: int, own: str = "") -> list[Scene]:
+    """`own`: the keys of a plan of one's own, in their order."""
+    return [SCENES[key] for key in (PLANS.get(minutes) or own.split("-")) if key in SCENES]
+
 
 # Misconceptions -------------------------------------------------------------------------------------------------------
 
@@ -110,7 +176,7 @@ NOTES = (
         "The weight says how important a patch is.",
         "It says which share of the patch's value is mixed in. A short value adds little at any weight; what the "
         "answer depends on is found out by changing something.",
-        _WEIGHT,
+        SCENES["weight"],
     ),
     Note(
         "The class token sees everything.",
@@ -134,7 +200,7 @@ NOTES = (
         "Dividing by √d_k only makes numbers smaller.",
         "It keeps the softmax from giving nearly everything to one key. Trained scores may still lie far apart: the "
         "scale sets where they start.",
-        _SCALE,
+        SCENES["scale"],
     ),
     Note(
         "Attention always costs more than a convolution.",

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from playground.lessons.colours import CONVOLUTION, QUERY, VALUE, WEIGHTS
+from playground import samples
 from playground.lessons.heads_numbers import measuring
-from playground.lessons.lesson import OWN, Lesson, Settings, Step, Subject
+from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
+    CONVOLUTION,
+    QUERY,
+    VALUE,
+    WEIGHTS,
     After,
     Ask,
     Chart,
@@ -20,15 +24,17 @@ from playground.lessons.parts import (
     Exercise,
     Fold,
     Part,
+    Picture,
+    Row,
     Slider,
     Table,
     Wait,
     When,
     Words,
+    think,
 )  # fmt: skip
-from playground.lessons.pictures import lit, outlined
+from playground.lessons.pictures import lit, outlined, small
 from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, of_choice
-from playground.lessons.settings import Setting
 from playground.pictures.jpegs import data_url
 
 if TYPE_CHECKING:
@@ -231,7 +237,9 @@ def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "it has seen a single picture."
     )
     yield Ask(parameters_question(width), str(width))
-    yield Table(
+    yield Choice("reads", "Look at", READS)
+    yield from side_by_side(subject, chosen.reads)
+    yield Fold("More: bias by bias", Table(
         ("", "convolution", "attention"),
         (
             ("**locality**", "reads k × k neighbours, nothing else", "may read every patch"),
@@ -242,16 +250,50 @@ def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
              "without positions it shifts along too, if the same patches are there; with them this is not built in"),
             ("**shuffled patches**", "another answer", "without positions, the same answers, shuffled along"),
         ),
-    )  # fmt: skip
+    ))  # fmt: skip
     yield Words(
         "A bias helps if it is true of the pictures. In the ViT paper, trained on ImageNet’s 1.3 million pictures "
         "alone, ViTs stay below convolutional networks of their size; with 300 million they are ahead: attention’s "
         "**appetite for data**."
     )
     yield Exercise(
+        "Look at another picture. What has changed?",
+        "Attention’s shares: they are computed of what the tokens hold (*content dependence*). The kernel’s are "
+        "parameters, the same for every picture.",
+        id="two_ways_content",
+        done=When({"reads": ["other"]}),
+        answers=(
+            ("attention’s shares", ""),
+            ("the kernel’s shares", "They were learned, and stay what they are."),
+            ("both", "The kernel’s were learned, and stay what they are."),
+        ),
+    )
+    yield think(
         "A network must count the windows of a house, wherever they are. Which bias helps?",
         "Sharing parameters over all places. Both have it, in the kernel or in W_Q, W_K, W_V. Locality helps to find a "
         "window; to *count*, far places have to be brought together.",
+    )
+
+
+READS = {"may": "what may be read", "here": "what is mixed", "other": "what is mixed, on another picture"}
+
+
+def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
+    """The same place, through a 3 × 3 kernel and through attention, whose shares are computed of the picture."""
+    import torch
+
+    another = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
+    one = subject.sample(another) if reads == "other" else subject
+    seen, (layer, head) = one.trace(), subject.shown
+    rows, columns = seen.grid
+    spot = (rows // 2, columns // 2)
+    kernel = torch.zeros(rows, columns)
+    kernel[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
+    asks = torch.ones(rows, columns) if reads == "may" else seen.on_grid(seen.row(layer, head, spot))
+    cut, says = small(one.image), "may read" if reads == "may" else "mixes"
+    yield Row(
+        Picture(lit(cut, kernel, spot), f"a 3 × 3 kernel {says} nine patches, with the same nine numbers everywhere"),
+        Picture(lit(cut, asks, spot), f"attention, layer {layer}, head {head}, {says} all {rows * columns:,}"),
     )
 
 
@@ -289,6 +331,26 @@ def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, in
     )  # fmt: skip
 
 
+KEEPS = {"0.5": "half", "0.9": "90 %", "0.99": "99 %", "chosen": "what matters, as Mamba chooses"}
+
+
+def what_is_left(keeps: str) -> go.Figure:
+    from playground.analysis import two_ways
+
+    figure = go.Figure()
+    for name, words in KEEPS.items():
+        now = name == keeps
+        figure.add_scatter(
+            y=two_ways.left_of_the_first(name), name=words, showlegend=now,
+            line={"width": 4 if now else 1, "color": QUERY if now else "gray"},
+            hovertemplate=f"{words}, after %{{x}} tokens: %{{y:.1%}}<extra></extra>",
+        )  # fmt: skip
+    figure.update_layout(title="What is left of the first token")
+    figure.update_xaxes(title=f"tokens read since; another one that matters comes at {two_ways.SECOND}")
+    figure.update_yaxes(tickformat=".0%", rangemode="tozero")
+    return figure
+
+
 def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
     from playground.analysis import two_ways
 
@@ -319,6 +381,12 @@ def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
             "Read the tokens in a row and keep a state, hₜ = A hₜ₋₁ + B xₜ, yₜ = C hₜ: N steps; in Mamba, A, B and C "
             "depend on xₜ, so that it chooses what to keep. What is far back has to fit into the state, and a picture "
             "needs an order in which it is read."
+        ),
+        Choice("keeps", "The state keeps", KEEPS),
+        Chart(what_is_left(chosen.keeps), "what-a-state-keeps", 280),
+        Words(
+            f"In the end it holds **{two_ways.left_of_the_first(chosen.keeps)[-1]:.1%}** of the first token. Attention "
+            "reads the first token itself, however far back it is."
         ),
     )
     yield Fold(
@@ -355,7 +423,9 @@ LESSON = Lesson(
     {
         "kernel": Setting.of(3, KERNELS),
         "moved": Setting.of(1, range(1, MOST_MOVED + 1)),
+        "reads": Setting.of("here", READS),
         "cheap_tokens": Setting.of(1024, TOKENS),
+        "keeps": Setting.of("0.9", KEEPS),
     },
     {
         "far": Step("1 · How far", far, "two_ways_far", (), ("kernel",), ahead=({"kernel": None},), beyond=OWN),
@@ -363,10 +433,13 @@ LESSON = Lesson(
             "2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",), ahead=({"moved": None},),
             beyond=OWN,
         ),
-        "built": Step("3 · What is built in", built, "two_ways_built"),
+        "built": Step(
+            "3 · What is built in", built, "two_ways_built", ("two_ways_content",), ("reads",),
+            ahead=({"reads": None},), beyond=OWN,
+        ),
         "cheaper": Step(
-            "4 · Cheaper ways", cheaper, "two_ways_cheaper", ("two_ways_linear",), ("cheap_tokens",),
-            ahead=({"cheap_tokens": None},),
+            "4 · Cheaper ways", cheaper, "two_ways_cheaper", ("two_ways_linear",), ("cheap_tokens", "keeps"),
+            ahead=({"cheap_tokens": None}, {"keeps": None}),
         ),
     },
 )  # fmt: skip

@@ -125,7 +125,7 @@ def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
 
 
 def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None = None) -> list[Step]:
-    """Of the attention half of a layer of vit.py; without a block, of one that has nothing special."""
+    """The steps through the attention half of a layer of vit.py. Without a block: of one without QK norm."""
     extra = "".join(
         word for word, is_so in (
             (" Queries and keys are then normalised, head by head.",

@@ -10,13 +10,26 @@ import numpy as np
 
 from playground.lessons import pictures
 from playground.lessons.code import on_the_picture
-from playground.lessons.lesson import LAYER, OWN, UPPER, Lesson, Settings, Step, Subject, choice_of_layer, layer_of
+from playground.lessons.lesson import (
+    LAYER,
+    OWN,
+    UPPER,
+    Lesson,
+    Setting,
+    Settings,
+    Step,
+    Subject,
+    Written,
+    choice_of_layer,
+    layer_of,
+)
 from playground.lessons.parts import (
     After,
     Ask,
     Choice,
     Drawing,
     Exercise,
+    Fold,
     Part,
     Picture,
     Reported,
@@ -28,7 +41,6 @@ from playground.lessons.parts import (
 from playground.lessons.pictures import light_url, lit, outlined
 from playground.lessons.questions import Choice as Options
 from playground.lessons.questions import Number, Pictures, Question, of_choice
-from playground.lessons.settings import Setting, Written
 from playground.lessons.weight_locked import locked
 from playground.pack import pack
 from playground.pictures.jpegs import as_jpeg, smaller
@@ -301,19 +313,25 @@ def foretold(subject: Subject, query: tuple[int, int], maps: Explained) -> Itera
             ("on this picture", "rank correlation"),
             [(words, f"{maps.scores[name]:.2f}") for name, words in NAMES.items()],
         ),
-        Words(
-            f"{maps.blocks} blocks of {maps.side} × {maps.side} patches were blanked with the picture’s mean colour. "
-            f"Of each map a block’s mean is compared, over {maps.compared} equal blocks. The patch’s own block stays "
-            f"out: every map knows it. Rollout gives most to row {row}, column {column}, {maps.top_share:.1%}; "
-            f"blanking there moves the feature by {maps.top_moves:.0%} of its length: place {maps.top_rank} of "
-            f"{maps.blocks - 1}."
+        Fold(
+            "More: how it was measured",
+            Words(
+                f"{maps.blocks} blocks of {maps.side} × {maps.side} patches were blanked with the picture’s mean "
+                f"colour. Of each map a block’s mean is compared, over {maps.compared} equal blocks. The patch’s own "
+                f"block stays out: every map knows it. Rollout gives most to row {row}, column {column}, "
+                f"{maps.top_share:.1%}; blanking there moves the feature by {maps.top_moves:.0%} of its length: place "
+                f"{maps.top_rank} of {maps.blocks - 1}."
+            ),
         ),
         shares=(3, 4, 4),
     )
-    yield Words(
-        f"Does rollout find what the model *names*? On {NAMED_SCENES} drawn scenes our small model’s class token puts "
-        "{rollout:.0%} of its rollout on the things that it names, which cover {area:.1%} of the patches: hardly more "
-        "than chance. Gradient × weight puts {gradient:.0%} there.".format(**ON_THE_NAMED)
+    yield Fold(
+        "More: does rollout find what the model names?",
+        Words(
+            f"On {NAMED_SCENES} drawn scenes our small model’s class token puts "
+            "{rollout:.0%} of its rollout on the things that it names, which cover {area:.1%} of the patches: hardly "
+            "more than chance. Gradient × weight puts {gradient:.0%} there.".format(**ON_THE_NAMED)
+        ),
     )
 
 
@@ -330,17 +348,20 @@ def the_cut(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
     (row, column), (far_row, far_column) = query, edge.twin
     both = outlined(pictures.small(subject.image), subject.trace().grid, query, edge.twin, edge.around)
     link = urlencode(subject.words() | {"query": f"{row},{column}", "locked": "true", "cut": edge.cut})
-    yield Row(
-        Picture(both, "in white who asks, in orange whom it no longer hears"),
-        Words(
-            f"**The cut edge.** The far patch that is most like patch ({row}, {column}) is ({far_row}, {far_column}). "
-            f"Cut it: in no layer does the first hear it or those around it. Its feature moves by {edge.by:.1%} of its "
-            f"length, **{edge.times:.1f} × as far** as without another such block "
-            f"({sum(edge.others) / len(edge.others):.2%}, the mean of {len(edge.others)}). Their cosine was "
-            f"{edge.before:.3f}; now it is **{edge.after:.3f}**: the rest comes through other patches, and from what "
-            f"each shows by itself. [See the cut in the microscope](./?{link})."
+    yield Fold(
+        "More: one edge, cut",
+        Row(
+            Picture(both, "in white who asks, in orange whom it no longer hears"),
+            Words(
+                f"**The cut edge.** The far patch that is most like patch ({row}, {column}) is ({far_row}, "
+                f"{far_column}). Cut it: in no layer does the first hear it or those around it. Its feature moves by "
+                f"{edge.by:.1%} of its length, **{edge.times:.1f} × as far** as without another such block "
+                f"({sum(edge.others) / len(edge.others):.2%}, the mean of {len(edge.others)}). Their cosine was "
+                f"{edge.before:.3f}; now it is **{edge.after:.3f}**: the rest comes through other patches, and from "
+                f"what each shows by itself. [See the cut in the microscope](./?{link})."
+            ),
+            shares=(1, 3),
         ),
-        shares=(1, 3),
     )
 
 

@@ -11,10 +11,9 @@ import plotly.graph_objects as go
 
 from playground.assets import PROGRAM
 from playground.lessons import pictures
-from playground.lessons.colours import VALUE
 from playground.lessons.heads_numbers import measuring, spot_of
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.parts import After, Ask, Chart, Exercise, Fold, Part, Picture, Row, Table, Words
+from playground.lessons.parts import VALUE, After, Ask, Chart, Fold, Part, Picture, Row, Table, Words, think
 from playground.lessons.pictures import lit, outlined
 from playground.lessons.questions import Beside, Number, Photo, Question
 from playground.models.names import plain_name
@@ -39,7 +38,7 @@ def locked(subject: Subject, chosen: Settings) -> Iterator[Part]:
     front = len(seen.prefix)
     token = int(crowd[front:].argmax()) + front if to_patch else 0
     yield After("weight_locked", five(mean, share), megaphone(seen, layer, head, token), *lengths(subject))
-    yield Exercise(
+    yield think(
         "“The bright patches are those that the model decided by.” What is wrong with it?",
         "A weight says how one head of one layer mixes values. Later layers may ignore the mixture, and the token "
         "itself goes past attention. To find out, change something: *Heads* switches a head off.",
@@ -149,9 +148,9 @@ def megaphone(seen, layer: int, head: int, token: int) -> Words:
 
 
 def lengths(subject: Subject) -> Iterator[Part]:
-    yield Words("**Tokens that stand out.** " + lengths_in_words(subject))
     yield Fold(
-        "More: outliers and registers",
+        "More: tokens that stand out, outliers and registers",
+        Words(lengths_in_words(subject)),
         Words(
             "In large models the vector of some patches of even ground becomes about ten times as long: there the "
             "model keeps what belongs to no place. **Registers**, spare tokens without a place, take that over (Darcet "

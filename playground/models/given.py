@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from playground.errors import PlaygroundError
-from playground.vit import ACTIVATIONS
 
 Colours = tuple[float, float, float]
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # those of vit.py, by name: torch can wait
 READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # what weights can't tell apart
 POOLS = (*READ_OUT, "map", "max", "avgmax")  # of timm; of the last two the playground shows rows, and no labels
-LARGEST = 10  # of a mean or a deviation, for pixels between 0 and 1
+LARGEST = 10  # the largest mean or deviation that is taken: pixels lie between 0 and 1
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ _READ: dict[str, Callable[[str, Any], Any]] = {
 
 
 def json_of(file: Path) -> dict[str, Any]:
-    """Empty where there is none, or something else."""
+    """The object in a JSON file; empty where the file is missing, is no JSON or holds no object."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

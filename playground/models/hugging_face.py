@@ -95,8 +95,8 @@ def _outside(name: str) -> str:
     if name in OUTSIDE_LAYERS:
         return OUTSIDE_LAYERS[name]
     for theirs, ours in BEGINNINGS:
-        if found := re.match(theirs, name):
-            return ours + name[found.end() :]
+        if match := re.match(theirs, name):
+            return ours + name[match.end() :]
     return name
 
 
@@ -195,16 +195,16 @@ def hugging_face_config(
     return config, state
 
 
-def hugging_face_words(said: Said, pixels: Said) -> set[str]:
+def hugging_face_words(config: Said, pixels: Said) -> set[str]:
     """What these files say of a model, in the words of `load`. A config.json of `transformers` leaves out what is as
     usual there, and how each of its classes reads its tokens out is fixed."""
-    words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "num_heads": _told_heads(said)}
-    words["act_layer"] = said.get("model_type") or said.get("hidden_act")
+    words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "num_heads": _told_heads(config)}
+    words["act_layer"] = config.get("model_type") or config.get("hidden_act")
     return {"global_pool", *(word for word, value in words.items() if value)}
 
 
-def _told_heads(said: Said) -> Any:
-    return said.get("num_attention_heads") or said.get("model_type")
+def _told_heads(config: Said) -> Any:
+    return config.get("num_attention_heads") or config.get("model_type")
 
 
 def _not_plain(names: list[str], state: dict[str, Tensor]) -> str | None:
@@ -247,21 +247,21 @@ def _without(start: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
     return {key: value for key, value in state.items() if not key.startswith(start)}
 
 
-def _image_size(state: dict[str, Tensor], said: Said, patch: int, registers: int) -> tuple[int, int]:
-    size = said.get("image_size", 224)
+def _image_size(state: dict[str, Tensor], config: Said, patch: int, registers: int) -> tuple[int, int]:
+    size = config.get("image_size", 224)
     height, width = size if isinstance(size, list | tuple) else (size, size)
-    told = int(height) // patch * patch, int(width) // patch * patch
+    size_of = int(height) // patch * patch, int(width) // patch * patch
     if "pos_embed" not in state:
-        return told
+        return size_of
     prefix = 0 if registers else ("cls_token" in state) + ("dist_token" in state)
     patches = state["pos_embed"].shape[1] - prefix
-    if told[0] * told[1] == patches * patch**2:
-        return told
+    if size_of[0] * size_of[1] == patches * patch**2:
+        return size_of
     return (patch * math.isqrt(patches),) * 2
 
 
-def _heads(said: Said, width: int) -> int:
-    heads = said.get("num_attention_heads")
+def _heads(config: Said, width: int) -> int:
+    heads = config.get("num_attention_heads")
     if heads is None and width % 64:
         raise PlaygroundError(
             f"nothing says how many heads share its width of {width}; put the config.json that was saved with it "
@@ -270,6 +270,6 @@ def _heads(said: Said, width: int) -> int:
     return int(heads or width // 64)
 
 
-def _three(said: Said, name: str, default: tuple[float, ...]) -> tuple[float, float, float]:
-    red, green, blue = (float(number) for number in said.get(name, default))
+def _three(config: Said, name: str, default: tuple[float, ...]) -> tuple[float, float, float]:
+    red, green, blue = (float(number) for number in config.get(name, default))
     return red, green, blue

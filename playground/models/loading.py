@@ -19,15 +19,24 @@ import torch
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError, PlaygroundWarning
-from playground.models import borrowed, checking, hub, model_file, others_files, pickled, timm_models, weights_file, zoo
-from playground.models.checkpoints import from_eva
+from playground.models import (
+    borrowed,
+    checking,
+    checkpoints,
+    hub,
+    model_file,
+    others_files,
+    pickled,
+    timm_models,
+    zoo,
+)
+from playground.models.checkpoints import INDEX, from_eva
 from playground.models.given import WORDS, Given
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.model_file import PICKLED_WEIGHTS
 from playground.models.names import OWN
 from playground.models.source import Asked, Source, assumed, build, notice, over, placed, remember
 from playground.models.timm_models import WEIGHTS
-from playground.models.weights_file import INDEX
 from playground.vit import Config, VisionTransformer
 
 # A model that somebody has in memory, of timm or `transformers`, as our VisionTransformer with the same weights.
@@ -45,6 +54,7 @@ def source_of(model: nn.Module) -> Source:
     name = type(model).__name__
     if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
         config, name = _timm(model)
+        state = others_files.with_biases(model, state) if config.biased else state
         own = from_eva(state)
         config = replace(config, classes=len(own["head.weight"]) if "head.weight" in own else 0)
     elif library == "transformers" or is_hugging_face(state):
@@ -57,13 +67,16 @@ def source_of(model: nn.Module) -> Source:
         config = replace(base, depth=depth, heads=heads, image_size=(size, size), patch_size=patch, mlp_width=mlp_width)  # type: ignore[type-var, arg-type]
         config = replace(config, classes=len(state["head.weight"]) if "head.weight" in state else 0)
     else:
+        if library == "timm" and (reason := timm_models.why_not(model)):
+            raise PlaygroundError(f"This {name} can't be shown: {reason}.{timm_models.instead(model)}")
         raise PlaygroundError(
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
             f"torchvision, or a module that holds one; given was {name}."
         )
     weights = {key: value.detach() for key, value in state.items()}
+    unlike = others_files.OWN_HEAD if others_files.has_own_head(state) else ""
     unsaid = tuple(one for one in assumed(config) if one.word in ("mean", "std"))
-    return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid)
+    return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid, unlike=unlike)
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
@@ -91,15 +104,15 @@ def _is_vit(model: nn.Module) -> bool:
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
-    """What torch.compile and DataParallel stand around."""
+    """The model inside the wrappers of torch.compile and DataParallel."""
     while isinstance(inside := getattr(model, "_orig_mod", None) or getattr(model, "module", None), nn.Module):
         model = inside
     return model
 
 
 def _timm(model: Any) -> tuple[Config, str]:
-    if reason := timm_models.why_not(model):
-        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.")
+    if reason := timm_models.why_not(model, itself=True):
+        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.instead(model)}")
     cfg = model.pretrained_cfg or {}
     name = cfg.get("architecture") or type(model).__name__  # without its tag, which names weights that it may not have
     return timm_models.read_config(model, name), name
@@ -113,7 +126,7 @@ def _transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[st
         )
     try:
         config, used = hugging_face_config(state, from_hugging_face(state), model.config.to_dict(), {})
-        return weights_file.config(dataclasses.asdict(config)), used
+        return checkpoints.config(dataclasses.asdict(config)), used
     except PlaygroundError as error:
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {error}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError) as error:

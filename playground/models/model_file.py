@@ -1,7 +1,7 @@
 """A model in a .safetensors file: writing one, and the Source that a file is.
 
 What a model is stands in the file, where this playground wrote it, or beside it, where `transformers` or timm did; what
-nobody says is assumed, and said. weights_file.py reads the file itself.
+nobody says is assumed, and said. checkpoints.py reads the file itself.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.models import timm_models, weights_file
-from playground.models.checkpoints import changed, from_eva, told
+from playground.models import checkpoints, timm_models
+from playground.models.checkpoints import changed, from_eva, outline, read_weights, told
 from playground.models.given import NOTHING, Given, json_of
 from playground.models.hugging_face import (
     from_hugging_face,
@@ -27,17 +27,16 @@ from playground.models.hugging_face import (
     hugging_face_words,
     is_hugging_face,
 )
-from playground.models.others_files import config_of, no_adapters
+from playground.models.others_files import OWN_HEAD, config_of, has_own_head, no_adapters
 from playground.models.source import Source, assumed, fitting, over, unlike_ours
 from playground.models.timm_models import WEIGHTS
-from playground.models.weights_file import outline, read_weights
 from playground.vit import PAPER, Config, Told, VisionTransformer
 
 LONGEST_NAME = 80
 MOST_TOLD = 4096  # heads in one file
 PICKLED_WEIGHTS = "pytorch_model.bin"  # as `transformers` and timm called this file before
 
-Held = dict[str, Tensor]  # a state dict, perhaps of shapes alone
+Held = dict[str, Tensor]  # a state dict; its tensors may be on the meta device, shapes without numbers
 
 
 def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtype = torch.float16) -> None:
@@ -114,8 +113,8 @@ def with_weights(base: Source, path: Path, of: Path, given: Given) -> Source:
 def _changed(base: Source, path: Path, held: Held, said: dict[str, Any], of: Path, given: Given) -> Source:
     """`base` as the weights, and what stands beside them, say that it was changed."""
     given = given.before(Given.beside(of))
-    held = from_eva(from_hugging_face(held) if is_hugging_face(held) else held)
-    known = given
+    raw, held = held, from_eva(from_hugging_face(held) if is_hugging_face(held) else held)
+    known, own_head = given, has_own_head(raw)
 
     def describe() -> Config:
         nonlocal known
@@ -124,14 +123,14 @@ def _changed(base: Source, path: Path, held: Held, said: dict[str, Any], of: Pat
 
     config = _possible(path, describe)
     sure = {*known.words, *(("num_heads", "act_layer") if said else ()), *(("num_heads",) if config.qk_norm else ())}
-    unlike = unlike_ours(known.global_pool) if config.classes else ""
+    unlike = OWN_HEAD if own_head else unlike_ours(known.global_pool) if config.classes else ""
     unsaid = assumed(config, sure)
     return over(Source(base.name, config, lambda: read_weights(path), str(path), held, unsaid, unlike), given)
 
 
 def _described_inside(path: Path, metadata: dict[str, str], held: Held) -> Source:
     try:
-        config = weights_file.config(json.loads(metadata["config"]))
+        config = checkpoints.config(json.loads(metadata["config"]))
         heads = _told(metadata.get("told", "[]"))
         with torch.device("meta"):
             VisionTransformer(config)
@@ -175,7 +174,7 @@ def _from_hugging_face_file(path: Path, held: Held, said: dict[str, Any], of: Pa
 def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> Config:
     """The architecture that a file and what lies beside it describe, where there can be such a one."""
     try:
-        return weights_file.config(dataclasses.asdict(describe()))
+        return checkpoints.config(dataclasses.asdict(describe()))
     except PlaygroundError as error:
         raise PlaygroundError(f"{path} can't be loaded: {str(error).rstrip('.')}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError, RuntimeError) as error:

@@ -1,12 +1,15 @@
 """State dicts as others lay them out, under timm's names: Meta's DINOv2 and DINOv3, torchvision's ViT, and heads with a
-dropout before their matrix. What plays no part in a pass is left out."""
+dropout before their matrix. What plays no part in a pass is left out. ONNX files are read here too."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -93,13 +96,25 @@ def _gated(state: Held) -> Held:
     return ours
 
 
+OWN_HEAD = "its head is one of its own, which the playground's ViT does not compute"
+
+
+def has_own_head(state: Mapping[str, Tensor]) -> bool:
+    """A head that is more than one matrix: it can't be computed, and what stands before it can."""
+    head = [name for name in state if name.startswith("head.")]
+    return bool(head) and "head.weight" not in _plain_head({name: state[name] for name in head})
+
+
 def _plain_head(state: Held) -> Held:
-    """head = Sequential(Dropout, Linear): its one matrix is the head."""
-    matrices = [name for name in state if re.fullmatch(r"head\.\d+\.weight", name) and state[name].dim() == 2]
-    if "head.weight" in state or len(matrices) != 1:
+    """head = Sequential(Dropout, Linear): its one matrix is the head. One of somebody's own is left out."""
+    head = [name for name in state if name.startswith("head.")]
+    if not head or "head.weight" in state:
         return state
-    start = matrices[0].removesuffix("weight")
-    return {f"head.{name.removeprefix(start)}" if name.startswith(start) else name: x for name, x in state.items()}
+    start = head[0].rpartition(".")[0] + "."
+    rest = {name: x for name, x in state.items() if name not in head}
+    if set(head) <= {f"{start}weight", f"{start}bias"} and state[f"{start}weight"].dim() == 2:
+        return rest | {f"head.{name.removeprefix(start)}": state[name] for name in head}
+    return rest
 
 
 def config_of(state: Mapping[str, Tensor]) -> Config | None:
@@ -117,3 +132,113 @@ def config_of(state: Mapping[str, Tensor]) -> Config | None:
     gated = any(".mlp.w3." in name for name in state)
     base = replace(base, activation="silu") if gated else base
     return base if "pos_embed" in state else replace(base, positions="rotary", eps=1e-5, image_size=(256, 256))
+
+
+# Models that add a learned number for each pair of places to their scores, softmax(q·kᵀ·scale + B): BEiT and timm's
+# ViTs with relative positions. How B is made differs from model to model; the model itself is asked for it, once.
+
+KINDS = ("VisionTransformerRelPos", "Beit")  # of timm
+
+
+def is_biased(model: Any) -> bool:
+    return type(model).__name__ in KINDS
+
+
+def with_biases(model: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The state dict with each layer's B, (h, N, N), in place of what it is made of."""
+    ours = {name: x for name, x in state.items() if "rel_pos" not in name and "relative_position" not in name}
+    with torch.no_grad():
+        shared = _shared(model)
+        for layer, block in enumerate(model.blocks):
+            parts = [part for part in (_own(block.attn), shared) if part is not None]
+            like = block.attn.proj.weight
+            ours[f"blocks.{layer}.attn.bias"] = sum(parts).squeeze(0).to(like).clone()  # type: ignore[union-attr]
+    return ours
+
+
+def _own(attn: Any) -> Tensor | None:
+    if getattr(attn, "relative_position_bias_table", None) is not None:
+        return attn._get_rel_pos_bias()
+    rel_pos = getattr(attn, "rel_pos", None)
+    return None if rel_pos is None else rel_pos.get_bias()
+
+
+def _shared(model: Any) -> Tensor | None:
+    if getattr(model, "rel_pos_bias", None) is not None:
+        return model.rel_pos_bias()[None]
+    shared = getattr(model, "shared_rel_pos", None)
+    return None if shared is None else shared.get_bias()
+
+
+# Reads the weights of an ONNX file with numpy alone, by parsing the few protobuf fields that hold them. Nothing in
+# the file is run; a damaged file raises ValueError.
+
+# Field numbers, from onnx.proto
+GRAPH = 7  # of the model
+NODE, WEIGHT = 1, 5  # of the graph
+INPUT, OUTPUT, KIND = 1, 2, 4  # of a node
+SHAPE, TYPE, NAME, DATA = 1, 2, 8, 9  # of a weight
+FLOAT32 = 1  # the one type that is read
+
+
+def read_onnx(path: Path) -> dict[str, np.ndarray]:
+    """Name -> float32 array. Exporters store the matrices of linear layers transposed and without a name; each gets its
+    name from the bias that is added to its product."""
+    try:
+        return _named(memoryview(path.read_bytes()))
+    except (IndexError, StopIteration, KeyError, ValueError, TypeError) as error:
+        raise ValueError(f"{path.name} is not a readable ONNX file ({error or type(error).__name__})") from None
+
+
+def _named(data: memoryview) -> dict[str, np.ndarray]:
+    graph = next(value for field, value in _fields(data) if field == GRAPH)
+    weights = dict(_weight(value) for field, value in _fields(graph) if field == WEIGHT)
+    nodes = [_node(value) for field, value in _fields(graph) if field == NODE]
+    matrices = {outputs[0]: inputs[1] for kind, inputs, outputs in nodes if kind == "MatMul"}  # result -> matrix
+    for bias, product in ((a, b) for kind, inputs, _ in nodes if kind == "Add" for a, b in (inputs, inputs[::-1])):
+        if bias in weights and matrices.get(product) in weights:
+            weights[bias.removesuffix("bias") + "weight"] = weights.pop(matrices[product]).T
+    return weights
+
+
+def _weight(data: memoryview) -> tuple[str, np.ndarray]:
+    fields = list(_fields(data))
+    shape = [value for field, value in fields if field == SHAPE]
+    only = dict(fields)
+    numbers = np.frombuffer(only[DATA], "<f4").reshape(shape) if only[TYPE] == FLOAT32 else np.empty(0, np.float32)
+    return bytes(only[NAME]).decode(), numbers
+
+
+def _node(data: memoryview) -> tuple[str, list[str], list[str]]:
+    texts = {INPUT: [], OUTPUT: [], KIND: []}
+    for field, value in _fields(data):
+        if field in texts:
+            texts[field].append(bytes(value).decode())
+    return texts[KIND][0], texts[INPUT], texts[OUTPUT]
+
+
+def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    """(number, value) of each field of a protobuf message."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        kind = key & 7
+        if kind == 0:
+            value, at = _varint(data, at)
+        else:
+            length, at = _varint(data, at) if kind == 2 else ({1: 8, 5: 4}[kind], at)
+            value, at = data[at : at + length], at + length
+        if at > len(data):
+            raise ValueError("it ends in the middle of a field")
+        yield key >> 3, value
+
+
+def _varint(data: memoryview, at: int) -> tuple[int, int]:
+    """Decodes a protobuf varint (groups of seven bits, lowest first) at `at`: (number, the position after it)."""
+    number = 0
+    for shift in range(0, 70, 7):
+        byte = data[at]
+        number, at = number | (byte & 127) << shift, at + 1
+        if byte < 128:
+            return number, at
+    raise ValueError("it holds a number without an end")

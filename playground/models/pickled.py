@@ -61,5 +61,5 @@ def _run(path: Path, made: Path, seconds: int) -> None:
     except OSError as error:
         raise PlaygroundError(f"The process that reads {path} can't be started: {error.strerror or error}.") from None
     if done.returncode:
-        said = done.stdout.decode(errors="replace").strip()[:LONGEST_SENTENCE]
-        raise PlaygroundError(f"{path} {said or 'takes far more memory or time than its size: it was not read'}.")
+        sentence = done.stdout.decode(errors="replace").strip()[:LONGEST_SENTENCE]
+        raise PlaygroundError(f"{path} {sentence or 'takes far more memory or time than its size: it was not read'}.")

@@ -69,13 +69,13 @@ def _harmless() -> list:
 
 
 def _why(error: Exception) -> str:
-    said = str(error)
-    if "weights_only" in said or "Unsupported" in said or "GLOBAL" in said:
+    sentence = str(error)
+    if "weights_only" in sentence or "Unsupported" in sentence or "GLOBAL" in sentence:
         return (
             "holds whole Python objects, which run code when they are read, not weights alone: save them again where "
             "it was made, by torch.save(model.state_dict(), file), or give the model itself to playground.load"
         )
-    return f"is no file that torch can read ({(said.splitlines() or [type(error).__name__])[0][:200]})"
+    return f"is no file that torch can read ({(sentence.splitlines() or [type(error).__name__])[0][:200]})"
 
 
 def _limit(spare: int, seconds: int) -> None:

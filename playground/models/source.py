@@ -28,7 +28,7 @@ FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "acti
 
 
 def assumed(config: Config, known: Collection[str] = ()) -> tuple[Assumed, ...]:
-    """What is taken for granted of a model whose file holds its weights alone, but for what is known of it."""
+    """What a file of weights alone does not say and we assume, without what is known from elsewhere."""
     every = [
         Assumed("mean", f"mean {numbers(config.mean)}"),
         Assumed("std", f"std {numbers(config.std)}"),
@@ -65,13 +65,13 @@ def why_no_answer(source: Source) -> str:
 
 def notice(vit: VisionTransformer) -> str:
     """What was assumed of a model, in numbers, what says otherwise, and why it has no labels; "" where all is known."""
-    said = []
+    sentences = []
     if vit.assumed:
         values, words = [one.value for one in vit.assumed], [f"{one.word}=" for one in vit.assumed]
-        said.append(f"Assumed of {vit.name}: {', '.join(values)}. {', '.join(words)} say otherwise.")
+        sentences.append(f"Assumed of {vit.name}: {', '.join(values)}. {', '.join(words)} say otherwise.")
     if vit.no_answer:
-        said.append(f"Its rows are shown, its labels are not: {vit.no_answer}.")
-    return " ".join(said)
+        sentences.append(f"Its rows are shown, its labels are not: {vit.no_answer}.")
+    return " ".join(sentences)
 
 
 # The model ------------------------------------------------------------------------------------------------------------
@@ -93,12 +93,12 @@ class Source:
 
 def over(source: Source, given: Given) -> Source:
     """The same model, built and trained as a person says."""
-    said = {FIELDS[word]: getattr(given, word) for word in given.words}
-    if said.get("pool") not in READ_OUT:  # "map" shows in the weights; with others there are no labels
-        said.pop("pool", None)
+    changes = {FIELDS[word]: getattr(given, word) for word in given.words}
+    if changes.get("pool") not in READ_OUT:  # "map" shows in the weights; with others there are no labels
+        changes.pop("pool", None)
     return replace(
         source,
-        config=replace(source.config, **said),
+        config=replace(source.config, **changes),
         assumed=tuple(one for one in source.assumed if one.word not in given.words),
         unlike=unlike_ours(given.global_pool) or source.unlike,
         given=given.before(source.given),

@@ -38,10 +38,10 @@ def of(vit: VisionTransformer) -> Path | None:
 def beside(file: Path) -> Path | None:
     """The folder of a file of weights, if `transformers` saved both towers there, with a tokenizer."""
     try:
-        said = json.loads((file.parent / "config.json").read_text(encoding="utf-8"))
+        config = json.loads((file.parent / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    both = isinstance(said, dict) and said.get("model_type") in ("clip", "siglip") and "text_config" in said
+    both = isinstance(config, dict) and config.get("model_type") in ("clip", "siglip") and "text_config" in config
     return file.parent if both and any((file.parent / name).is_file() for name in TOKENIZERS) else None
 
 
@@ -84,8 +84,8 @@ def _read(folder: Path, written: int, text: str) -> Tensor:
         padding = False if clip else "max_length"  # as each was trained
         tokens = tokenizer(text, truncation=True, max_length=most, padding=padding, return_tensors="pt")
         with torch.no_grad():
-            found = both.get_text_features(input_ids=tokens["input_ids"])
+            features = both.get_text_features(input_ids=tokens["input_ids"])
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise PlaygroundError(f"The text tower of {folder.name} can't be read: {first}") from None
-    return (found if isinstance(found, torch.Tensor) else found.pooler_output)[0].float()
+    return (features if isinstance(features, torch.Tensor) else features.pooler_output)[0].float()

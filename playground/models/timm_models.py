@@ -18,6 +18,7 @@ from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
 from playground.models.hub import bar
+from playground.models.others_files import is_biased
 from playground.vit import PAPER, Config
 
 WEIGHTS = "model.safetensors"  # the name of this file in every repository on the hub
@@ -70,34 +71,72 @@ def check_name(name: str) -> None:
         raise PlaygroundError(f"{architecture} has no weights called {name.split('.')[1]!r}; published are {known}.")
 
 
-def why_not(model: Any) -> str | None:
-    """Why our VisionTransformer can't be this timm model, or None if it can."""
+def why_not(model: Any, itself: bool = False) -> str | None:
+    """Why our VisionTransformer can't be this timm model, or None if it can. `itself`: somebody has it in memory, and
+    it can be asked what its weights do not tell."""
     kind = type(model).__name__
-    if kind not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
-        extra = " with a relative-position bias added to its scores" if "RelPos" in kind else ""
-        return f"it is a {kind}{extra}, not a plain Vision Transformer"
+    if is_biased(model) and not itself:
+        return (
+            f"it is a {kind} with a relative-position bias added to its scores, which no weight tells; give "
+            "playground.load the timm model itself, and its rows are shown"
+        )
+    if not is_biased(model) and kind not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
+        if "NaFlex" in kind:
+            return "its patches come in any order, with their places beside them (NaFlex)"
+        if any("Window" in type(module).__name__ for module in model.modules()):
+            return "it attends within windows, so that no row goes over the whole picture"
+        return f"it is a {kind}, not a plain Vision Transformer"
     if type(model.patch_embed).__name__ != "PatchEmbed":
         return "a convolutional network stands before its patches"
     block, rope = model.blocks[0], getattr(model, "rope", None)
-    if type(block).__name__ not in ("Block", "EvaBlock"):
+    if type(block).__name__ not in ("Block", "EvaBlock", "RelPosBlock"):
         return f"its layers are {type(block).__name__}, not one attention followed by one MLP"
-    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3":
-        return "it turns queries and keys in another way than DINOv3"
-    if type(block.attn).__name__ not in ("Attention", "EvaAttention"):
+    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3" and not _counts(rope):
+        return "it turns queries and keys in another way than DINOv3, EVA-02 and the Perception Encoder"
+    if type(block.attn).__name__ not in ("Attention", "EvaAttention", "AttentionRope", "RelPosAttention"):
         return f"its attention is {type(block.attn).__name__}, not softmax(q·kᵀ/√d_k)·v"
-    if getattr(block.attn, "gate", None) is not None or not isinstance(block.attn.norm, torch.nn.Identity):
+    inner = getattr(block.attn, "norm", None)
+    if getattr(block.attn, "gate", None) is not None or not isinstance(inner, torch.nn.Identity | None):
         return "it gates or normalises what its attention answers"
     if not all(isinstance(norm, torch.nn.LayerNorm) for norm in (block.norm1, block.norm2)):
         return "its norms are not LayerNorm"
-    if not isinstance(block.mlp.norm, torch.nn.Identity) or _activation(block.mlp) is None:
+    if getattr(block.attn, "num_kv_heads", block.attn.num_heads) != block.attn.num_heads:
+        return "several of its heads share keys and values"
+    if not isinstance(block.mlp.norm, torch.nn.Identity | torch.nn.LayerNorm) or _activation(block.mlp) is None:
         return "its MLP has a norm or an activation that no published plain ViT has"
-    if block.attn.num_heads * block.attn.head_dim != model.embed_dim:
+    if block.attn.proj.in_features != model.embed_dim:
         return "its heads together are not as wide as its tokens"
     if model.global_pool == "" and not model.num_classes:
         return None  # all tokens come out, and nothing is pooled
     if model.global_pool not in ("token", "avg", "map") or getattr(model, "pool_include_prefix", False):
         return f"it pools its tokens by {model.global_pool!r}"
     return None
+
+
+def instead(model: Any) -> str:
+    """What to give instead, as a sentence behind one."""
+    name = (getattr(model, "pretrained_cfg", None) or {}).get("architecture") or ""
+    return f" Give a plain ViT, such as {_nearest_that_loads(name)}."
+
+
+def _counts(rope: Any) -> bool:
+    """Whether its angles are those of playground/vit_parts.py::counted."""
+    usual = getattr(rope, "temperature", 0) == 10_000 and not getattr(rope, "in_pixels", True)
+    return type(rope).__name__ == "RotaryEmbeddingCat" and usual and not getattr(rope, "rotate_half", False)
+
+
+def _rotation(rope: Any) -> tuple[int, ...]:
+    if rope is None or not _counts(rope):
+        return ()
+    rows, columns = rope.ref_feat_shape or (0, 0)
+    return int(rows), int(columns), int(rope.grid_offset), int(rope.grid_indexing == "xy")
+
+
+def _qkv_bias(attn: Any) -> bool:
+    if getattr(attn, "q_bias", None) is not None:
+        return True
+    matrix = attn.qkv if attn.qkv is not None else attn.q_proj
+    return matrix.bias is not None
 
 
 def _activation(mlp: Any) -> str | None:
@@ -114,8 +153,8 @@ def read_config(model: Any, name: str) -> Config:
     eva = type(model).__name__ == "Eva"
     dist = getattr(model, "dist_token", None) is not None
     wants = timm.data.resolve_data_config(pretrained_cfg=model.pretrained_cfg)
-    positions = "patches" if model.no_embed_class else "learned"
-    if model.pos_embed is None:
+    positions = "patches" if getattr(model, "no_embed_class", False) else "learned"
+    if getattr(model, "pos_embed", None) is None:
         positions = "none" if getattr(model, "rope", None) is None else "rotary"
     norms = {"tokens": model.norm, "pooled": model.fc_norm}
     places = [place for place, norm in norms.items() if not isinstance(norm, identity)]
@@ -129,22 +168,40 @@ def read_config(model: Any, name: str) -> Config:
         classes=model.num_classes,
         cls_token=model.cls_token is not None,
         dist_token=dist,
-        registers=0 if model.reg_token is None else model.reg_token.shape[1],
+        registers=0 if (registers := getattr(model, "reg_token", None)) is None else registers.shape[1],
         positions=positions,
-        pool=model.global_pool or ("token" if model.cls_token is not None else "avg"),
+        pool=_pool(model, eva),
         norm_place=places[0] if places else "nowhere",
-        pre_norm=not isinstance(model.norm_pre, identity),
-        qk_norm=not isinstance(block.attn.q_norm, identity),
-        qkv_bias=(block.attn.q_bias if eva else block.attn.qkv.bias) is not None,
-        layer_scale=(block.gamma_1 is not None) if eva else not isinstance(block.ls1, identity),
+        pre_norm=not isinstance(getattr(model, "norm_pre", None), identity | None),
+        qk_norm=not isinstance(getattr(block.attn, "q_norm", None), identity | None),
+        qkv_bias=_qkv_bias(block.attn),
+        biased=is_biased(model),
+        layer_scale=_has_gains(block),
         activation=_activation(block.mlp),  # type: ignore[arg-type]  # why_not lets no None through
         gated_mlp=type(block.mlp).__name__ in ("GluMlp", "SwiGLU"),
+        mlp_norm=not isinstance(block.mlp.norm, identity),
+        rotation=_rotation(getattr(model, "rope", None)),
+        pool_heads=_pool_heads(getattr(model, "attn_pool", None), block.attn.num_heads),
         eps=block.norm1.eps,
         mean=tuple(wants["mean"]),
         std=tuple(wants["std"]),
         interpolation=wants["interpolation"],
         labels=_labels(model, name),
     )
+
+
+def _has_gains(block: Any) -> bool:
+    return block.gamma_1 is not None if hasattr(block, "gamma_1") else not isinstance(block.ls1, torch.nn.Identity)
+
+
+def _pool_heads(pool: Any, usual: int) -> int:
+    return 0 if pool is None or pool.num_heads == usual else pool.num_heads
+
+
+def _pool(model: Any, eva: bool) -> str:
+    if model.global_pool == "map" and eva and model.num_prefix_tokens:
+        return "map of all"
+    return model.global_pool or ("token" if model.cls_token is not None else "avg")
 
 
 def _labels(model: Any, name: str) -> tuple[str, ...]:
@@ -249,8 +306,8 @@ def _words(name: str) -> set[str]:
 
 @cache
 def loads(name: str) -> bool:
-    """Whether our VisionTransformer can be this model. Cached: a mistyped name tries many, tens of milliseconds
-    each."""
+    """Whether our VisionTransformer can be this model. Cached: for a mistyped name many are tried, each takes tens
+    of milliseconds."""
     import timm
 
     if name in SHIPPED or name in ("untrained", "dinov2-small") or name.startswith("ViT-"):

@@ -68,7 +68,7 @@ def length_of_weights(path: Path) -> int | None:
             if length > LONGEST_HEADER:
                 return None
             header = json.loads(file.read(length))
-        ends = [said["data_offsets"][1] for name, said in header.items() if name != "__metadata__"]
+        ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
         return 8 + length + max(ends, default=0)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         return None

@@ -15,9 +15,9 @@ import torch
 from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed, model_file, timm_models
+from playground.models.checkpoints import read_weights
 from playground.models.source import Source, build, placed
 from playground.models.timm_models import DINOV2_SMALL
-from playground.models.weights_file import read_weights
 from playground.vit import PAPER, Config, VisionTransformer
 
 UNTRAINED = Config(

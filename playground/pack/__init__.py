@@ -3,7 +3,8 @@
     u32 little-endian n | n bytes of UTF-8 JSON, padded with spaces | array | array | …
 
 Everything starts at a multiple of 16 bytes, so that JavaScript can make a typed array of it without copying. The
-header's "sections" names each array with its offset (from the end of the header), dtype and shape.
+header's "sections" names each array with its offset (from the end of the header), dtype and shape. What a
+header may say is checked here too: a file may come from anybody.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +48,16 @@ def from_eight_bits(codes: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.
     return low[..., None, :] + step[..., None, :] * codes.astype(np.float32)
 
 
+def in_eight_bits(data: bytes) -> bytes:
+    """A trace's pack with its queries and keys in half as many bytes: to be drawn, not to be read as numbers."""
+    header, arrays = unpack(data)
+    del header["sections"]
+    for name in ("q", "k"):
+        parts = eight_bits(arrays[name].astype(np.float32))
+        arrays |= zip((name, f"{name}_low", f"{name}_step"), parts, strict=True)
+    return pack(header, arrays)
+
+
 def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
     """The header and the arrays, which are views of `data`. What the header says is believed only as far as there are
     bytes."""
@@ -78,3 +90,119 @@ def upper_layer(layers: int) -> int:
 
 def _no_number(word: str) -> None:
     raise ValueError(f"its header says {word}")
+
+
+# What the header of a trace's pack and of a time-lapse may say. Such a file may come from anybody: it is checked
+# before its numbers are made larger.
+
+FORMAT = "attention-playground/1"  # of a trace's pack
+COUNTS = {  # field -> (smallest, largest)
+    "layers": (1, 1000), "heads": (1, 1000), "head_dim": (1, 4096), "tokens": (1, 70_000), "patch": (1, 4096),
+}  # fmt: skip
+MOST_SIDE = 65_536  # pixels
+LONGEST_WORD = 300
+MOST_MOMENTS = 1000
+MOST_SCORE = 1e6  # of a query or key: the largest number of sixteen bits is 65,504
+
+Arrays = dict[str, np.ndarray]
+
+
+def check_trace(header: dict, arrays: Arrays) -> None:
+    """ValueError says what can't be in a pack of a trace."""
+    for name, (least, most) in COUNTS.items():
+        if not _whole(header[name], least, most):
+            raise ValueError(f"{name} goes from {least} to {most:,}, and {header[name]!r:.60} stands there")
+    _words("model", [header["model"]])
+    _words("prefix", header["prefix"])
+    if not (isinstance(header["size"], list) and len(header["size"]) == 2):
+        raise ValueError(f"size is two sides in pixels, not {header['size']!r:.60}")
+    if not all(_whole(side, header["patch"], MOST_SIDE) and side % header["patch"] == 0 for side in header["size"]):
+        raise ValueError(f"patches of {header['patch']} pixels don't fill {header['size']!r:.60}")
+    patches = math.prod(side // header["patch"] for side in header["size"])
+    if patches + len(header["prefix"]) != header["tokens"]:
+        raise ValueError(f"{patches} patches and {len(header['prefix'])} more are not {header['tokens']} tokens")
+    held = header["held"]
+    if not (isinstance(held, list) and held and all(_whole(i, 0, header["layers"] - 1) for i in held)):
+        raise ValueError(f"held is layers from 0 to {header['layers'] - 1}, not {held!r:.60}")
+    if len(set(held)) != len(held):
+        raise ValueError("a layer is held twice")
+    for scale in (header["scale"], header["forward_scale"]):
+        if not (_number(scale) or (scale is None and header["forward_scale"] is None)):
+            raise ValueError(f"a scale is a number, not {scale!r:.60}")
+    numbers = header.get("head_numbers") or []
+    if not (isinstance(numbers, list) and all(_whole(n, 0, COUNTS["heads"][1] - 1) for n in numbers)):
+        raise ValueError(f"head_numbers are heads, not {numbers!r:.60}")
+    if numbers and len(numbers) != header["heads"]:
+        raise ValueError(f"{len(numbers)} heads are named, and {header['heads']} are there")
+    _words("assumed", [header.get("assumed", "")])
+    _words("interventions", header.get("interventions", []))
+    if not isinstance(header.get("cuts", []), list):
+        raise ValueError(f"cuts are a list of texts, not {header['cuts']!r:.60}")
+    for guess in header["predictions"] or []:
+        if not (isinstance(guess, list) and len(guess) == 2 and _word(guess[0]) and _number(guess[1])):
+            raise ValueError(f"predictions are labels and numbers, not {guess!r:.60}")
+    rows = (len(held), header["heads"], header["tokens"])
+    for name in ("q", "k"):
+        _floats(name, arrays, (*rows, header["head_dim"]), MOST_SCORE, or_bytes=f"{name}_low" in arrays)
+        for part in (f"{name}_low", f"{name}_step"):
+            if part in arrays:
+                _floats(part, arrays, (*rows[:2], header["head_dim"]), MOST_SCORE)
+    _floats("value_norms", arrays, rows)
+
+
+def check_timelapse(header: dict, arrays: Arrays, habits: tuple[str, ...], samples: set[str]) -> None:
+    """ValueError says what can't be in a time-lapse."""
+    _words("model", [header["model"]])
+    _words("losses", header["losses"])
+    if header["sample"] not in samples:
+        raise ValueError(f"there is no sample {header['sample']!r:.60}")
+    moments = header["moments"]
+    if not (isinstance(moments, list) and 1 <= len(moments) <= MOST_MOMENTS):
+        raise ValueError(f"moments are 1 to {MOST_MOMENTS:,} steps, not {moments!r:.60}")
+    if not all(_whole(step, 0, 10**9) for step in moments) or sorted(set(moments)) != moments:
+        raise ValueError("moments are steps, each later than the one before")
+    chance = header.get("chance", 0)
+    if not (isinstance(chance, int | float) and 0 <= chance <= 1):
+        raise ValueError(f"chance is a share from 0 to 1, not {chance!r:.60}")
+    entropy = arrays["entropy"]
+    if entropy.ndim != 3 or entropy.shape[0] != len(moments) or not all(1 <= n <= 1000 for n in entropy.shape):
+        raise ValueError(f"entropy is of {len(moments)} moments, layers and heads, not {entropy.shape}")
+    for name in (*habits, "mass"):
+        _floats(name, arrays, entropy.shape + ((7, 7) if name == "offsets" else ()))
+    curve = arrays["curve"]
+    if curve.ndim != 2 or len(curve) > 10**5:
+        raise ValueError(f"the curve is points of numbers, not {curve.shape}")
+    if len(curve):  # a run of a few steps has none
+        _floats("curve", arrays, (len(curve), 1 + len(header["losses"])))
+    for i in range(len(moments)):
+        if arrays[f"trace{i}"].dtype != np.uint8:
+            raise ValueError(f"trace{i} is no bytes")
+
+
+def _floats(name: str, arrays: Arrays, shape: tuple[int, ...], most: float = math.inf, or_bytes: bool = False) -> None:
+    array = arrays[name]
+    if array.shape != shape:
+        raise ValueError(f"{name} is of the shape {array.shape}, not {shape}")
+    if or_bytes and array.dtype == np.uint8:
+        return
+    if array.dtype not in (np.float16, np.float32):
+        raise ValueError(f"{name} is {array.dtype}, no float16 or float32")
+    if not (np.isfinite(array).all() and (most == math.inf or float(np.abs(array).max()) <= most)):
+        raise ValueError(f"{name} holds numbers that are none, or are beyond all measure")
+
+
+def _whole(value: Any, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+def _number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e9
+
+
+def _word(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= LONGEST_WORD
+
+
+def _words(name: str, said: Any) -> None:
+    if not (isinstance(said, list) and len(said) <= 1000 and all(map(_word, said))):
+        raise ValueError(f"{name} is in words of at most {LONGEST_WORD} letters, not {said!r:.60}")

@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -19,9 +19,22 @@ from torch import Tensor
 from playground import cuts
 from playground.cuts import Cuts, Shape
 from playground.errors import PlaygroundError
-from playground.pack import eight_bits, from_eight_bits, pack, schema, unpack, upper_layer
-from playground.pack.schema import FORMAT
+from playground.pack import (
+    COUNTS,
+    FORMAT,
+    Arrays,
+    check_trace,
+    eight_bits,
+    from_eight_bits,
+    pack,
+    unpack,
+    upper_layer,
+)
 from playground.vit import QKV, At, Rotation, State, VisionTransformer, untouched
+from playground.vit_parts import value_norms
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Query = tuple[int, int] | str | int  # a patch (row, column), the name of a prefix token, or a token index
 
@@ -47,6 +60,7 @@ class Record:
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of one that was read from bytes
     picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
     picture_name: str = ""  # its file, or a sample's name
+    foretold: dict[Any, Any] = field(default_factory=dict)  # see analysis/faithfulness.py
     assumed: str = ""  # of the model, by whoever loaded it: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
 
     def __repr__(self) -> str:
@@ -103,7 +117,7 @@ class Record:
         v = self.record[layer].v
         if v is None:
             return self.stored_norms[layer]
-        return self._need_vit().blocks[layer].value_norms(v).detach().float().cpu()  # type: ignore[operator]
+        return value_norms(self._need_vit().blocks[layer], v).detach().float().cpu()
 
     # Tokens, layers and heads -----------------------------------------------------------------------------------------
 
@@ -171,6 +185,13 @@ class Record:
         after = self.at(point, before.to(self._any.q.device))
         return None if after.shape == before.shape and after.cpu().equal(before) else after[0].cpu()
 
+    def bias(self, layer: int, queries: Any) -> Tensor | None:
+        """(h, queries, N): what the model itself adds to the scores of these tokens, if it does."""
+        if self.vit is None or not self.vit.config.biased:
+            return None
+        every: Tensor = self._need_vit().blocks[layer].attn.bias  # type: ignore[union-attr, assignment]
+        return every.detach().float().cpu()[:, queries]
+
     def intervening(self) -> At:
         """The cuts of this pass and what else was put into it, for one that runs again."""
         cut, at = self.cuts.at(), self.at
@@ -229,6 +250,11 @@ class Record:
             raise PlaygroundError(
                 "at= decides here who hears whom (attention.heard), which bytes can't say: write it as cut=."
             )
+        if self.vit is not None and self.vit.config.biased:
+            raise PlaygroundError(
+                f"{self.model} adds a number for each pair of places to its scores, which bytes can't say: its rows "
+                "are in figures and numbers."
+            )
         held = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
         some = slice(None) if heads is None else [self.head_number(head) for head in heads]
         header = {
@@ -279,6 +305,8 @@ class Record:
         network can tell of it, the value norms, is worked out before."""
         if self.vit is None:
             return self.__dict__ | {"at": untouched}
+        if self.vit.config.biased:
+            raise PlaygroundError(f"A trace of {self.model} needs its network, which a pickle does not hold.")
         whole = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
         without = {
             layer: QKV(q.clone(memory_format=whole), k.clone(memory_format=whole), None)  # type: ignore[arg-type]
@@ -288,8 +316,8 @@ class Record:
         return self.__dict__ | {"at": untouched, "vit": None, "vit_state": (), "record": without, "stored_norms": norms}
 
 
-def _fields(header: dict[str, Any], arrays: schema.Arrays) -> dict[str, Any]:
-    schema.trace(header, arrays)
+def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    check_trace(header, arrays)
     for name in ("q", "k"):
         if f"{name}_low" in arrays:
             arrays[name] = from_eight_bits(arrays[name], arrays[f"{name}_low"], arrays[f"{name}_step"])
@@ -299,7 +327,7 @@ def _fields(header: dict[str, Any], arrays: schema.Arrays) -> dict[str, Any]:
     if q.shape != shape or k.shape != shape or norms.shape != shape[:3]:
         raise ValueError(f"its arrays are not of the shape {shape}")
     prefix, (height, width) = tuple(header["prefix"]), header["size"]
-    may_be = Shape(prefix, (height // patch, width // patch), header["layers"], schema.COUNTS["heads"][1])
+    may_be = Shape(prefix, (height // patch, width // patch), header["layers"], COUNTS["heads"][1])
     numbers = tuple(header.get("head_numbers") or range(header["heads"]))
     return {
         "model": header["model"],
@@ -335,3 +363,48 @@ def index(number: Any) -> int | None:
         return operator.index(number)
     except TypeError:
         return None
+
+
+# A trace as a table of pandas: `Trace.table`
+
+SPREAD = 256  # patches at most that are asked
+
+
+def table_of_query(seen: Any, query: Any, scale: Any) -> pd.DataFrame:
+    """A line for each layer, head and token. `seen` is a Trace."""
+    import pandas as pd
+
+    rows, columns = seen.grid
+    patches = [(row, column) for row in range(rows) for column in range(columns)]
+    names = [*seen.prefix, *(f"{row},{column}" for row, column in patches)]
+    places = [(pd.NA, pd.NA)] * len(seen.prefix) + patches
+    tokens = pd.DataFrame({"token": names, "row": [p[0] for p in places], "column": [p[1] for p in places]})
+    tokens = tokens.astype({"row": "Int64", "column": "Int64"})
+    of_heads = [
+        tokens.assign(layer=layer, head=head, weight=weights.numpy())
+        for layer in seen.record
+        for head, weights in enumerate(seen.rows(layer, query, scale))
+    ]
+    return pd.concat(of_heads, ignore_index=True)[["layer", "head", "token", "row", "column", "weight"]]
+
+
+def table_of_heads(seen: Any, scale: Any, far: Tensor) -> pd.DataFrame:
+    """A line for each layer and head. `far`, (patches, patches): how far each patch lies from each other one."""
+    import pandas as pd
+
+    asking = seen.some_patches(SPREAD)
+    far = far[[token - len(seen.prefix) for token in asking]]  # (queries, patches)
+    layers = []
+    for layer in seen.record:
+        weights = seen.weights(layer, asking, scale)  # (heads, queries, tokens)
+        patches = weights[..., len(seen.prefix) :]
+        given = patches.sum(-1)
+        of_layer = {
+            "layer": layer,
+            "head": range(seen.heads),
+            "entropy": seen.entropy(layer, asking, scale).mean(-1),
+            "prefix": (1 - given).mean(-1),
+            "distance": ((patches * far).sum(-1) / given).mean(-1),
+        }
+        layers.append(pd.DataFrame({name: x.tolist() if torch.is_tensor(x) else x for name, x in of_layer.items()}))
+    return pd.concat(layers, ignore_index=True)

@@ -48,7 +48,7 @@ class Killed(Busy):
 
 
 class TookTooMuch(PlaygroundError):
-    """A file ended the process, or was about to."""
+    """Decoding this file took more memory or time than its share: the process was ended."""
 
 
 @dataclass

@@ -66,7 +66,8 @@ def _answer(data: bytes, kept: int, side: int) -> tuple[tuple[int, int, int], by
 
 
 def _most_bytes_taken() -> int:
-    """0 where nobody says. (getrusage counts what the server had taken when it started this process.)"""
+    """The largest memory of this process so far; 0 where the system does not say. getrusage would count the server's
+    memory at the start of this process too."""
     with contextlib.suppress(OSError):
         lines = Path("/proc/self/status").read_text().splitlines()
         return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)

@@ -221,15 +221,15 @@ def _defuse_heif(data: bytes) -> bytes:
 def _defuse_heic(data: bytes) -> bytes:
     """Refuses a grid whose tiles are grids themselves: a few bytes could ask for the same tile a million times."""
     made, parts = set(), set()
-    for found in re.finditer(rb"dimg", data):  # `dimg` lists the tiles of a grid
-        size = int.from_bytes(data[found.start() - 4 : found.start()])
+    for reference in re.finditer(rb"dimg", data):  # `dimg` lists the tiles of a grid
+        size = int.from_bytes(data[reference.start() - 4 : reference.start()])
         for number in "HI":  # item numbers have two bytes, or four
             with contextlib.suppress(struct.error):
-                whole, count = struct.unpack_from(f">{number}H", data, found.end())
+                whole, count = struct.unpack_from(f">{number}H", data, reference.end())
                 layout = f">{number}H{count}{number}"
                 if size == 8 + struct.calcsize(layout):
                     made.add(whole)
-                    parts.update(struct.unpack_from(layout, data, found.end())[2:])
+                    parts.update(struct.unpack_from(layout, data, reference.end())[2:])
     if made & parts or re.search(rb"infe[\2\3].{7,9}iovl", data, re.DOTALL):
         raise PlaygroundError("The HEIC file is put together from other pictures: save it as PNG.")
     return _defuse_heif(data)

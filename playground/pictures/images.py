@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from playground.pictures.decoding import TIFF_NUMBERS
 
 MOST_PATCHES = 16_384  # that are traced
-KEPT_PIXELS = 2**25  # a browser computes from all pixels; of larger pictures Python would need too much memory
+KEPT_PIXELS = 2**25  # of larger ones squares of pixels become one, here and in the browser: engine/images.js
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
 
@@ -131,8 +131,9 @@ def _decoded_file(data: bytes, kept: int) -> Image.Image:
     check_size(*picture.size)
     check_effort(picture)
     if picture.format == "JPEG":
-        shrink = shrinkage(picture, kept)
-        picture.draft(None, (picture.width // shrink, picture.height // shrink))
+        if kept < KEPT_PIXELS:  # else squares of pixels are averaged, as the browser's engine does
+            shrink = shrinkage(picture, kept)
+            picture.draft(None, (picture.width // shrink, picture.height // shrink))
         blocks = picture.applist  # type: ignore[attr-defined]  # of a JPEG
         picture.info["exif"] = next((block for _, block in blocks if block.startswith(HIDDEN_EXIF)), b"")
     return _decoded(picture, kept)
@@ -306,7 +307,7 @@ def upright_rgb(picture: Image.Image, kept: int) -> Image.Image:
     for top, band in _bands(picture, shrink):
         colours, opacity = _parts(band, scale)
         to_srgb = to_srgb or _colours(colours.mode, picture.info.get("icc_profile"))
-        # As browsers do: colours first, then what shines through
+        # In the order of browsers: first the colour profile, then the opacity
         rgb = _on_white(to_srgb(colours), opacity) if opacity else to_srgb(colours.reduce(shrink))
         canvas.paste(rgb.reduce(shrink) if opacity else rgb, (0, top // shrink))
     turn = UPRIGHT.get(_orientation(picture.info.get("exif")))

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 Colour = tuple[float, float, float]  # sRGB, 0…255
-FIELD = 1024  # side of a field in the bank
+FIELD = 1024  # pixels: the side of a ready-made texture, from which pieces are cut
 
 REGULAR = ("solid", "striped", "dotted", "checked", "two-toned", "shaded")
 NATURAL = ("cloudy", "marbled", "woody", "furry", "scaly", "pebbled", "fractal")

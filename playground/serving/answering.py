@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import threading
 import time
+from _thread import start_new_thread
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import cache, wraps
-from queue import SimpleQueue
+from functools import wraps
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -38,7 +37,6 @@ GONE = 499  # the status of an answer that nobody reads
 log = logging.getLogger("playground")
 _waiting: dict[str, Job] = {}  # by ticket
 _open: set[Job] = set()
-_begun: SimpleQueue[threading.Thread] = SimpleQueue()
 
 
 class Refused(PlaygroundError):
@@ -89,28 +87,11 @@ class Job:
 
         _open.add(self)
         self.future.add_done_callback(self._ends)
-        _begin(threading.Thread(target=run, name="answer", daemon=True))
+        start_new_thread(run, ())  # Thread.start would wait until it runs, and the event loop must not wait
 
     def _ends(self, _) -> None:
         _open.discard(self)
         ledger.requests.give_back(self._who)
-
-
-def _begin(thread: threading.Thread) -> None:
-    """Another thread starts it: `start` waits until the new thread runs, and the event loop must not wait."""
-    _starter()
-    _begun.put(thread)
-
-
-@cache
-def _starter() -> threading.Thread:
-    def start_all() -> None:
-        while True:
-            _begun.get().start()
-
-    starter = threading.Thread(target=start_all, name="starter", daemon=True)
-    starter.start()
-    return starter
 
 
 async def answer(request: Request, work: Callable[[], Response]) -> Response:

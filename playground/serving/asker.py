@@ -11,15 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from ipaddress import IPv6Network, ip_address
 from threading import Lock
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 from weakref import WeakSet
 
 
-@dataclass(frozen=True)
-class Who:
+class Who(NamedTuple):
     """Whose turn it is in the queue; empty where nobody waits."""
 
     person: str = ""  # the same in all tabs of a browser

@@ -99,7 +99,7 @@ class Cache:
 
 @contextmanager
 def _held(lock: threading.Lock) -> Iterator[None]:
-    """Whoever waits for what somebody else makes may leave meanwhile."""
+    """Holds the lock; whoever waits for it, while another thread makes the same, may leave meanwhile."""
     while not lock.acquire(timeout=LOOK_EVERY):
         asker.current().stays()
     try:

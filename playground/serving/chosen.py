@@ -14,7 +14,7 @@ from hashlib import sha256
 from playground.figures.drawing import view
 from playground.models.names import plain_name
 from playground.samples import PHOTOGRAPHS, SAMPLES, Look, named
-from playground.serving import models, pictures, traces
+from playground.serving import models, own_models, pictures, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
@@ -91,6 +91,9 @@ def _wish(words: Mapping[str, str], picture: Picture) -> Wish:
 def check_model(model: str) -> None:
     try:
         models.check_name(model)
+        if not models.is_here(model) and (own := own_models.called(model)):
+            named = {"model": own, "title": plain_name(own), "here": True}
+            raise Refused(f"{model} is a model of this server's own: its name here is {own}.", 404, missing=named)
         if not models.is_here(model) and not models.may_fetch(model):
             raise Refused(f"{plain_name(model)} is not on this server, and it fetches no models.", 404)
     except Refused:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import secrets
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from string import hexdigits
 
+from playground.serving import ledger
 from playground.serving.answering import Refused
+from playground.serving.asker import Who
 
 LETTERS = "ACDEFHJKMNPQRTVWXY"  # none is taken for another, nor for a digit
 CODE_LENGTH = 5
@@ -25,11 +29,46 @@ MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # of a class, of all
 MOST_QUESTIONS, MOST_ROUNDS = 12, 2
 MOST_SCREENS = 4  # of the lecturer, which wait at the same time
 MOST_SQUARES = 10_000
+MOST_HEAT = 4096  # squares whose shares go to the phones
 BURST, A_SECOND = 30, 2.0  # requests of one phone, beside those that wait
 ASKS, SHOWS, TELLS = "asks", "shows", "tells"  # guesses come in; all guesses are shown; the truth is shown
 KINDS = ("place", "number", "choice")
 
+REFUSALS = {  # by the keys under which the browser has them in other languages: microscope/classroom/words.js
+    "noAnswer": "That is none of the answers: choose one of those on the screen.",
+    "noNumber": "A guess is a whole number: choose it once more.",
+    "offPicture": "That is off the picture: choose once more.",
+    "notBetween": "That is not between {low} and {high}: choose once more.",
+    "noQuestion": "No question is open in this scene: open it first.",
+    "closed": "The lecturer has closed the door of this class: ask them to open it again.",
+    "full": "This class is full: look at a neighbour's phone.",
+    "otherQuestion": "That was another question: the one that is asked now comes at once.",
+    "shownAlready": "The guesses of this question are shown already.",
+    "mostQuestions": "A class has room for {most} questions: end it, and start another.",
+    "noThirdVote": "The class has guessed twice, or the answer is shown: this question takes no third vote.",
+    "truthShown": "The truth is shown already: hands are counted before.",
+    "hands": "Hands are counted from 0 to 1000: type a whole number.",
+    "manyClasses": "So many classes run here that there is no room for one more: try again later.",
+    "large": "That is more than {most} bytes: nothing was kept.",
+    "slow": "What was sent did not come to its end: try again.",
+    "letters": "A code is {count} letters, as on the screen in front.",
+    "manyCodes": "Too many codes were tried in this browser: wait a minute, and look at the screen in front.",
+    "manyTries": "Many codes are being tried from your network: try again.",
+    "noClass": "There is no class {code}: it has ended, or its code is another one. Look at the screen in front.",
+    "key": "This needs the key that your browser keeps: reload the page.",
+    "often": "This browser asks too often: wait a few seconds.",
+    "noPicture": "There is no such picture in this class.",
+    "address": "The address of the app is not readable: open it under a shorter one.",
+    "otherLecturer": "This class is another lecturer's: open it with the link that you were given.",
+    "photographGone": "Your photograph is not on the server any more: reload the page, it is sent again.",
+    "sendPhotograph": "A place is pressed on a picture: say yes to sending yours to the phones, or take a sample.",
+}
+
 clock: Callable[[], float] = time.monotonic
+
+
+def refusal(key: str, status: int = 400, **filled: object) -> Refused:
+    return Refused(REFUSALS[key].format(**filled), status, key=key, filled=filled)
 
 
 @dataclass
@@ -51,6 +90,7 @@ class Question:
     )  # counted in the room, by round: value -> how many
     truth: int | str | None = None
     after: object = None
+    heat: str = ""  # of a place: what the head gives to each square, a digit of 16 steps; "" where there are too many
 
     def counts(self) -> list[dict[str, int]]:
         """By round: how many guessed what."""
@@ -63,15 +103,16 @@ class Question:
         """As it is kept. Raises Refused where it is none."""
         if self.kind == "choice":
             if not isinstance(value, str) or value not in self.values:
-                raise Refused("That is none of the answers: choose one of those on the screen.")
+                raise refusal("noAnswer")
             return value
         if isinstance(value, float) and math.isfinite(value) and value == int(value):
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise Refused("A guess is a whole number: choose it once more.")
+            raise refusal("noNumber")
         if not self.low <= value <= self.high:
-            there = "off the picture" if self.kind == "place" else f"not between {self.low} and {self.high}"
-            raise Refused(f"That is {there}: choose once more.")
+            if self.kind == "place":
+                raise refusal("offPicture")
+            raise refusal("notBetween", low=self.low, high=self.high)
         return value
 
 
@@ -116,7 +157,7 @@ class Class:
         self.asked = 0  # questions so far
         self.pictures: dict[str, bytes] = {}  # the lecturer's own that phones may see: id -> JPEG; the last one
         self.address = ""  # that phones open
-        self.trouble = ""  # why they can't
+        self.trouble = ""  # the command that opens the app to them, where they can't reach it
         self.kept: tuple[int, bytes] | None = None  # (version, what all phones are told)
         self.version = self.count = 0  # of what phones hear of, of what the lecturer does
         self.screens: list[asyncio.Future[None]] = []  # of the lecturer, which wait
@@ -147,7 +188,7 @@ class Class:
 
     def needs_question(self) -> Question:
         if self.question is None:
-            raise Refused("No question is open in this scene: open it first.", 409)
+            raise refusal("noQuestion", 409)
         return self.question
 
     # ---- phones
@@ -155,19 +196,20 @@ class Class:
         phone = self.phones.get(key)
         if phone is None:
             if not self.open:
-                raise Refused("The lecturer has closed the door of this class: ask them to open it again.", 403)
+                raise refusal("closed", 403)
             if len(self.phones) >= MOST_PHONES or _phones() >= MOST_PHONES_IN_ALL:
-                raise Refused("This class is full: look at a neighbour's phone.", 503)
+                raise refusal("full", 503)
             phone = self.phones[key] = Phone()
+            ledger.costs.phones[key] = f"class {self.code}", Who(self.key, self.network)  # who pays for it
             self.tell_lecturer()
         return phone
 
     def take(self, key: str, number: object, turn: object, value: object) -> int | str:
         question = self.question
         if question is None or question.number != number:
-            raise Refused("That was another question: the one that is asked now comes at once.", 409)
+            raise refusal("otherQuestion", 409)
         if question.phase != ASKS or len(question.rounds) != turn:
-            raise Refused("The guesses of this question are shown already.", 409)
+            raise refusal("shownAlready", 409)
         guess = question.guess(value)
         question.rounds[-1][key] = guess
         self.tell_lecturer()
@@ -181,7 +223,7 @@ class Class:
 
     def ask(self, question: Question) -> None:
         if question.scene not in self.questions and len(self.questions) >= MOST_QUESTIONS:
-            raise Refused(f"A class has room for {MOST_QUESTIONS} questions: end it, and start another.", 409)
+            raise refusal("mostQuestions", 409, most=MOST_QUESTIONS)
         self.asked += 1
         question.number = self.asked
         self.questions[question.scene] = question
@@ -190,9 +232,7 @@ class Class:
     def again(self) -> None:
         question = self.needs_question()
         if question.phase == TELLS or len(question.rounds) >= MOST_ROUNDS:
-            raise Refused(
-                "The class has guessed twice, or the answer is shown: this question takes no third vote.", 409
-            )
+            raise refusal("noThirdVote", 409)
         question.rounds.append({})
         question.hands.append({})
         question.phase = ASKS
@@ -204,19 +244,22 @@ class Class:
             question.phase = SHOWS
             self.tell()
 
-    def say_truth(self, truth: object, after: object) -> None:
+    def say_truth(self, truth: object, after: object, heat: object = "") -> None:
         question = self.needs_question()
         question.truth, question.after, question.phase = question.guess(truth), after, TELLS
+        squares = question.high + 1 if question.kind == "place" else 0
+        fits = isinstance(heat, str) and len(heat) == squares <= MOST_HEAT and set(heat) <= set(hexdigits)
+        question.heat = str(heat) if fits else ""
         self.tell()
 
     def count_hands(self, hands: Mapping[str, object]) -> None:
         question = self.needs_question()
         if question.phase == TELLS:
-            raise Refused("The truth is shown already: hands are counted before.", 409)
+            raise refusal("truthShown", 409)
         counted = {}
         for value, many in hands.items():
             if not isinstance(many, int) or isinstance(many, bool) or not 0 <= many <= 1000:
-                raise Refused("Hands are counted from 0 to 1000: type a whole number.")
+                raise refusal("hands")
             counted[str(question.guess(value))] = many
         question.hands[-1] = counted
         (self.tell if question.phase == SHOWS else self.tell_lecturer)()
@@ -229,7 +272,8 @@ class Class:
 _classes: OrderedDict[str, Class] = OrderedDict()  # by code, the oldest first
 
 
-def start(key: str, network: str) -> Class:
+def start(key: str, network: str, seat: str = "") -> Class:
+    """`seat`: of the lecturer's browser, by which a proxy finds the replica where it is."""
     drop_the_old()
     of_key = [one for one in _classes.values() if one.key == key]
     if len(of_key) >= MOST_OF_A_KEY:
@@ -237,17 +281,22 @@ def start(key: str, network: str) -> Class:
     if sum(one.network == network for one in _classes.values()) >= MOST_OF_A_NETWORK or len(_classes) >= MOST_CLASSES:
         left = min(_classes.values(), key=lambda one: one.heard)
         if clock() - left.heard < LEFT_AFTER:
-            raise Refused("So many classes run here that there is no room for one more: try again later.", 503)
+            raise refusal("manyClasses", 503)
         end(left)
-    code = _code()
+    ledger.costs.charge(Who(key, network), ledger.START, "classes")
+    code = _code(seat)
     while code in _classes:
-        code = _code()
+        code = _code(seat)
     _classes[code] = Class(code, key, network)
     return _classes[code]
 
 
-def _code() -> str:
-    return "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
+def _code(seat: str) -> str:
+    """The first two letters are the first two digits of the seat, as deploy/nginx.conf reads them: who asks for this
+    class is at the same replica."""
+    digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
+    at = [LETTERS[int(digit, 16)] for digit in digits]
+    return "".join([*at, *(secrets.choice(LETTERS) for _ in range(CODE_LENGTH - len(at)))])
 
 
 def named(code: str) -> Class | None:
@@ -258,6 +307,9 @@ def named(code: str) -> Class | None:
 def end(one: Class) -> None:
     one.ended = True
     _classes.pop(one.code, None)
+    for key in one.phones:
+        if ledger.costs.phones.get(key, ("",))[0] == f"class {one.code}":
+            del ledger.costs.phones[key]
     one.tell()
 
 
@@ -285,7 +337,7 @@ MOST_TRIERS = 4000  # of whom is known when they tried
 
 
 class Tries:
-    """When each has tried a code that nobody has."""
+    """For each browser and network: the times at which they tried a code that no class has."""
 
     def __init__(self, most: int):
         self.most = most

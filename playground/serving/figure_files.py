@@ -96,7 +96,7 @@ def _giving_way(steps: Iterable, give_way: Callable[[], None]) -> Iterator:
 
 
 def _numbers(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
-    from playground.figures.numbers import contents
+    from playground.figures.files import contents
 
     seen, beside = _traces(here, spec, person)
     with queue.drawing():

@@ -105,7 +105,7 @@ class BasePath:
 
 
 def path_of(scope: Scope) -> str:
-    """Such as /api/trace, whatever comes before it."""
+    """The path without the base path of the deployment, such as /api/trace."""
     return scope.get(WITHIN) or scope.get("path", "")
 
 

@@ -31,6 +31,9 @@ MOST_KNOWN = 50_000  # networks and people; who cost least is forgotten first
 # How many households' worth a network may cost before all of it pays: length of the prefix -> households
 OLD = {32: 1, 24: 8, 16: 64}
 NEW = {64: 1, 56: 1, 48: 1, 32: 64}  # a home has a /56 or a /64, and anybody may have a /48; a provider a /32
+CLASS = 50  # a class, and all classes together: whoever starts many gains nothing
+OF_PHONE, OF_CLASS = 5.0, 100.0  # seconds, lately: what they cost beyond these is charged to somebody else
+START = 5.0  # seconds that starting a class costs who starts it
 
 Path = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
 
@@ -39,10 +42,13 @@ refused: Counter[str] = Counter()  # how often there was no room, by what for: /
 
 @lru_cache(10_000)
 def path(address: str) -> Path:
-    """The networks of an address, from the narrowest to the widest. A login is a network of its own."""
+    """The networks of an address, from the narrowest to the widest. A login is a network of its own, and so is a
+    class."""
     try:
         parts = ip_network(address, strict=False)
     except ValueError:
+        if address.startswith("class "):
+            return (address, CLASS), ("classes", CLASS)
         return ((address, 1),) if address else ()
     prefixes = OLD if parts.version == 4 else NEW
     return tuple(
@@ -56,6 +62,7 @@ class Ledger:
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
         self.spent: Counter[str] = Counter()  # seconds by kind of work; the operator reads them
+        self.phones: dict[str, tuple[str, Who]] = {}  # by key: the class that it is in, and who started that
         self._grown: dict[object, float] = {}
         self._began = clock()
         self._lock = threading.Lock()
@@ -78,6 +85,18 @@ class Ledger:
         """Seconds that a network, or a person in it (a Who), has cost lately."""
         growth = self._growth()  # before what has grown: it may begin anew
         return self._grown.get(name, 0.0) / growth
+
+    def payer(self, who: Who, asks: float = 0.0) -> Who:
+        """A phone's class pays for it. A phone that costs more than its part, with the seconds that it asks for, pays
+        itself: one that is hostile costs its class nothing. And where all phones together cost too much, whoever
+        started the class pays."""
+        if who.person not in self.phones:
+            return who
+        name, starter = self.phones[who.person]
+        phone = Who(who.person, name)
+        if self.cost(phone) + asks > OF_PHONE:
+            return who
+        return phone if self.cost(name) <= OF_CLASS else starter
 
     def rank(self, who: Who) -> tuple[float, float, float]:
         """Whose is lowest comes next. The dearest of their networks counts, then their own network, and within it their
@@ -259,15 +278,17 @@ class Seats:
         """For the time since the last call."""
         now = self.clock()
         for seat in list(self.open):
-            self.costs.charge(seat.who(), SEAT * (now - self._charged), "seats")
+            self.costs.charge(self.costs.payer(seat.who()), SEAT * (now - self._charged), "seats")
         self._charged = now
 
     def address_of(self, session: str) -> str | None:
         """Of the open page with this session; None until it has told the session, and after it has left."""
         return next((seat.address for seat in list(self.open) if session and seat.session == session), None)
 
-    def account(self, who: Who) -> Who:
-        """Who pays: a key that has a page open, or else all of a network who have none, together."""
+    def account(self, who: Who, asks: float = 0.0) -> Who:
+        """Who pays: a class, a key that has a page open, or else all of a network who have none, together."""
+        if who.person in self.costs.phones:
+            return self.costs.payer(who, asks)
         has_page = any(who.person in (seat.key, seat.session) for seat in list(self.open)) if who.person else False
         return who if has_page or not who.address else Who("", who.address)
 
@@ -275,23 +296,31 @@ class Seats:
         """Tabs of one browser are one person."""
         return len({(seat.address, seat.key or seat) for seat in list(self.open)})
 
+    def _network(self, seat: Seat) -> str:
+        return self.costs.phones.get(seat.key, (seat.address,))[0]
+
+    def _held(self) -> Counter[str]:
+        return Counter(map(self._network, list(self.open)))
+
     def _gives_way(self, address: str) -> Seat | None:
         """The seat that one more of this address gets."""
         if self._fullest is None:
-            above = shares(held := Counter(seat.address for seat in self.open))
+            above = shares(held := self._held())
             most = max(above, key=above.__getitem__)
             self._fullest = above[most][0], most, in_networks(held)
         amount, most, wide = self._fullest
         is_fuller = max([(wide[name] + 1) / many for name, many in path(address)], default=0.0) >= amount
         if is_fuller:  # perhaps they are, or somebody beside them
-            above = shares(Counter(seat.address for seat in self.open) + Counter([address]))
+            above = shares(self._held() + Counter([address]))
             most = max(above, key=above.__getitem__)
             is_fuller = above[most] == above[address]
         now = self.clock()
         if is_fuller:
             theirs = [seat for seat in self.open if seat.address == address and now - seat.asked > IDLE]
         else:
-            theirs = [seat for seat in self.open if seat.address == most]
+            theirs = [seat for seat in self.open if self._network(seat) == most]
+            if not theirs:  # they have joined a class since
+                self._fullest = None
         return min(theirs, key=lambda seat: (bool(seat.key), seat.asked), default=None)
 
 
@@ -303,4 +332,4 @@ uploads = Room("uploads", 68 * MB)  # what has come of them; one of them goes on
 decodes = Room("decodes", 100 * MB, 70 * MB)  # files as they came, until it is their turn
 answers = Room("answers", 150 * MB, 100 * MB)  # private ones that are being fetched
 PICTURES = 256 * MB  # people's own, decoded: the network with most of them gives way
-MODELS = 4  # on their way to the server; one of each network less
+MODELS = 4  # downloads to the server at a time; of one network at most one less

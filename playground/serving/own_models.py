@@ -37,6 +37,11 @@ def is_own(name: str) -> bool:
     return name.startswith(OWN)
 
 
+def called(name: str) -> str | None:
+    """What the model of this file is called in an address, for who leaves the prefix out; None: there is none."""
+    return OWN + name if OWN + name in files() else None
+
+
 def check(name: str) -> None:
     if name not in files():
         raise PlaygroundError(f"This server has no model file called {name.removeprefix(OWN)}; choose one in the list.")

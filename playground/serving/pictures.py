@@ -21,10 +21,10 @@ from PIL import Image
 
 from playground.errors import Busy, PlaygroundError
 from playground.pictures.decoder import Killed, Worker
-from playground.pictures.effort import seconds_to_decode
 from playground.pictures.jpegs import as_jpeg, data_url
 from playground.samples import named
 from playground.serving import asker, ledger, queue
+from playground.serving.effort import seconds_to_decode
 
 # The processes that decode what people bring: one at work, and a spare one, so that nobody waits for an interpreter
 # to start. No file of a stranger is decoded in the server's own process.
@@ -160,9 +160,8 @@ when_no_room: list[Callable[[Picture], None]] = []  # told that a picture is for
 
 
 def _keep(picture: Picture) -> Picture:
-    """Among those that are counted. When all together take too much, those of the network that has most lose pixels,
-    and then those about which nobody has asked for longest are forgotten; a browser that still shows one brings it
-    again. One that alone is too much is refused."""
+    """Stores it, then makes room: pictures of the network that holds most lose pixels, then the least recently used are
+    forgotten; a browser that still shows one sends it again. A picture that is too large alone is refused."""
     picture.network = asker.current().who().address
     with _lock:
         _own[next(_numbers)] = picture

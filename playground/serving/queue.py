@@ -16,7 +16,7 @@ import time
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 
 from playground.errors import Busy
@@ -134,10 +134,6 @@ class Queue:
         with self._lock:
             return len(self._waiting())
 
-    def waited_for(self) -> bool:
-        """Whether somebody else waits for a turn."""
-        return self.waiting > 0
-
     def before(self, ticket: Ticket) -> int:
         """How many have to finish before this ticket is served. Calling it also notes that somebody still waits."""
         ticket.look()
@@ -160,12 +156,12 @@ class Queue:
     def _join(self, ticket: Ticket) -> None:
         """The last in the line is sent away where too many wait: whoever has cost least always finds a place."""
         with self._lock:
-            ticket.payer = ledger.seats.account(ticket.who)
+            waiting = self._waiting()
+            mine = [other.seconds for other in waiting if other.who == ticket.who] if ticket.who.person else []
+            ticket.payer = ledger.seats.account(ticket.who, sum(mine) + ticket.seconds)
             ticket.person = ticket.payer if ticket.payer != asker.NOBODY else ticket
             ticket.networks = ledger.path(ticket.payer.address) or ((ticket.person, 1),)
-            waiting = self._waiting()
-            key = ticket.who.person
-            if key and sum(other.who.person == key and other.who == ticket.who for other in waiting) >= OF_KEY:
+            if len(mine) >= OF_KEY:
                 ledger.refused["questions"] += 1
                 raise Busy(f"{OF_KEY} of your questions wait already: wait for an answer, then ask again.")
             too_many = len(waiting) >= self.most
@@ -365,7 +361,7 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
 
     def give_way() -> None:
         who.stays()
-        if time.monotonic() - begun >= SLICE and line.waited_for():
+        if time.monotonic() - begun >= SLICE and line.waiting:
             begin()
 
     with place, turn:
@@ -375,28 +371,3 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
 
 class Left(Exception):
     """Nobody waits for this work any more."""
-
-
-@contextmanager
-def pieces(ticket: Ticket) -> Iterator[Callable[[], bool]]:
-    """Turns for long work of another queue's ticket: `with pieces(ticket) as give_way: …`. The work calls `give_way()`
-    often: whoever waits comes first, and it goes on after them. It says whether the work is not wanted any more."""
-    turn = ExitStack()
-
-    def tell(before: int) -> None:
-        if ticket.stopped():
-            raise Left
-
-    def begin() -> None:
-        turn.close()
-        with suppress(Left):
-            turn.enter_context(passes().take(tell, ticket.who))
-
-    def give_way() -> bool:
-        if not ticket.stopped() and passes().waited_for():
-            begin()
-        return ticket.stopped()
-
-    with turn:
-        begin()
-        yield give_way

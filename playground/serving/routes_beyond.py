@@ -26,6 +26,7 @@ from playground.serving.traces import Wish
 
 if TYPE_CHECKING:
     from playground.analysis import occlusion
+    from playground.analysis.faithfulness import Foretold
     from playground.tracing import Trace
 
 RELEVANCE = 3.5  # passes that it takes at most: benchmarks/beyond.py measures it
@@ -186,7 +187,8 @@ async def occluded(request: Request) -> Response:
         said = {"passes": now.passes, "of": most, "steps": len(steps), "side": now.side, "blocks": len(compared)}
         said |= _blanked(seen, occlusion.Asked(**asked), now)
         if len(compared) >= occlusion.FEW:
-            said["foretells"] = _foretells(picture, wish, kept, seen, asked, now)
+            trusted = _foretells(picture, wish, kept, seen, asked, by, now)
+            said |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
         return _with_matrix(now.map[None], **said)
 
     return await part(request, make)
@@ -211,16 +213,18 @@ def _most(seen: Trace, wanted: int) -> int:
     return int(max(FIRST_PASSES[0], min(wanted, MOST_SECONDS / effort.seconds(seen.vit, rows * columns))))
 
 
-def _foretells(picture: Picture, wish: Wish, kept, seen: Trace, asked: dict, now: Found) -> float:
-    from playground.analysis.occlusion import foretells
+def _foretells(picture: Picture, wish: Wish, kept, seen: Trace, asked: dict, by: str, now: Found) -> Foretold:
+    """The trace remembers it, so that figures of this picture bear it."""
+    from playground.analysis import faithfulness
+    from playground.analysis.occlusion import Asked
+    from playground.relevance import DEFAULT
 
-    def make() -> float:
+    def make() -> Foretold:
         with queue.turns() as give_way:
-            relevance = seen.on_grid(seen.relevance(**asked, give_way=give_way))
-        return foretells(relevance, now.side, now.moves.tolist())
+            return faithfulness.compare(seen, Asked(**asked), DEFAULT, by, now.side, now.moves.tolist(), give_way)
 
-    key = ("foretells", *asked.items(), now.side, hash(now.moves.tobytes()))
-    return round(people.worked_out(picture, wish, kept, key, make), 4)
+    key = ("foretells", *asked.items(), by, now.side, hash(now.moves.tobytes()))
+    return faithfulness.remembered(seen, Asked(**asked), DEFAULT, people.worked_out(picture, wish, kept, key, make))
 
 
 # Words ----------------------------------------------------------------------------------------------------------------

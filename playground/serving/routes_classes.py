@@ -24,19 +24,19 @@ from starlette.routing import Route
 from playground.figures.bundle import stylesheet
 from playground.serving import classes, people, qr, scripts
 from playground.serving.answering import Refused, changes, said, who
-from playground.serving.classes import ASKS, KINDS, TELLS, Class, Question
+from playground.serving.classes import ASKS, KINDS, TELLS, Class, Question, refusal
 
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
 SMALL, LARGE = 1024, 8192  # bytes of a phone's body, of the lecturer's
 SLOW_SECONDS, MOST_SLOW = 2.0, 200  # of tries from a network that has made many
 LECTURER = "x-playground-lecturer"  # the header with the secret
+SEAT = "playground_seat"  # the cookie of deploy/nginx.conf
 CODE = re.compile(rf"[A-Za-z]{{{classes.CODE_LENGTH}}}")
 SAMPLE = re.compile(r"api/samples/[\w.-]{1,60}/[0-9a-f]{1,64}\.jpg")
 NEWS = {"Cache-Control": "no-store", "Content-Type": "application/json"}
 STYLES = "classroom/classroom.css"
 OPENS = "python -m playground --host 0.0.0.0"
-NO_CLASS = "There is no class {code}: it has ended, or its code is another one. Look at the screen in front."
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
@@ -54,7 +54,7 @@ def _refuses(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
         try:
             return await endpoint(request)
         except Refused as refused:
-            return said(str(refused), refused.status)
+            return said(str(refused), refused.status, **refused.more)
         except ClientDisconnect:
             return Response(status_code=499)
 
@@ -78,9 +78,9 @@ async def body(request: Request, most: int) -> dict:
             async for piece in request.stream():
                 data += piece
                 if len(data) > most:
-                    raise Refused(f"That is more than {most} bytes: nothing was kept.", 413)
+                    raise refusal("large", 413, most=most)
     except TimeoutError:
-        raise Refused("What was sent did not come to its end: try again.", 408) from None
+        raise refusal("slow", 408) from None
     try:
         told = json.loads(bytes(data), parse_constant=float)
     except (ValueError, RecursionError):
@@ -99,15 +99,15 @@ async def _class_of(request: Request) -> Class:
     global _slow
     code, asker = request.path_params["code"], who(request)
     if not CODE.fullmatch(code):
-        raise Refused(f"A code is {classes.CODE_LENGTH} letters, as on the screen in front.", 404)
+        raise refusal("letters", 404, count=classes.CODE_LENGTH)
     one = classes.named(code)
     if one is not None and (asker.person in one.phones or _has_secret(request, one)):
         return one
     if classes.of_keys.too_many(asker.person or asker.address):
-        raise Refused("Too many codes were tried in this browser: wait a minute, and look at the screen in front.", 429)
+        raise refusal("manyCodes", 429)
     if classes.of_networks.too_many(asker.address):
         if _slow >= MOST_SLOW:
-            raise Refused("Many codes are being tried from your network: try again.", 503)
+            raise refusal("manyTries", 503)
         _slow += 1
         try:
             await asyncio.sleep(SLOW_SECONDS)
@@ -117,14 +117,14 @@ async def _class_of(request: Request) -> Class:
     if one is None:
         classes.of_keys.add(asker.person or asker.address)
         classes.of_networks.add(asker.address)
-        raise Refused(NO_CLASS.format(code=code.upper()), 404)
+        raise refusal("noClass", 404, code=code.upper())
     return one
 
 
 def _key(request: Request) -> str:
     key = people.key_of(request)
     if key is None:
-        raise Refused("This needs the key that your browser keeps: reload the page.", 403)
+        raise refusal("key", 403)
     return key
 
 
@@ -155,7 +155,7 @@ async def _wait(news: asyncio.Future[None]) -> None:
 
 def _not_too_often(phone: classes.Phone) -> None:
     if not phone.may_ask():
-        raise Refused("This browser asks too often: wait a few seconds.", 429)
+        raise refusal("often", 429)
 
 
 def _mine(one: Class, key: str) -> bytes:
@@ -181,7 +181,7 @@ def _question(question: Question | None) -> dict | None:
     if question.phase != ASKS:
         told["counts"] = question.counts()
     if question.phase == TELLS:
-        told |= {"truth": question.truth, "after": question.after}
+        told |= {"truth": question.truth, "after": question.after, "heat": question.heat}
     return told
 
 
@@ -202,7 +202,7 @@ async def picture(request: Request) -> Response:
     one, key = await _class_of(request), _key(request)
     jpeg = one.pictures.get(request.path_params["id"]) if key in one.phones else None
     if jpeg is None:
-        raise Refused("There is no such picture in this class.", 404)
+        raise refusal("noPicture", 404)
     return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
@@ -216,22 +216,22 @@ async def start(request: Request) -> Response:
     told = await body(request, SMALL)
     root = told.get("root")
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
-        raise Refused("The address of the app is not readable: open it under a shorter one.")
+        raise refusal("address")
     root, trouble = await _reached(root, (request.scope.get("server") or ("", 0))[1] or 0)
-    one = classes.start(_key(request), who(request).address)
+    one = classes.start(_key(request), who(request).address, request.cookies.get(SEAT, ""))
     one.address, one.trouble = f"{root}c/{one.code}", trouble
     return Response(json.dumps({"secret": one.secret, **_lecture(one)}), headers=NEWS)
 
 
 async def _reached(root: str, port: int) -> tuple[str, str]:
-    """(the address of the app for phones, the sentence that says why they can't open it, if they can't)"""
+    """(the address of the app for phones, the command that opens it to them, where they can't reach it)"""
     if not _is_loopback(urlsplit(root).hostname or ""):
         return root, ""
     here = await asyncio.to_thread(_own_address)
     if here and await asyncio.to_thread(_listens, here, port):
         shown = f"[{here}]" if ":" in here else here
         return f"http://{shown}:{port}{urlsplit(root).path}", ""
-    return root, f"Phones can't reach this app, it is open to this machine alone. Start it by {OPENS}"
+    return root, OPENS
 
 
 def _is_loopback(host: str) -> bool:
@@ -268,7 +268,7 @@ def _has_secret(request: Request, one: Class) -> bool:
 async def _lecturer_s(request: Request) -> Class:
     one = await _class_of(request)
     if not _has_secret(request, one):
-        raise Refused("This class is another lecturer's: open it with the link that you were given.", 403)
+        raise refusal("otherLecturer", 403)
     one.heard = classes.clock()
     return one
 
@@ -312,7 +312,7 @@ async def act(request: Request) -> Response:
     elif action == "show":
         one.show()
     elif action == "truth":
-        one.say_truth(told.get("truth"), told.get("after"))
+        one.say_truth(told.get("truth"), told.get("after"), told.get("heat"))
     elif action == "hands" and isinstance(told.get("hands"), dict):
         one.count_hands(told["hands"])
     elif action == "door":
@@ -375,11 +375,11 @@ def _picture(one: Class, request: Request, asked: dict) -> dict:
         person = people.of(request)
         mine = person.pictures.get(str(asked["mine"])) if person else None
         if mine is None:
-            raise Refused("Your photograph is not on the server any more: reload the page, it is sent again.", 404)
+            raise refusal("photographGone", 404)
         one.pictures = {mine.id: mine.jpeg}
         return {"picture": f"api/classes/{one.code}/pictures/{mine.id}.jpg", "own": True}
     if asked["kind"] == "place":
-        raise Refused("A place is pressed on a picture: say yes to sending yours to the phones, or take a sample.", 409)
+        raise refusal("sendPhotograph", 409)
     return {}
 
 

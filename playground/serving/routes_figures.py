@@ -1,5 +1,5 @@
 """A figure is an address: /figure.svg?sample=meadow&model=bundled&layer=4&head=0 is the file that the command makes;
-and what *Export* offers of a view.
+what *Export* offers of a view; and what other programs show of a link.
 
 Stills and numbers of samples are asked for by GET, so that a slide or a web page can hold one. What moves or lives, and
 whatever shows somebody's own picture, is asked for by POST with their key; its words stand in the address all the same.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from html import escape
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -16,13 +17,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.errors import PlaygroundError
+from playground.figures import layouts
 from playground.figures import layouts as shapes
 from playground.figures.command_line import again
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.packed import PACKS
-from playground.figures.drawing.spec import PURPOSES, Spec
+from playground.figures.drawing.spec import PACKS, PURPOSES, Spec
 from playground.figures.layouts import LAYOUTS
-from playground.serving import figure_files, figure_words, people
+from playground.models.names import plain_name
+from playground.samples import named
+from playground.serving import chosen, figure_files, figure_words, people, traces
 from playground.serving.answering import Refused, answer, changes
 from playground.serving.figure_words import HELD, REST, SWEEPS, Shown, description
 from playground.serving.people import Person
@@ -108,7 +111,7 @@ PICTURES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
 KINDS = PICTURES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
 TABLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
 BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
-IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # of figures.packed.PACKS
+IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # of PACKS
 PREVIEW, MOVING_PREVIEW = 960, 640  # dots across
 CHOICES = (
     "only", "kind", "table", "layout", "purpose", "background", "caption", "footer", "sweep", "held", "pack", "theme",
@@ -223,6 +226,8 @@ def _layouts(here: Shown, view: Mapping[str, str], kind: str) -> list[str]:
         except PlaygroundError as error:
             trouble = error
             continue
+        if shape.patch_by_patch and (spec.way.coloured or len({traces.grid(*pair) for pair in here.pairs}) > 1):
+            continue
         if kind != "webp" or _sweeps(spec):
             found.append(layout)
     if not found and trouble:
@@ -269,3 +274,48 @@ def _one(given: Mapping[str, str], which: str, options: Iterable[str], usual: st
 
 def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"name": option, "title": titles[option]} for option in options]
+
+
+# What other programs show of a link before anybody opens it: a title, a sentence, and the figure of that very view.
+# Of somebody's own picture nothing is told: it is the picture that the page opens with.
+
+ANY = "One patch of this picture, and where it looks. Open it, and point at any other patch."
+ACROSS = 1200  # dots
+
+
+def preview_tags(words: Mapping[str, str], root: str) -> str:
+    """`words`: of the address; `root`: where the app is, as others reach it."""
+    place, view = chosen.read_address(words)
+    own = "mine" in place or place.get("with", "").startswith("mine:")
+    try:
+        here, spec = preview_figure(*(({}, {}) if own else (place, view)))
+    except PlaygroundError:  # such a view is not to be had
+        here, spec = preview_figure({}, {})
+    image = address(here, spec, "png")["address"]
+    return preview_meta(here, spec, f"{root}{image}")
+
+
+def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[Shown, Spec]:
+    here = figure_words.shown({key: word for key, word in place.items() if key != "with"}, None)
+    spec = description(here, {key: view[key] for key in figure_words.KEYS.values() if key in view})
+    layouts.of(spec).check(spec)
+    return here, replace(spec, dpi=round(ACROSS / spec.made_for.width))
+
+
+def preview_meta(here: Shown, spec: Spec, image: str) -> str:
+    """The tags. `image`: an address that others reach."""
+    sample = named(here.picture.name)
+    says = sample.hint if spec.query is None and _opens(here, spec) else ANY
+    where = "" if spec.layer is None else f", layer {spec.layer}, head {spec.head}"
+    told = {
+        "og:site_name": "Attention Playground", "og:type": "website", "og:image": image,
+        "og:title": f"{sample.title} · {plain_name(here.wish.model)}{where}", "og:description": says,
+        "twitter:card": "summary_large_image",
+    }  # fmt: skip
+    return "\n".join(f'<meta property="{name}" content="{escape(text)}">' for name, text in told.items())
+
+
+def _opens(here: Shown, spec: Spec) -> bool:
+    """Whether it is the view in which the picture opens, of which its hint speaks."""
+    opens = chosen.opening_view(here.picture.name, here.wish)
+    return {"layer": str(spec.layer), "head": str(spec.head)} == opens if opens else spec.layer is None

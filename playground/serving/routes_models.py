@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import logging
+import threading
+import time
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from PIL import Image
@@ -15,10 +18,10 @@ from playground.figures.drawing import light
 from playground.models.names import plain_name
 from playground.pictures import jpegs
 from playground.samples import start_patch
-from playground.serving import chosen, fetching, models, people, settings, traces
+from playground.serving import chosen, models, people, settings, traces
 from playground.serving.answering import Refused, answer, changes, who
 from playground.serving.cache import Cache
-from playground.serving.fetching import Fetching
+from playground.serving.ledger import MODELS, refused
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
 from playground.serving.traces import Wish
@@ -88,7 +91,7 @@ async def begin(request: Request) -> Response:
             return _arrived()
         if not models.may_fetch(name):
             raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
-        return _told(fetching.wait_for(people.key_of(request), name, who(request).address))
+        return _told(wait_for(people.key_of(request), name, who(request).address))
 
     return await answer(request, work)
 
@@ -97,7 +100,7 @@ async def ask(request: Request) -> Response:
     name = _name(request)
 
     def work() -> Response:
-        if (coming := fetching.asks(people.key_of(request), name)) is None:
+        if (coming := asks(people.key_of(request), name)) is None:
             raise Refused(f"{plain_name(name)} is not being fetched for you: ask for it again.", 404)
         return _told(coming)
 
@@ -109,7 +112,7 @@ async def leave(request: Request) -> Response:
     name = _name(request)
 
     def work() -> Response:
-        fetching.leave(people.key_of(request), name)
+        stop_waiting(people.key_of(request), name)
         return Response(status_code=204)
 
     return await answer(request, work)
@@ -140,3 +143,164 @@ ROUTES = [
     Route("/api/fetching", ask, methods=["GET"]),
     Route("/api/fetching", leave, methods=["DELETE"]),
 ]
+
+
+# Models on their way to this machine, and who waits for which.
+# Each comes at most once at a time, in a thread of its own, whoever asks for it. A page looks at a Fetching again
+# and again and goes on showing what it has. Who leaves it does not stop it as long as somebody else waits for it.
+
+log = logging.getLogger("playground")
+_under_way: dict[tuple[str, ...], Fetching] = {}
+_lock = threading.Lock()
+
+
+class Left(Exception):
+    """Nobody waits for it any more."""
+
+
+class Fetching:
+    def __init__(self, *names: str):
+        self.names = names
+        self.bytes = self.total = 0  # of the file that is coming now
+        self.arrived = False  # all are on this machine, and are being loaded
+        self.over = False
+        self.trouble: str | None = None
+        self.waiting = 0  # people
+
+    def _work(self) -> None:
+        try:
+            for name in self.names:
+                models.fetch(name, self._report())
+            self.arrived = True
+            models.load(self.names[0])
+        except PlaygroundError as error:
+            self.trouble = str(error)
+        except Exception:  # whatever the hub, pip or a weights file can do: a page waits for an answer
+            if self.waiting:
+                log.exception("fetching %s", self.names)
+                self.trouble = f"{self.names[0]} could not be fetched; the server's log says why."
+        finally:
+            with _lock:
+                self.over = True
+                _under_way.pop(self.names, None)
+
+    def _report(self) -> type:
+        """A class like tqdm's that writes into this object."""
+        coming = self
+
+        class Report:
+            def __init__(self, *_, total: float | None = None, initial: float = 0, **__):
+                self.n, self.total = initial, total or 0
+                self.update(0)
+
+            def __enter__(self) -> Report:
+                return self
+
+            def __exit__(self, *_) -> None:
+                pass
+
+            def update(self, n: float | None = 1) -> None:
+                self.n += n or 0
+                coming.bytes, coming.total = int(self.n), int(self.total or 0)
+                if coming.waiting == 0:
+                    raise Left
+
+            def __getattr__(self, _):  # set_description and whatever else a bar can do
+                return lambda *_, **__: None
+
+        return Report
+
+    def leave(self) -> None:
+        with _lock:
+            self.waiting = max(0, self.waiting - 1)
+
+
+def begin_fetching(*names: str) -> Fetching:
+    """The first one is loaded when it is here."""
+    with _lock:
+        coming = _under_way.get(names)
+        new = coming is None or coming.waiting == 0
+        if new:
+            coming = _under_way[names] = Fetching(*names)
+        coming.waiting += 1
+    if new:
+        threading.Thread(target=coming._work, name="fetching", daemon=True).start()
+    return coming
+
+
+# Who waits for which model: each person for one at a time. Who does not ask about it for five seconds has left.
+
+
+STILL_WAITS = 5.0  # seconds
+
+
+@dataclass
+class Waiter:
+    name: str  # of the model
+    network: str
+    coming: Fetching
+    asked: float  # when the person last asked about it
+
+
+_waiters: dict[str, Waiter] = {}  # key of the person -> what they wait for
+_waiting = threading.Lock()
+_clock = time.monotonic
+
+
+def wait_for(key: str, name: str, network: str = "") -> Fetching:
+    """The model that this person waited for until now is left."""
+    with _waiting:
+        held = _waiters.get(key)
+        if held and held.name == name and not held.coming.over:
+            held.asked = _clock()
+            return held.coming
+        others = {one.name: one.network for who, one in _waiters.items() if who != key and not one.coming.over}
+        theirs = list(others.values()).count(network)
+        if name not in others and (len(others) >= MODELS or (network and theirs >= MODELS - 1)):
+            refused["models"] += 1
+            raise PlaygroundError(
+                f"{len(others)} models are on their way to this server already: try again when one of them is here."
+            )
+        if held:
+            _leave(key)
+        coming = begin_fetching(*models.coming_with(name))
+        alone = not _waiters
+        _waiters[key] = Waiter(name, network, coming, _clock())
+        if alone:
+            threading.Thread(target=_watch, name="waiters", daemon=True).start()
+    return coming
+
+
+def asks(key: str | None, name: str) -> Fetching | None:
+    """How far the model is that this person waits for; None where they don't wait for it, or were taken for gone."""
+    with _waiting:
+        held = _waiters.get(key) if key else None
+        if held is None or held.name != name:
+            return None
+        held.asked = _clock()
+        return held.coming
+
+
+def stop_waiting(key: str, name: str) -> None:
+    with _waiting:
+        held = _waiters.get(key)
+        if held and held.name == name:
+            _leave(key)
+
+
+def _leave(key: str) -> None:
+    _waiters.pop(key).coming.leave()
+
+
+def _watch() -> None:
+    """Until nobody waits any more."""
+    while _drop_silent():
+        time.sleep(STILL_WAITS / 5)
+
+
+def _drop_silent() -> int:
+    """Gives how many are left."""
+    with _waiting:
+        for key in [key for key, held in _waiters.items() if _clock() - held.asked > STILL_WAITS]:
+            _leave(key)
+        return len(_waiters)

@@ -1,4 +1,5 @@
-"""A trace as a resource: what it is, its layers, features, flows, the names of its heads, what another scale changes.
+"""A trace as a resource: what it is, its layers, features, flows, the names of its heads, the story's row, what another
+scale changes.
 
 A sample's trace lies under an address with the digest of all that it is made of, and every cache may keep it. A trace
 of somebody's own picture is for who has the key.
@@ -16,7 +17,7 @@ from starlette.routing import Route
 
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
-from playground.pack import pack
+from playground.pack import in_eight_bits, pack
 from playground.samples import named
 from playground.serving import chosen, models, own_models, people, queue, traces
 from playground.serving.answering import Refused, answer
@@ -105,7 +106,8 @@ async def layers(request: Request) -> Response:
         heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
         if not picture.sample and "finer" in words:  # a first look is on the screen: this may come behind others
             traces.trace(picture, wish, own(person), finer=True)
-        return Response(traces.layers(picture, wish, own(person), wanted, heads), media_type=BINARY)
+        data = traces.layers(picture, wish, own(person), wanted, heads)
+        return Response(in_eight_bits(data) if "rounded" in words else data, media_type=BINARY)
 
     return await part(request, make)
 
@@ -180,6 +182,26 @@ async def moved(request: Request) -> Response:
     return await part(request, make)
 
 
+async def ran(request: Request) -> Response:
+    """The row of one patch by the lines that the story prints: from the numbers of the pass, and from the halves of
+    them that the browser has."""
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        import torch
+
+        words, seen = request.query_params, traces.trace(picture, wish, own(person))
+        layer, head = chosen.number(words, "layer", seen.layers), chosen.number(words, "head", seen.heads)
+        i, rows = seen.token(place(words.get("query", ""))), []
+        with queue.turn():
+            q, k = seen.record[layer].q[head], seen.record[layer].k[head]
+            for some_q, some_k in ((q, k), (q.half().float(), k.half().float())):
+                scores = some_q[i] @ some_k.T
+                rows.append((scores / q.shape[-1] ** 0.5).softmax(-1).tolist())
+        return JSONResponse({"torch": torch.__version__, "full": rows[0], "halves": rows[1]})
+
+    return await part(request, make)
+
+
 async def verdict(request: Request) -> Response:
     """The labels that a whole pass with another scale changes: before and after."""
 
@@ -199,5 +221,6 @@ ROUTES = [
     Route("/api/trace/{digest}/flows", flows),
     Route("/api/trace/{digest}/moved", moved),
     Route("/api/trace/{digest}/names", names),
+    Route("/api/trace/{digest}/ran", ran),
     Route("/api/trace/{digest}/verdict", verdict),
 ]

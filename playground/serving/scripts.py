@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.figures.bundle import MICROSCOPE, bundle, stylesheet
+from playground.figures.bundle import MICROSCOPE, drawing, exported, stylesheet
 from playground.serving import models, settings
 from playground.serving.answering import Refused, answer, said
 
@@ -25,29 +25,33 @@ FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 @lru_cache(KEPT)
-def script(entry: str, styles: tuple[str, ...]) -> str:
-    """`export default` mounts the component; `styles` is a text that its place needs."""
+def script(entry: str, styles: tuple[str, ...], mounts: str = "") -> str:
+    """`export default` mounts the component; `styles` is a text that its place needs; `mounts`: see bundle.py."""
     css = stylesheet(*styles) if styles else ""
     quoted = css.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
-    return f"{bundle(entry)}\nexport const styles = `{quoted}`;\n"
+    return f"{drawing(entry, mounts)}\nexport const styles = `{quoted}`;\n"
 
 
 @lru_cache(KEPT)
-def address(entry: str, *styles: str) -> str:
-    digest = sha256(script(entry, styles).encode()).hexdigest()[:16]
-    return f"api/app/{digest}/{entry}?styles={quote(','.join(styles), safe='/,')}"
+def address(entry: str, *styles: str, mounts: str = "") -> str:
+    digest = sha256(script(entry, styles, mounts).encode()).hexdigest()[:16]
+    which = f"&mounts={mounts}" if mounts else ""
+    return f"api/app/{digest}/{entry}?styles={quote(','.join(styles), safe='/,')}{which}"
 
 
 async def send(request: Request) -> Response:
     entry = request.path_params["entry"]
     styles = tuple(filter(None, request.query_params.get("styles", "").split(",")))
+    mounts = request.query_params.get("mounts", "")
     if entry not in _there(".js") or not set(styles) <= _there(".css") or len(set(styles)) < len(styles):
         return said("There is no such script.", 404)
+    if mounts and mounts not in exported(entry):
+        return said("There is no such drawing in this script.", 404)
 
     def work() -> Response:
-        if address(entry, *styles).split("/")[2] != request.path_params["digest"]:
+        if address(entry, *styles, mounts=mounts).split("/")[2] != request.path_params["digest"]:
             raise Refused("This page is older than the server: reload it.", 410)
-        return Response(script(entry, styles), media_type="text/javascript", headers=FOREVER)
+        return Response(script(entry, styles, mounts), media_type="text/javascript", headers=FOREVER)
 
     return await answer(request, work)
 
@@ -101,6 +105,7 @@ def _made_once() -> tuple[dict, dict[str, bytes]]:
     names, shelf = computed_by_browsers(), Shelf()
     told = {
         "worker": address("engine/worker.js"),
+        "opener": address("weights/worker.js"),
         "kernels": shelf.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
         "cards": site_files.cards(names),
         "weights": site_files.write_weights(shelf, names),

@@ -1,15 +1,18 @@
-"""What a site without a server has in its folder besides scripts: samples with their layers, traced ahead, and the
-weights of networks. Each file's name holds a digest of what is in it, so that every cache may keep it, and a new
-version of the site never meets an old one's numbers."""
+"""What a site without a server has in its folder besides scripts: samples with their layers, traced ahead, lessons
+played ahead, and the weights of networks. Each file's name holds a digest of what is in it, so that every cache may
+keep it, and a new version of the site never meets an old one's numbers."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import re
-from collections.abc import Collection, Sequence
+from base64 import b64decode
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Protocol
 
@@ -18,6 +21,8 @@ from PIL.Image import Image
 from playground.analysis.moments import best_moments
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
+from playground.lessons.lesson import Lesson, Step, Subject, Written
+from playground.lessons.parts import plain_parts
 from playground.models import engine_file
 from playground.models.names import plain_name, suits
 from playground.pack import unpack, upper_layer
@@ -32,6 +37,7 @@ MODELS = ("bundled", models.REAL)  # which the browser's engine can compute
 FIRST = {models.REAL: (16, 16)}  # of a person's own photograph: a look that comes sooner
 MOST_PATCHES = 1600  # a finer grid takes a browser half a minute
 ASKED_ABOVE = 4e6  # bytes of weights: a person is asked before more than that is fetched
+WEIGHTS = "weights/"  # which the page keeps by itself, not its service worker
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 GOOD_FOR = {"bundled": models.OURS["bundled"], models.REAL: "photographs: learned from 142 million, without labels"}
 
@@ -46,6 +52,10 @@ class Folder:
     def put(self, name: str, data: bytes) -> str:
         stem, _, kind = name.rpartition(".")
         return self.plain(f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
+
+    def packed(self, stem: str, data: bytes) -> str:
+        """One that is small also where the host compresses nothing: the page unzips it."""
+        return self.put(f"{stem}.packed", gzip.compress(data, 9, mtime=0))
 
     def plain(self, name: str, data: bytes) -> str:
         """One that must be called so."""
@@ -77,7 +87,7 @@ def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
         data = engine_file.to_engine(models.load(name))
         whose = engine_file.origin(name)
         written[name] = {
-            "file": folder.put(f"weights/{name}.bin", data),
+            "file": folder.put(f"{WEIGHTS}{name}.bin", data),
             "bytes": len(data),
             "digest": sha256(data).hexdigest()[:16],
             "megabytes": max(1, round(len(data) / 1e6)),
@@ -192,6 +202,118 @@ def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None
     }
 
 
+def opening_file(told: dict) -> str:
+    """Of a sample as the browser reads it: the single head that is shown first."""
+    return told["prepared"][f"{told['opens']['model']} {told['opens']['detail']}"]["opening"]["file"]
+
+
+def write_offline(folder: Folder, soon: list[str]) -> dict:
+    """As shell/site.js wants it: all files that are written by now, and which come first."""
+    sizes = {name: (folder.path / name).stat().st_size for name in folder.names}
+    weights = sum(size for name, size in sizes.items() if name.startswith(WEIGHTS))
+    files = {name: size for name, size in sizes.items() if not name.startswith(WEIGHTS)}
+    listed = folder.put("offline.json", json.dumps(files).encode())
+    return {"soon": soon, "all": listed, "bytes": sum(files.values()) + weights}
+
+
 def _opening(sample: Sample, ahead: Ahead) -> tuple[int, int] | None:
     words = chosen.opening_view(sample.name, chosen.Wish(ahead.model, ahead.detail))
     return (int(words["layer"]), int(words["head"])) if words else None
+
+
+# A lesson played ahead, as files that need no Python: what each of its steps yields about one picture, and which of
+# it changes with which settings.
+
+PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # a file of its own: several steps have the same
+
+
+def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
+    """What the browser reads first: its settings and steps, each with the file of its parts."""
+    return {
+        "settings": settings_of(lesson),
+        "steps": [
+            {"name": name, "title": step.title, "beyond": step.beyond, "file": _step(folder, lesson, name, subject)}
+            for name, step in lesson.steps.items()
+        ],
+    }
+
+
+def settings_of(lesson: Lesson) -> dict[str, dict]:
+    return {
+        name: {
+            "default": str(setting.default),
+            "options": [[str(one), one] for one in setting.options],
+            "pattern": setting.pattern if isinstance(setting, Written) else "",
+        }
+        for name, setting in lesson.choices.items()
+    }
+
+
+def _step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> str:
+    def keep(data: bytes) -> str:
+        return folder.put(f"lessons/{lesson.name}-{name}.bin", data)
+
+    def address(picture: re.Match) -> str:
+        return f'"{folder.put(f"lessons/picture.{picture[1]}", b64decode(picture[2]))}"'
+
+    parts = json.dumps(played_ahead(lesson, lesson.steps[name], subject, keep), ensure_ascii=False)
+    return folder.packed(f"lessons/{lesson.name}-{name}", PICTURE.sub(address, parts).encode())
+
+
+def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[bytes], object]) -> list[dict]:
+    """The step's parts. One that changes with a group of settings is {kind: "each", by: their names, of: {their values:
+    the part}}; what all of a drawing's data have is its `same`."""
+
+    def play(**state: object) -> list[dict]:
+        return _only_ahead(lesson, step, plain_parts(step.parts(subject, lesson.defaults(**state)), keep))
+
+    parts = play()
+    changing: dict[int, dict] = {}
+    for group in step.ahead:
+        options = _options(lesson, group)
+        states = (dict(zip(options, values, strict=True)) for values in product(*options.values()))
+        played = {_key(state.values()): play(**state) for state in states}
+        for n, part in enumerate(parts):
+            found = {key: others[n] for key, others in played.items()}
+            if all(one == part for one in found.values()):
+                continue
+            assert n not in changing, f"{lesson.name}: {part['kind']} changes with two groups of settings"
+            after = {"after": part["after"]} if "after" in part else {}
+            changing[n] = {"kind": "each", "by": list(options)} | _once(found) | after
+    return [changing.get(n, part) for n, part in enumerate(parts)]
+
+
+def _once(found: dict[str, dict]) -> dict:
+    """A drawing's data that are the same in each of its states stand there once."""
+    first, *others = found.values()
+    if "data" not in first:
+        return {"of": found}
+    same = {name: value for name, value in first["data"].items() if all(one["data"][name] == value for one in others)}
+    rest = {
+        key: part | {"data": {name: value for name, value in part["data"].items() if name not in same}}
+        for key, part in found.items()
+    }
+    return {"of": rest, "same": same}
+
+
+def _options(lesson: Lesson, group: Mapping[str, Iterable | None]) -> dict[str, tuple]:
+    return {name: lesson.choices[name].options if values is None else tuple(values) for name, values in group.items()}
+
+
+def _key(values: Iterable[object]) -> str:
+    return " | ".join(map(str, values))
+
+
+def _only_ahead(lesson: Lesson, step: Step, parts: list[dict]) -> list[dict]:
+    """A choice offers what was played."""
+    played = {name: {str(v) for v in vs} for group in step.ahead for name, vs in _options(lesson, group).items()}
+    for part in _all(parts):
+        if part["kind"] in ("choice", "slider", "pick"):
+            part["options"] = [option for option in part["options"] if option[0] in played[part["setting"]]]
+    return parts
+
+
+def _all(parts: Iterable[dict]) -> Iterator[dict]:
+    for part in parts:
+        yield part
+        yield from _all(part.get("parts", ()))

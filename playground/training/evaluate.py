@@ -22,7 +22,7 @@ from playground.analysis import colour_nearness, heads
 from playground.assets import ASSETS
 from playground.scenes.backdrops import BACKDROPS
 from playground.scenes.drawing import Scene
-from playground.scenes.labels import (
+from playground.scenes.generate import (
     FAMILIES,
     FEWEST_PATCHES,
     LABELS,
@@ -164,8 +164,8 @@ def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequ
 
 @dataclass(frozen=True)
 class Shares:
-    """What candidates, heads or settings of the filter, give to the own thing of a picture's patches: (pictures,
-    candidates) each, the mean over patches; nan where no patch is asked."""
+    """How much of its weight a patch gives to the object that it lies on: (pictures, candidates), the mean over
+    patches; nan where no patch was asked. Candidates are heads, or settings of the filter."""
 
     near: Tensor  # of what goes to other patches
     far: Tensor  # … to patches beyond the eight neighbours

@@ -26,7 +26,7 @@ from torch.utils.data import Dataset
 from playground.scenes import generate
 from playground.scenes.backdrops import GROUNDS
 from playground.scenes.drawing import Scene
-from playground.scenes.labels import patch_targets, presence
+from playground.scenes.generate import patch_targets, presence
 from playground.scenes.silhouettes import SHAPES
 from playground.scenes.textures import MATERIALS
 from playground.training.recipe import Recipe

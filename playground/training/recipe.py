@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from playground.scenes.labels import LABELS
+from playground.scenes.generate import LABELS
 from playground.vit import Config, VisionTransformer
 
 BUNDLED = Config(

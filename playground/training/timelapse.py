@@ -42,13 +42,13 @@ from playground.analysis.heads import Habits, average
 from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
 from playground.models import loading
-from playground.pack import pack, schema, unpack
+from playground.pack import check_timelapse, pack, unpack
 from playground.pictures import images
 from playground.pictures.images import open_image
 from playground.samples import SAMPLES
 from playground.scenes import generate
 from playground.scenes.drawing import Scene
-from playground.scenes.labels import patch_targets
+from playground.scenes.generate import patch_targets
 from playground.tracing import Trace, trace
 from playground.training import evaluate
 from playground.training.loop import read_checkpoint
@@ -210,7 +210,7 @@ def read(file: Path = FILE) -> Timelapse:
     if header.get("format") != FORMAT:
         raise PlaygroundError(f"{file} is of the format {header.get('format')!r:.60}, not {FORMAT!r}.")
     try:
-        schema.timelapse(header, arrays, HABITS, {sample.name for sample in SAMPLES})
+        check_timelapse(header, arrays, HABITS, {sample.name for sample in SAMPLES})
     except (KeyError, ValueError, TypeError) as error:
         raise PlaygroundError(f"{file} is damaged: {error}.") from None
     for i in range(len(header["moments"])):

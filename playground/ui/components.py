@@ -1,8 +1,10 @@
-"""Our scripts as Streamlit components: a message carries the address of a script, never the script."""
+"""Our scripts as Streamlit components: a message carries the address of a script, never the script;
+and which of them a lesson mounts, in what styles."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 import streamlit as st
@@ -10,6 +12,53 @@ import streamlit as st
 from playground.figures.bundle import LENS_STYLES
 from playground.pictures.jpegs import data_url
 from playground.serving import scripts
+
+# The scripts that a lesson's host mounts: from which file, in which element, and in which styles.
+
+
+@dataclass(frozen=True)
+class Script:
+    file: str  # of microscope/
+    box: str  # the element's class, and its data-attribute
+    styles: str  # a file of microscope/
+    look: str = ""  # one more class of the element: the rules that drawings of one lesson have of their own
+    mounts: str = ""  # which function of the file, where it has several drawings
+    settles: bool = False  # it takes settings when it opens or comes from elsewhere, and tells them otherwise
+
+    @property
+    def html(self) -> str:
+        return f'<div class="{" ".join(filter(None, (self.box, self.look)))}" data-{self.box}></div>'
+
+
+def _drawing(file: str, look: str, mounts: str = "") -> Script:
+    return Script(f"lessons/{file}.js", "drawing", "lessons/drawings.css", look, mounts)
+
+
+LISTINGS, HEADS, QUESTIONS = "lessons/listings.css", "lessons/heads.css", "lessons/questions.css"
+SCRIPTS = {
+    "arrows": _drawing("arrows", "by-hand"),
+    "friends": _drawing("friends", "by-hand"),
+    "masks": _drawing("nine", "by-hand", "masks"),
+    "received": _drawing("nine", "by-hand", "received"),
+    "carried": _drawing("mixture", "mixture", "carried"),
+    "scores": _drawing("mixture", "mixture", "scores"),
+    "patches": _drawing("patches", "patches"),
+    "filters": _drawing("filters", "patches"),
+    "positions": _drawing("positions", "patches", "positions"),
+    "shuffle": _drawing("positions", "patches", "shuffle"),
+    "push": _drawing("push", "push"),
+    "case": _drawing("case", "cost"),
+    "reel": Script("lessons/reel.js", "drawing", "lessons/reel.css", settles=True),
+    "atlas": Script("lessons/heads.js", "atlas", HEADS, mounts="atlas"),
+    "board": Script("lessons/heads.js", "board", HEADS, mounts="board"),
+    "steps": Script("lessons/steps.js", "walk", LISTINGS),
+    "read": Script("drawing/listing.js", "read", LISTINGS, mounts="sourceRead"),
+    "softmaxbars": Script("lessons/softmaxbars.js", "softmax", LISTINGS),
+    "guess": Script("lessons/guess.js", "guess", QUESTIONS),
+    "exercise": Script("lessons/exercise.js", "exercise", QUESTIONS, mounts="exercise"),
+    "overview": Script("lessons/exercise.js", "overview", QUESTIONS, mounts="overview"),
+}
+
 
 # All that a message carries of our scripts: their address. The app may lie in a folder: its root is that of the script
 # that the page itself names (toolbar.py).
@@ -32,11 +81,11 @@ export default async (args) => {
 
 
 @cache
-def component(name: str, script: str, *styles: str, box: str | None = None, shadow: bool = True):
+def component(name: str, script: str, *styles: str, box: str = "", mounts: str = "", shadow: bool = True):
     """What a page calls to mount `script`, which finds its place by the name: `<div class="name" data-name>`."""
     mount = st.components.v2.component(
         f"attention_{name}", html=(box or f'<div class="{name}" data-{name}></div>') + "\n",
-        js=STUB.replace("ADDRESS", scripts.address(script, *styles)), isolate_styles=shadow,
+        js=STUB.replace("ADDRESS", scripts.address(script, *styles, mounts=mounts)), isolate_styles=shadow,
     )  # fmt: skip
 
     def mounted(key: str, **how):
@@ -45,9 +94,15 @@ def component(name: str, script: str, *styles: str, box: str | None = None, shad
     return mounted
 
 
+def lesson_component(name: str):
+    """A script of SCRIPTS."""
+    script = SCRIPTS[name]
+    return component(name, script.file, script.styles, box=script.html, mounts=script.mounts)
+
+
 SHELL_STYLES = (
     "see/see.css", "story/story.css", "classroom/classroom.css", "shell/stage.css",
-    "shell/toolbar.css", "shell/wall.css",
+    "shell/toolbar.css",
 )  # fmt: skip
 APP = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)

@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import suppress
 from typing import ClassVar
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,7 +18,7 @@ from playground.serving import ledger, people
 from playground.serving.asker import Who
 from playground.serving.hosts import is_foreign, path_of
 from playground.serving.ledger import Seat
-from playground.ui.pages import PAGES
+from playground.ui.pages import MICROSCOPE, PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, said, told
 
 MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # of one socket, at once and after those: who drags a slider says five
@@ -26,7 +26,10 @@ NO_MESSAGE = 1002  # the code of a socket that is closed: what it says is no mes
 TRY_AGAIN, FOREIGN = 1013, 1008
 PIECE, PIECE_SECONDS = 2**16, 20.0  # bytes of an answer, and how long they may take
 SHORT = 1000  # bytes: what ends a run has few
-RUNS_AT_ONCE, RUN_SECONDS = 6, 1.0  # of pages; one that takes longer waits in a queue, and keeps nobody from a run
+RUNS_AT_ONCE, RUN_SECONDS = (
+    6,
+    1.0,
+)  # pages drawn at once; a run that takes longer no longer counts
 
 FULL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -116,12 +119,15 @@ class Door:
             return await self._socket(asking.address, scope, receive, send)
         if asking.person:
             self.seats.asks(headers.get("x-playground-run", ""), asking.person, person=path_of(scope) not in PROBES)
-        if _is_page(scope) and not self.seats.has_room(asking.address):
+        answer = Fetched(asking, send).send
+        if (page := _page(scope)) is not None and not self.seats.has_room(asking.address):
             ledger.refused["pages"] += 1
-            full = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
-            return await full(scope, receive, send)
+            if page != MICROSCOPE.name:
+                full = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
+                return await full(scope, receive, send)
+            answer = _told(answer)
         with suppress(ClientDisconnect):  # uvicorn ends the connection
-            await self.app(scope, receive, Fetched(asking, send).send)
+            await self.app(scope, receive, answer)
 
     async def _socket(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
@@ -197,9 +203,20 @@ class Fetched:
 PROBES = ("/healthz", "/readyz", "/_stcore/health")
 
 
-def _is_page(scope: Scope) -> bool:
-    name = path_of(scope).strip("/")
-    return scope["method"] == "GET" and (not name or name in PAGES)
+def _page(scope: Scope) -> str | None:
+    name = path_of(scope).strip("/") or MICROSCOPE.name
+    return name if scope["method"] == "GET" and name in PAGES else None
+
+
+def _told(send: Send) -> Send:
+    """The microscope needs no seat, and hears that there is none."""
+
+    async def with_header(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message)["X-Playground-Full"] = "yes"
+        await send(message)
+
+    return with_header
 
 
 class Talk:
@@ -278,5 +295,5 @@ class Talk:
             if kind == FINISHED and self._run:
                 runs.end(self._run)
         if data:
-            ledger.costs.charge(self._seat.who(), ledger.BYTE * len(data))
+            ledger.costs.charge(ledger.costs.payer(self._seat.who()), ledger.BYTE * len(data))
         await self._send(message)

@@ -8,8 +8,9 @@ from functools import cache
 import streamlit as st
 
 from playground.figures.bundle import stylesheet
-from playground.ui import guess
+from playground.ui import lesson
 from playground.ui.lifespan import once_per_server
+from playground.ui.pages import ICON, TITLE
 from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
 
 STYLE = """
@@ -46,7 +47,7 @@ DROPPING = "shell/dropping.css"  # while a file is dragged over the page
 
 
 def frame() -> None:
-    st.set_page_config(page_title="Attention Playground", page_icon="🔭", layout="wide")
+    st.set_page_config(page_title=TITLE, page_icon=ICON, layout="wide")
     _style()(key="frame")
     drawn_by_the_next_server()
     once_per_server()
@@ -55,5 +56,5 @@ def frame() -> None:
 @cache
 def _style():
     """As a component it is there before the microscope. What st.html brings comes later, and the page jumps."""
-    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + guess.held_back() + stylesheet(DROPPING)
+    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + lesson.held_back() + stylesheet(DROPPING)
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

@@ -8,7 +8,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import hosts, ledger, settings
 
-# Nothing is loaded from, sent to, or framed by another host; deploy/README.md says what each word is for.
+# Nothing is loaded from, sent to, or framed by another host. Why each word is there:
+#   script-src       Streamlit's files and ours. blob: the few lines by which a component imports ours arrive as text.
+#                    wasm-unsafe-eval: protobuf's 64-bit numbers. The digest: one line in Streamlit's index.html.
+#   style-src        Streamlit's and Plotly's styles are written into the page
+#   img-src          thumbnails, the pictures in Markdown, what is exported
+#   font-src         the fonts of the formulas
+#   connect-src      the WebSocket, pictures and numbers; data: a photograph from the camera
 POLICY = (
     "default-src 'none'; "
     "script-src 'self' blob: 'wasm-unsafe-eval' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='; "

@@ -1,4 +1,5 @@
-"""Plays a lesson in the app: each part with Streamlit as it comes. No lesson's name stands in here."""
+"""Plays a lesson in the app: each part with Streamlit as it comes. No lesson's name stands in here. Its
+runs have a button and a progress."""
 
 from __future__ import annotations
 
@@ -35,13 +36,12 @@ from playground.lessons.parts import (
 )
 from playground.lessons.pictures import small
 from playground.lessons.registry import LESSONS
-from playground.lessons.scripts import SCRIPTS
 from playground.pack import pack, unpack
 from playground.pictures.jpegs import as_jpeg
-from playground.serving.here import Here
-from playground.ui import guess, messages, work
+from playground.serving.here import Here, Work
 from playground.ui import lesson as page
-from playground.ui.components import component, picture, spot, words
+from playground.ui import messages
+from playground.ui.components import SCRIPTS, lesson_component, picture, spot, words
 from playground.ui.navigation import bring_back_settings, tell_settings
 from playground.ui.pages import PAGES
 
@@ -54,14 +54,14 @@ def show(name: str) -> None:
     lesson = LESSONS[name]
     here = page.begin(lesson.name, lesson.idea, lesson.settings, first=next(iter(lesson.steps)))
     step = page.steps(lesson.titles)
-    at_work = work.of_this_session(here)
-    st.fragment(_play, run_every=work.LOOK_EVERY if at_work else None)(lesson, step, here, at_work)
+    at_work = runs_of_this_session(here)
+    st.fragment(_play, run_every=LOOK_EVERY if at_work else None)(lesson, step, here, at_work)
     page.end()
 
 
 def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
     """A fragment: a choice in the step draws nothing else again; nor does work, which is looked at again and again."""
-    if work.of_this_session(here) != at_work:
+    if runs_of_this_session(here) != at_work:
         st.rerun()  # the whole page: only that can begin or end the looking
     bring_back_settings()
     chosen = Settings(**{name: state[name] for name in lesson.choices})
@@ -150,9 +150,9 @@ class _Player:
             case Words(text, small):
                 (st.caption if small else st.markdown)(page.mathematics(page.minus(text)))
             case Ask(question, context, afresh):
-                guess.ask(question, context, afresh)
+                page.ask(question, context, afresh)
             case After():
-                with guess.after(part.question):
+                with page.after_question(part.question):
                     self.play(part)
             case Column():
                 self.play(part)
@@ -182,7 +182,7 @@ class _Player:
             case Exercise():
                 self.exercise(part)
             case Run():
-                work.offer(part)
+                offer_run(part)
 
     def choice(self, choice: Choice) -> None:
         setting, options = choice.setting, choice.options
@@ -196,8 +196,8 @@ class _Player:
             st.segmented_control(**how, key=setting, required=True)
 
     def bring_back(self, choice: Choice) -> None:
-        """A control that was away for some runs would show its first option: the browser hears of a value that is set
-        in the run that draws it. What is not there, such as a layer of a deeper model, is as it opens."""
+        """Streamlit forgets a control that was not drawn for a while: its value is set again in the run that draws
+        it. A value that is no longer offered, such as a layer of a deeper model, becomes the default."""
         setting = choice.setting
         there = state[setting] in choice.options
         if not there or setting not in state.get("offered", ()):
@@ -220,7 +220,7 @@ class _Player:
             data = pack(header | message.sent, arrays)
         else:
             data = dict(drawing.data) | begins
-        mount = component(drawing.name, f"lessons/{drawing.name}.js", *script.styles, box=script.html)
+        mount = lesson_component(drawing.name)
         made = mount(
             key=key, data=data, default={"settings": None}, on_open_change=lambda: None,
             on_settings_change=partial(hear, key, self.lesson, drawing),
@@ -238,12 +238,47 @@ class _Player:
     def exercise(self, exercise: Exercise) -> None:
         (told,) = plain_parts([exercise], bytes.hex)
         now = {name: str(state[name]) for name in self.lesson.choices}
-        script = SCRIPTS["exercise"]
-        component("exercise", "lessons/exercise.js", *script.styles)(
-            key=f"exercise_{exercise.id or exercise.asks[:40]}", data=told | {"settings": now}
-        )
+        lesson_component("exercise")(key=f"exercise_{exercise.id or exercise.asks[:40]}", data=told | {"settings": now})
 
 
 def _is_settled(part: Part) -> bool:
     """A choice of one is none."""
     return isinstance(part, Choice) and len(part.options) < 2
+
+
+# Shows a lesson's Run: its button, and, while it works, its progress and how to stop it.
+
+LOOK_EVERY = 0.7  # seconds
+DROPPED = "Your result was dropped: the newer results of other people needed the memory. Run it again."
+
+
+def runs_of_this_session(here: Here) -> bool:
+    """Gives the runs to the subject, and says whether one of them is at work. Asked while another step is on view too:
+    it keeps the place in the queue."""
+    here.works = state.setdefault("works", {})
+    for work in here.works.values():
+        work.look()
+    return not all(work.over for work in here.works.values())
+
+
+def offer_run(run: Run) -> None:
+    work: Work | None = state.works.get(run.id)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(_state_of(work), width="content") if work else None
+        if work and not work.over:
+            label = "Stop" if work.begun else "Leave the queue"
+            st.button(label, icon=":material/stop:", key="stop_work", on_click=work.stop)
+        elif st.button(run.label, icon=":material/play_arrow:", key=f"run_{run.id}", type="primary"):
+            state.works[run.id] = Work(run, work)
+            st.rerun()
+
+
+def _state_of(work: Work) -> str:
+    if work.over:
+        if work.trouble:
+            return f"It broke off: {work.trouble}"
+        return DROPPED if work.let_go else ""
+    if not work.begun and (before := work.look()):
+        others = "**One is before you.**" if before == 1 else f"**{before} are before you.**"
+        return f"{others} They come one after the other; yours begins by itself."
+    return work.words or "Beginning…"

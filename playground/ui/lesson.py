@@ -1,18 +1,20 @@
-"""What all lessons share: how a page begins and ends, its charts, its exercises, the colours of the roles."""
+"""What all lessons share: how a page begins and ends, its questions, its charts, its exercises."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from contextlib import AbstractContextManager
 from itertools import pairwise
 
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.lessons.lesson import Setting
+from playground.lessons.questions import Question, plain
 from playground.lessons.registry import EXERCISES, QUESTIONS
-from playground.lessons.settings import Setting
 from playground.serving.here import Here
-from playground.ui.components import component, words
+from playground.ui.components import lesson_component, words
 from playground.ui.navigation import arrive, tell_settings
 from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
 
@@ -47,9 +49,7 @@ def _overview(page: str) -> None:
         for name, (about, lit) in PARTS.items()
     ]  # fmt: skip
     data = {"boxes": boxes, "questions": len(QUESTIONS), "exercises": len(EXERCISES), "step": _place()}
-    made = component("overview", "lessons/overview.js", "lessons/overview.css")(
-        key="overview", data=data, on_go_change=lambda: None
-    )
+    made = lesson_component("overview")(key="overview", data=data, on_go_change=lambda: None)
     if (page := str(words(made.go).get("page"))) in PAGES:
         st.switch_page(PAGES[page].file, query_params=st.session_state.here.words())
 
@@ -127,3 +127,32 @@ def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = Non
 def minus(text: str) -> str:
     """Before a number stands a minus, not a hyphen."""
     return re.sub(r"(?<=[\s(*])-(?=\d)", "−", text)
+
+
+# Guess, lock, reveal: a question before its answer. The truth goes to the browser with the question, which compares,
+# keeps what was guessed and shows what was held back until then; no guess is sent anywhere.
+
+state = st.session_state
+
+
+def ask(question: Question, context: Hashable = "", afresh: bool = False) -> None:
+    """Asks the question. With another `context`, such as another picture, it is a new one: who has guessed before sees
+    the answer and may guess again, or, with `afresh`, has to guess first."""
+    assert question.id in QUESTIONS, question.id
+    more = {"context": str(context), "afresh": afresh}
+    lesson_component("guess")(key=f"guess_{question.id}", data=plain(question) | more)
+
+
+def after_question(id: str) -> AbstractContextManager:
+    """What is drawn in here is seen when the question was guessed; see `held_back`."""
+    return st.container(key=f"after_{id}")
+
+
+def held_back() -> str:
+    """The style that hides what comes after a question, until the browser has a guess (microscope/lessons/guess.js).
+    It keeps its width, so that charts have theirs when they are shown."""
+    hidden = ", ".join(f'html:not([data-guessed~="{id}"]) .st-key-after_{id}' for id in QUESTIONS)
+    return (
+        f"{hidden} {{ flex: none !important; height: 0 !important; min-height: 0 !important; overflow: hidden; "
+        "&, & * { visibility: hidden !important; } }\n"
+    )

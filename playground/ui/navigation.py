@@ -1,7 +1,7 @@
 """Where a person is: the page, what its address says, and the picture and model that go with them from page to page.
 
 The browser alone writes the address. A lesson has settings that its widgets keep here, so it tells them to the browser
-(microscope/shell/visit.js), which writes them beside the choice.
+(microscope/shell/address.js), which writes them beside the choice.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.lessons.settings import Setting
+from playground.lessons.lesson import Setting
 from playground.serving import chosen, ledger, people, settings
 from playground.serving.answering import Refused
 from playground.serving.here import Here
@@ -118,7 +118,7 @@ def _send_again(what: dict[str, str], words: dict[str, str]) -> None:
     answer = what | {"words": words}
     if st.session_state.get("answer") != answer:
         st.session_state.answer = answer
-        st.rerun()  # the toolbar, which tells the browser, stands above
+        st.rerun()  # the toolbar, drawn before this, has to be drawn again to tell the browser
     stays = settings.now().compute == "browser"  # then its browser asks before it sends it
     st.caption("This lesson needs your photograph." if stays else "Your photograph is on its way to the server.")
     st.stop()

@@ -16,6 +16,7 @@ class Page:
         return f"pages/{self.name}.py"
 
 
+TITLE, ICON = "Attention Playground", "🔭"  # of the window
 MICROSCOPE = Page("microscope", "Microscope", "Microscope", ":material/center_focus_strong:", exports="")
 WALL = Page("moments", "Moments", "Moments", ":material/photo_library:")
 LESSONS = (

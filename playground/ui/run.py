@@ -81,8 +81,8 @@ def at_unix_socket(file: Path) -> socket.socket:
 
 
 def at_port(host: str, port: int) -> list[socket.socket]:
-    """One for each kind of address that the host has here. asyncio sends small packets at once over those alone that
-    name their protocol."""
+    """Listening sockets, one for each address family of the host. Each names its protocol: asyncio sets TCP_NODELAY
+    on such sockets only."""
     listening = []
     for family, kind, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         one = socket.socket(family, kind, socket.IPPROTO_TCP)

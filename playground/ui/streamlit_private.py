@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 RERUN, FINISHED = "rerun_script", "script_finished"
 HEARD = (RERUN, "stop_script", "app_heartbeat")  # the messages of a browser that our pages need
-PARTS = {  # of Streamlit's page, as selectors for the styles of frame.py; scripts name theirs in streamlitparts.js
+PARTS = {  # of Streamlit's page, as selectors for the styles of frame.py; scripts name theirs in early.js
     "HEADER": '[data-testid="stHeader"]',  # the bar on top
     "MAIN": '[data-testid="stMain"]',  # what scrolls
     "CONTENT": '[data-testid="stMainBlockContainer"]',  # the column in it

@@ -1,17 +1,25 @@
-"""The page for the one who teaches; what it says stands in playground/lessons/teaching.py."""
+"""The page for the one who teaches; what it says stands in playground/lessons/teaching.py. A plan is also
+written as slides."""
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 
 import streamlit as st
 
+from playground import samples
 from playground.figures import teaching as printed
+from playground.figures.bundle import drawing, stylesheet
 from playground.lessons import teaching
-from playground.lessons.settings import Setting
-from playground.serving import ledger, queue
+from playground.lessons.lesson import Setting, Written
+from playground.lessons.registry import LESSONS
+from playground.serving import figure_words, ledger, queue, site_files
 from playground.serving.here import Here
-from playground.ui import teach_slides
+from playground.ui.components import SCRIPTS
 from playground.ui.lesson import mathematics
 
 state = st.session_state
@@ -19,7 +27,8 @@ state = st.session_state
 PARTS = {"plan": "A plan", "notes": "What students say", "print": "To print", "quiz": "Quiz"}
 SETTINGS = {
     "part": Setting.of("plan", PARTS),
-    "minutes": Setting.of(45, teaching.PLANS),
+    "minutes": Setting.of(45, (*teaching.PLANS, teaching.OWN)),
+    "scenes": Written("-".join(teaching.PLANS[45]), pattern=teaching.WRITTEN),
     "links": Setting.of("full", ("full", "class")),
 }
 SHEETS = {
@@ -30,7 +39,7 @@ SHEETS = {
 }
 
 
-CLASS = "./?story=1#lecture=new"  # shell/classway.js reads it
+CLASS = "./?story=1#lecture=new"  # shell/storyway.js reads it
 
 
 @st.fragment(run_every=5)
@@ -55,12 +64,17 @@ def parts() -> None:
 
 def plan(here: Here) -> None:
     left, right = st.columns(2)
-    left.segmented_control("Minutes", teaching.PLANS, key="minutes", required=True)
+    left.segmented_control(
+        "Minutes", (*teaching.PLANS, teaching.OWN), key="minutes", required=True,
+        format_func=lambda minutes: str(minutes or "your own"),
+    )  # fmt: skip
     right.segmented_control(
         "Links open", ("full", "class"), key="links", required=True,
         format_func={"full": "the whole page", "class": "the scene alone, for a class"}.get,
     )  # fmt: skip
-    scenes = teaching.PLANS[state.minutes]
+    if state.minutes == teaching.OWN:
+        pick()
+    scenes = teaching.plan(state.minutes, state.scenes)
     lines, at = [], 0
     for scene in scenes:
         lines.append(
@@ -78,7 +92,26 @@ def plan(here: Here) -> None:
         "The story with a code for phones: they guess, without an account, and nobody’s guess has a name. *Reveal* "
         "shows all of them, then the truth. It is in memory only, and ends with *End* or after four hours."
     )
-    teach_slides.offer(here)
+    offer_slides(here, scenes)
+
+
+def pick() -> None:
+    """A plan of one's own: its scenes, in the order in which they are picked. The address keeps it."""
+    st.multiselect(
+        "Scenes, in your order", teaching.SCENES, [one for one in state.scenes.split("-") if one in teaching.SCENES],
+        key="picked", format_func=title_of, on_change=take,
+    )  # fmt: skip
+    minutes = sum(scene.minutes for scene in teaching.plan(teaching.OWN, state.scenes))
+    st.caption(f"{minutes} minutes. The address of this page keeps the plan: send it, or set a bookmark.")
+
+
+def title_of(key: str) -> str:
+    scene = teaching.SCENES[key]
+    return f"Story {scene.story}: {scene.title}" if scene.story else scene.title
+
+
+def take() -> None:
+    state.scenes = "-".join(state.picked) or "1"
 
 
 def notes() -> None:
@@ -115,3 +148,114 @@ def quiz() -> None:
         verdict = "Right." if said == question.right else f"No: {mathematics(question.options[question.right])}."
         st.markdown(f":{'green' if said == question.right else 'orange'}[**{verdict}**] {mathematics(question.why)}")
     st.markdown(f"**{right} of {answered} right**, {len(questions)} questions in all. Nothing is kept or sent.")
+
+
+# A plan's scenes as slides in one file: the living story on one's own picture, what lessons draw and ask of it, and
+# questions of the quiz.
+
+QUIZ = 5  # questions of the quiz: the plan speaks of so many
+SHOWN = ("ask", "drawing", "choice", "slider")  # of a lesson's step: what a room sees of it
+MOST_BYTES = 12 * 2**20  # of all layers' numbers in the file; more of them than that: the opening one alone
+
+
+def of_the_quiz(number: int, question: teaching.Question) -> dict:
+    """As lessons/host.js plays it."""
+    options = [(str(n), words) for n, words in enumerate(question.options)]
+    asked = {
+        "id": f"quiz_{number}", "asks": question.asks, "prose": "", "picture": None, "says": question.why,
+        "guess": {"kind": "Choice", "options": options}, "truth": str(question.right), "tempting": [],
+    }  # fmt: skip
+    return {"settings": {}, "parts": [{"kind": "ask", "question": asked, "context": "slides", "afresh": True}]}
+
+
+def of_a_lesson(here: Here, scene: teaching.Scene, files: dict[str, str]) -> dict:
+    """What the step of a lesson draws and asks; the `files` that its drawings read are added."""
+    lesson = LESSONS[scene.page]
+    name = scene.words.get("step", next(iter(lesson.steps)))
+
+    def keep(data: bytes) -> str:
+        file = f"{sha256(data).hexdigest()[:16]}.bin"
+        files[file] = b64encode(data).decode()
+        return file
+
+    settings = site_files.settings_of(lesson)
+    for setting, told in settings.items():
+        told["now"] = scene.words.get(setting, told["default"])
+    played = site_files.played_ahead(lesson, lesson.steps[name], here, keep)
+    return {"settings": settings, "parts": [part for part in flat(played) if kind_of(part) in SHOWN]}
+
+
+def mounted() -> dict[str, printed.Mounted]:
+    """All that draws a part of a lesson."""
+    return {
+        name: printed.Mounted(drawing(one.file, one.mounts), stylesheet(one.styles), one.box, one.look)
+        for name, one in SCRIPTS.items()
+    }
+
+
+def flat(parts: Iterable[dict]) -> Iterator[dict]:
+    """Without rows: what stands in one comes one after the other."""
+    for part in parts:
+        if part["kind"] == "row":
+            held = {name: part[name] for name in ("after",) if name in part}  # until its question was guessed
+            yield from (one | held for one in flat(part["parts"]))
+        else:
+            yield part
+
+
+def kind_of(part: dict) -> str:
+    return next(iter(part["of"].values()))["kind"] if part["kind"] == "each" else part["kind"]
+
+
+def living_page(here: Here) -> str:
+    """The story about the picture, as it opens for whoever has turned nothing yet."""
+    from playground.figures import html
+
+    seen, named = here.trace(), here.sample_name
+    opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.wish), {}))
+    fits = 2 * len(seen.record) * seen.heads * seen.tokens * seen.head_dim <= MOST_BYTES
+    told = {
+        "place": {"model": here.model_name} | ({"sample": named} if named else {}), "model": here.model_name,
+        "parts": [{"kind": one.kind, "box": one.box} for one in samples.named(named).parts] if named else [],
+    }  # fmt: skip
+    with queue.drawing():
+        spec = replace(opens, layers="all") if fits else html.light(opens, seen)
+        return html.story(spec, seen, here.picture.image, told)
+
+
+def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
+    made, at, files = [], 0, {}
+    scenes = list(scenes)
+    for scene in scenes:
+        minutes = f"minute {at} to {at + scene.minutes}"
+        at += scene.minutes
+        if scene.story:
+            made.append(printed.Slide(scene.title, minutes, scene.do, story=scene.story))
+        elif scene.page == "teach":
+            quiz = teaching.quiz()
+            chosen = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
+            for number, question in enumerate(chosen, start=1):
+                name, lesson = f"{scene.title}: {number} of {QUIZ}", of_the_quiz(number, question)
+                made.append(printed.Slide(name, minutes, scene.do, lesson=lesson))
+        else:
+            made.append(printed.Slide(scene.title, minutes, scene.do, lesson=of_a_lesson(here, scene, files)))
+    story = living_page(here) if any(scene.story for scene in scenes) else ""
+    return printed.page(title, printed.Deck(made, mounted(), story, files))
+
+
+def offer_slides(here: Here, scenes: list[teaching.Scene]) -> None:
+    about = (tuple(scene.title for scene in scenes), here.picture.id, here.wish)
+    minutes = sum(scene.minutes for scene in scenes)
+    if st.button("Make slides of this plan", icon=":material/slideshow:", key="make_slides", disabled=not scenes):
+        with st.spinner("Playing the scenes of the plan on your picture"):
+            state.slides = (about, slides(here, scenes, f"Attention in {minutes} minutes").encode())
+    if state.get("slides", (None,))[0] == about:
+        data = state.slides[1]
+        st.download_button(
+            f"One file, {len(data) / 2**20:.1f} MB", data, f"attention-{minutes}.html", "text/html",
+            on_click="ignore", icon=":material/download:",
+        )  # fmt: skip
+    st.caption(
+        "Each slide holds its living scene, about your picture. Any browser shows them, also without a network: → or a "
+        "clicker goes on, N shows notes for who speaks."
+    )

@@ -18,11 +18,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.models.names import plain_name
-from playground.serving import models, pictures, previews, routes_samples, scripts
+from playground.serving import models, pictures, routes_figures, routes_samples, scripts
 from playground.serving.hosts import path_of
 from playground.ui import streamlit_private
 from playground.ui.components import APP, APP_STYLES, SHARED, app_component
-from playground.ui.pages import LESSONS, MICROSCOPE, PAGES, Page
+from playground.ui.pages import ICON, LESSONS, MICROSCOPE, PAGES, TITLE, Page
 from playground.version import __version__, repository
 
 state = st.session_state
@@ -98,6 +98,14 @@ def _plain(words: object) -> dict[str, str]:
 # Where another version of Streamlit writes them otherwise, they begin at once
 STREAMLITS_OWN = re.compile(rb'(?:\s*<(?:script type="module"|link rel="modulepreload")[^>]*>(?:</script>)?)+')
 PATHS = ("", MICROSCOPE.name)  # how the address of the microscope's page may end
+# Streamlit writes its own name into each window's title, until it begins; in See it may not
+OURS = {
+    b"<title>Streamlit</title>": f"<title>{TITLE}</title>".encode(),
+    b'href="./favicon.png"': (
+        "href=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 100 100'>"
+        f"<text y='.9em' font-size='90'>{ICON}</text></svg>\""
+    ).encode(),
+}
 
 
 class Ahead:
@@ -138,7 +146,9 @@ async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> N
         page = STREAMLITS_OWN.sub(rb"<template data-later>\g<0></template>", html, count=1)
         request = Request(scope)
         root = str(request.url.replace(query="")).rpartition("/")[0]
-        before = previews.tags(request.query_params, f"{root}/") + before
+        before = routes_figures.preview_tags(request.query_params, f"{root}/") + before
+    for theirs, ours in OURS.items():
+        page = page.replace(theirs, ours, 1)
     page = page.replace(b"<title>", f"{before}<title>".encode(), 1)
     headers = MutableHeaders(scope=start)
     headers.add_vary_header("Accept-Encoding")

@@ -65,11 +65,11 @@ def test_the_browser_s_filter_is_this_one():
     head = np.random.default_rng(1).dirichlet(np.ones(12))
     rgba = np.dstack([IMAGE, np.full(IMAGE.shape[:2], 255, np.uint8)])
     theirs, their_colours, shared = in_javascript(
-        ["nearness"],
-        "const colours = nearness.meanColours(given.pixels, 8, 6, 3, 4);"
+        ["kinds"],
+        "const colours = kinds.meanColours(given.pixels, 8, 6, 3, 4);"
         "const rows = Array.from({ length: 12 }, (_, patch) =>"
-        "  [...nearness.nearnessInto(new Float32Array(12), 0, colours, 3, 4, patch)]);"
-        "return [rows, [...colours], nearness.inCommon(given.head, 0, rows[7], 7)];",
+        "  [...kinds.nearnessInto(new Float32Array(12), 0, colours, 3, 4, patch)]);"
+        "return [rows, [...colours], kinds.inCommon(given.head, 0, rows[7], 7)];",
         {"pixels": rgba.ravel(), "head": head},
     )
     np.testing.assert_allclose(np.reshape(their_colours, (3, 4, 3)), colours, atol=1e-6)

@@ -10,7 +10,7 @@ import pytest
 
 import playground
 from playground import samples
-from playground.analysis import contribution, heads, scale
+from playground.analysis import heads, scale
 from playground.lessons import scale as scale_lesson
 from playground.lessons import weight, weight_locked
 
@@ -80,7 +80,7 @@ def test_scale_3_says_the_deviation_over_all_rows(chelsea, told):
 
 
 def test_weight_1_counts_all_rows(chelsea, told):
-    found = contribution.differing(chelsea)
+    found = heads.differing(chelsea)
     assert found.rows == told["differs"].size
     assert found.overall == pytest.approx(told["differs"].mean(), abs=1e-3)
 

@@ -138,6 +138,12 @@ def test_masks_of_other_pictures_and_another_file_are_sentences(folder, tmp_path
     assert "a .csv file or a .md file" in capsys.readouterr().err
 
 
+def test_a_folder_without_pictures_is_a_sentence(tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    assert main(["faithfulness", str(tmp_path / "empty"), "--out", str(tmp_path / "table.csv")]) != 0
+    assert "empty" in capsys.readouterr().err
+
+
 def test_of_a_blank_that_is_not_given_there_are_no_integrated_gradients(seen):
     vit, x, rotation = seen.entering()
     of = relevance.Pass(vit, x.detach(), rotation, seen.scale)

@@ -85,7 +85,7 @@ def test_heads_that_are_ablated(theirs, two, to):
     ablated = two[0].ablate(heads=[(1, 2), (2, 0)], to=to)
     torch.testing.assert_close(ablated.logits, logits[0], **CLOSE)
     assert (ablated.logits - two[0].logits).abs().max() > 0.01
-    assert "1.2, 2.0" in repr(ablated)
+    assert f"{to}@1.2; {to}@2.0" in repr(ablated)
 
 
 def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(theirs, two, ours, tmp_path):
@@ -224,7 +224,10 @@ def test_what_runs_again_of_a_changed_pass_is_changed_too(theirs, two):
     assert playground.Trace.from_bytes(twice.to_bytes()).interventions == twice.interventions
 
 
-MORE = [{"qk_norm": True}, {"positions": "rotary"}, {"gated_mlp": True, "activation": "silu"}, {"layer_scale": True}]
+MORE = [
+    {"qk_norm": True}, {"positions": "rotary"}, {"gated_mlp": True, "activation": "silu"}, {"layer_scale": True},
+    {"rotation": (8, 8, 1, 1), "mlp_norm": True},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("change", [{}, *MORE], ids=str)
@@ -338,6 +341,10 @@ BAD = [
     (lambda s, o: s.ablate([(0, 0)], to="one"), r'to="zero" or "mean"; given was \'one\''),
     (lambda s, o: s.ablate([(0, 0)], mean_of="x"), r"mean_of= is a folder"),
     (lambda s, o: s.ablate([(0, 0)], to="mean", mean_of="nowhere"), r"There is no folder nowhere"),
+    (lambda s, o: s.foretells((1, 1), method="magic"), r"There is no method 'magic'"),
+    (lambda s, o: s.foretells((1, 1), by="magic"), r"not by 'magic'"),
+    (lambda s, o: s.foretells((1, 1), label=3), r"give one of the two"),
+    (lambda s, o: s.foretells(label="unicorn"), r"has no label 'unicorn'"),
     (lambda s, o: s.patch(o, layers=7), r"There is no layer 7"),
     (lambda s, o: s.patch(o, layers=1, what="hats"), r"What is patched is residual, mlp"),
     (lambda s, o: s.patch(o, layers=1, what="head:9"), r"There is no head 9"),
@@ -355,6 +362,11 @@ BAD = [
     (lambda s, o: s.again({"layers.1.mlp": lambda x: None}), r"gave NoneType at 'layers.1.mlp'"),
     (lambda s, o: s.again({"layers.1.mlp": lambda x: x * torch.nan}), r"no number \(NaN or infinite\) from layer 2 on"),
 ]
+
+
+def test_a_folder_without_pictures_has_no_mean(two, tmp_path):
+    with pytest.raises(PlaygroundError, match="has no pictures to take a mean over"):
+        two[0].ablate([(0, 0)], to="mean", mean_of=tmp_path)
 
 
 @pytest.mark.parametrize("number", range(len(BAD)))

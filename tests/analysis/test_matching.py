@@ -40,8 +40,8 @@ def test_matches_are_mutual_as_counted_by_hand_and_the_browser_s():
     assert found.tolist() == expected
     assert 0 < (found >= 0).sum() < 40
     theirs = in_javascript(
-        ["features", "matching"],
-        made(one, "one") + made(other, "other") + "return [...matching.matchesOf(one, other)];",
+        ["features"],
+        made(one, "one") + made(other, "other") + "return [...features.matchesOf(one, other)];",
         {"one": with_prefix(one), "other": with_prefix(other)},
     )
     assert theirs == expected
@@ -53,10 +53,10 @@ def test_parts_are_the_browser_s_and_nobody_is_nearer_to_another_part(k):
     vectors = matching.unit(np.concatenate([one, other]))
     found = matching.parts(vectors, k)
     theirs = in_javascript(
-        ["features", "matching"],
+        ["features"],
         made(one, "one")
         + made(other, "other")
-        + f"return matching.partsOf([one, other], {k}).map((part) => [...part]);",
+        + f"return features.partsOf([one, other], {k}).map((part) => [...part]);",
         {"one": with_prefix(one), "other": with_prefix(other)},
     )
     assert theirs == [found[:70].tolist(), found[70:].tolist()]

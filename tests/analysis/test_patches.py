@@ -24,8 +24,8 @@ from playground.analysis.patches import (
     without_positions,
 )
 from playground.pictures import images
-from playground.positions import sinusoidal
 from playground.vit import VisionTransformer
+from playground.vit_parts import sinusoidal
 
 
 @pytest.mark.parametrize("patch", [8, 14, 16, 20, 32, 48])

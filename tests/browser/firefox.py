@@ -109,6 +109,17 @@ class Page:
         mouse = {"type": "pointer", "id": "mouse", "actions": actions}
         self.does("input.performActions", context=self.context, actions=[mouse])
 
+    def taps(self, x: float, y: float) -> None:
+        actions = [{"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0}]
+        finger = {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}}
+        finger["actions"] = [*actions, {"type": "pointerUp", "button": 0}]
+        self.does("input.performActions", context=self.context, actions=[finger])
+
+    def types(self, *keys: str) -> None:
+        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        keyboard = {"type": "key", "id": "keyboard", "actions": actions}
+        self.does("input.performActions", context=self.context, actions=[keyboard])
+
     def clicks(self, selector: str, words: str = "") -> None:
         """The first that is seen and says these words, wherever it lies."""
         box = self.until(BOX, selector, words)

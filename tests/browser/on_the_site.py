@@ -10,6 +10,8 @@ import waiting
 from browser.own_picture import hand_over
 from browser.without_server import Visiting
 
+# Somebody whose browser is to save data: nothing comes that nobody asked for
+SPARING = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
 KEPT = "() => navigator.serviceWorker.ready.then(() => caches.keys())"
 PRESSED = '.strip [data-sample^="mine:"][aria-pressed="true"]'
 
@@ -24,6 +26,18 @@ class AtTheSite(Visiting):
         self.until()
         return self
 
+    def first_bytes(self, folder: Path) -> dict[str, int]:
+        """What of the folder was asked for before a whole layer was, which is a pack too, and how large it is on a host
+        that compresses nothing."""
+        inside, packs, sizes = len(urlsplit(self.url).path.strip("/")), set(), {}
+        for path in self.asked:
+            name = path.strip("/")[inside:].strip("/") or "index.html"
+            packs |= {name} if name.endswith(".pack") else set()
+            if len(packs) > 1:
+                break
+            sizes[name] = (folder / name).stat().st_size
+        return sizes
+
     def files(self) -> list[str]:
         """What was asked of the host by now, without what only the browser itself holds."""
         return [path.rpartition("/")[2] for path in self.asked]
@@ -33,6 +47,10 @@ class AtTheSite(Visiting):
         before = self.read()["picture"]
         hand_over(self, how, file.read_bytes(), kind, file.name)
         return self.until(f"r => r.picture !== {before!r}")
+
+    def bring(self, files: list[Path]) -> None:
+        """A model of one's own, by the sheet of models."""
+        self.unfold("model").locator(".own-model input").set_input_files(files)
 
     def hears(self, words: str) -> str:
         """Waits for a sentence of the page that holds these words."""

@@ -68,6 +68,15 @@ class Server:
     def log(self) -> str:
         return (self.home / "log.txt").read_text()
 
+    @property
+    def command(self) -> list[str]:
+        return [*self.program, "--no-browser", "--host", "127.0.0.1", "--port", str(self.port)]
+
+    @property
+    def pids(self) -> list[int]:
+        """Of what holds its memory."""
+        return [self.process.pid]
+
     def tell(self) -> str:
         ended = self.process.poll()
         lines = self.log.splitlines()[-LAST:]
@@ -77,9 +86,8 @@ class Server:
         """Without waiting for it; it can be started again on the same port."""
         with (self.home / "log.txt").open("a") as log:
             self.process = subprocess.Popen(
-                [sys.executable, *self.program, "--no-browser", "--host", "127.0.0.1", "--port", str(self.port)],
-                cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT,
-            )  # fmt: skip
+                [sys.executable, *self.command], cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT
+            )
         return self
 
     def wait(self) -> Server:

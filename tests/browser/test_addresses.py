@@ -1,11 +1,12 @@
 """An address opens what it was copied from; one that asks for what there is not opens the page all the same."""
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from browser.truth import CLOSE, apart, assert_close, seen
-from browser.visitor import REFUSED
+from browser.visitor import REFUSED, Visitor
 
 CHOSEN = ("layer", "head", "query", "locked", "scale", "direction", "what", "row", "grid")
 HOSTILE = [
@@ -105,6 +106,33 @@ def test_a_model_that_is_not_there_is_said_and_the_page_stays_on_its_own(visit):
     shown = visitor.hover((4, 4))
     assert_close(shown["row"], seen("flock").row(shown["layer"], shown["head"], (4, 4)))
     assert visitor.page.url.endswith("?model=bundled&sample=flock")
+
+
+@pytest.mark.parametrize(
+    ("address", "left_out"),
+    [
+        ("model=bundled&sample=meadow&layer=4&label=landscape", "label=landscape"),
+        ("model=bundled&sample=meadow&layer=40", "layer=40"),
+        ("model=bundled&sample=nobody", "sample=nobody"),
+        ("model=bundled&sample=meadow&what=nothing&query=90%2C90&locked=true", "what=nothing and query=90,90"),
+    ],
+)
+def test_what_an_address_asks_for_and_the_page_cannot_show_is_said(arrive, server, address, left_out):
+    visitor = arrive(Visitor, server.url)
+    visitor.forgiven = re.compile("status of 400 .*layers=40")  # asked for before the model's depth is known
+    visitor.page.goto(f"{server.url}/?{address}")
+    told = visitor.says("The address asks for")
+    assert f"asks for {left_out}, which this page can't show: it is left out." in told.replace("\n", " ")
+    assert ("A label is said by its number." in told) == ("label" in left_out)
+
+
+def test_nothing_is_left_out_of_an_address_that_the_page_wrote(visit):
+    visitor = visit("sample=still-life")
+    choose(visitor)
+    visitor.page.wait_for_url("**direction=column**")
+    visitor.page.reload()
+    visitor.until("r => r.locked && r.direction === 'column' && r.ready")
+    assert not [said for said in visitor.page.evaluate("sentences()") if "asks for" in said]
 
 
 def test_without_a_network_a_model_of_the_list_is_said_to_be_out_of_reach(visit):

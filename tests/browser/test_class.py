@@ -93,7 +93,10 @@ def test_a_class_presses_places_sees_them_together_votes_again_and_reads_the_tru
     lecturer.page.locator(".class-map .truth").first.wait_for()
     lecturer.page.locator(".story-after a").wait_for()
     for phone in phones:
-        phone.asks("The answer is framed.")
+        phone.asks("The answer is framed")
+        phone.page.locator(".class-map .heat").first.wait_for()
+    phones[0].page.locator(".class-map .mine").first.wait_for()
+    phones[0].page.locator(".phone-yours").get_by_text(re.compile("squares off|You found it")).wait_for()
 
 
 def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lecturer, phones):
@@ -145,4 +148,6 @@ def test_a_german_phone_reads_german_and_a_code_that_nobody_has_leaves_a_field(a
     phone.asks("Zur Klasse")
     phone.page.locator(".phone form input").fill("aaaaa")
     phone.page.locator(".phone form button").click()
+    phone.asks("Es gibt keine Klasse AAAAA")
+    phone.page.get_by_role("button", name="EN").click()
     phone.asks("There is no class AAAAA")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from browser.own_picture import hand_over, picture
 from browser.visitor import Visitor
 
 ROOT = Path(__file__).parents[2]
@@ -65,12 +66,12 @@ def comes(visitor: Visitor) -> None:
 def test_nothing_moves_when_streamlit_s_page_comes(early, width):
     visitor, held = early(viewport={"width": width, "height": 720})
     visitor.hover((6, 6))
-    visitor.until("r => r.layersHeld.length === 6")
+    visitor.until("r => r.waits === ''")
     before = visitor.page.evaluate(BOXES)
     assert all(box for _, box in before), before
     held.let_go()
     comes(visitor)
-    assert visitor.until("r => r.query === '6,6'")["layersHeld"] == [0, 1, 2, 3, 4, 5]
+    assert visitor.until("r => r.query === '6,6'")["waits"] == ""
     assert visitor.page.evaluate(BOXES) == before
     visitor.check()
 
@@ -102,6 +103,35 @@ def test_a_page_that_was_chosen_before_streamlit_came_is_shown(early):
     held.let_go()
     visitor.page.wait_for_url("**/by_hand?**")
     visitor.page.get_by_role("heading", name="By hand").first.wait_for()
+    visitor.check()
+
+
+def sessions(visitor: Visitor) -> int:
+    return visitor.page.evaluate("document.querySelectorAll('[data-test-connection-state]').length")
+
+
+class Newcomer(Visitor):
+    had_lab = False
+
+
+@pytest.mark.parametrize("needs", ["lab", "a page", "a photograph"])
+def test_in_see_streamlit_begins_when_something_needs_it(arrive, server, needs):
+    """Each page of Streamlit's is a session on the server, and pictures need none."""
+    visitor = arrive(Newcomer, server.url).open("sample=flock&model=bundled")
+    visitor.until("r => r.waits === ''")
+    visitor.unfold("pictures").locator('[data-sample="portrait"]').click()
+    visitor.until("r => r.picture === 'portrait' && r.waits === ''")
+    visitor.page.locator(".see-moments button").nth(1).click()
+    visitor.page.wait_for_load_state("networkidle")
+    assert sessions(visitor) == 0
+    if needs == "lab":
+        visitor.page.keyboard.press("l")
+    elif needs == "a page":
+        visitor.unfold("pages").get_by_role("link", name="By hand").click()
+        visitor.page.wait_for_url("**/by_hand?**")
+    else:
+        hand_over(visitor, "drop", picture(320, 240))
+    visitor.page.locator("[data-test-connection-state=CONNECTED]").wait_for()
     visitor.check()
 
 

@@ -139,6 +139,7 @@ DONE = [
     ("cost", "image=384&patch=48", None, ("cost_back",)),
     ("cost", "count=scores&other=depthwise", None, ("cost_textbook",)),
     ("two_ways", "step=shift&moved=3", None, ("two_ways_moved",)),
+    ("two_ways", "step=built&reads=other", None, ("two_ways_content",)),
     ("two_ways", "step=cheaper", fewest_tokens, ("two_ways_linear",)),
     ("code", "part=heads", None, ("code_output",)),
     ("training", sharp_moment, None, ("training_sharp",)),

@@ -10,10 +10,10 @@ import playground
 from browser.truth import CLOSE, assert_close, seen, sent
 from browser.visitor import PATIENCE, Visitor
 from playground.figures import Spec, html, teaching
-from playground.figures.bundle import bundle
 from playground.figures.notebook import Living
 from playground.lessons.questions import Bars, Number, Question, plain
 from playground.tracing import Trace
+from playground.ui.teach import mounted
 
 NAME = "</script><img src=x onerror=alert(1)>.jpg"
 HELD = Spec(image=NAME, model="bundled", layers=(1, 4), heads=(0, 2, 5), layer=4, head=2, query=(7, 5))
@@ -188,29 +188,41 @@ def test_a_bare_file_is_the_picture_alone_in_the_middle_and_alive(reader, tmp_pa
     assert_close(there.hover((0, 0))["row"], seen().row(4, 2, (0, 0)))
 
 
-def test_a_plan_s_slides_run_from_a_disk_the_microscope_alive_and_the_guesses_too(reader, file, tmp_path):
+def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(reader, tmp_path):
     questions = [
         plain(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
         for id in ("one", "two")
     ]
-    shown = [teaching.Slide("Alive", "", "", (), file.read_text(encoding="utf-8"))]
-    shown += [teaching.Slide("Why √d_k", "minute 5", "Say it.", (question,)) for question in questions]
+    asked = [[{"kind": "ask", "question": one, "context": "", "afresh": True}] for one in questions]
+    shown = [teaching.Slide(f"Scene {n}", "", f"Notes of {n}.", story=n) for n in (1, 8)]
+    shown += [teaching.Slide("Why √d_k", "", "Say it.", lesson={"settings": {}, "parts": parts}) for parts in asked]
+    told = {"place": {"model": "bundled", "sample": "meadow"}, "model": "bundled", "parts": []}
+    living = html.story(Spec(image="meadow", model="bundled", layers="all"), seen(), seen().picture, told)
     path = tmp_path / "slides.html"
-    path.write_text(teaching.page("Slides", shown, [bundle("shell/alone.js")]), encoding="utf-8")
+    path.write_text(teaching.page("Slides", teaching.Deck(shown, mounted(), living)), encoding="utf-8")
     page = (there := reader()).page
     page.goto(path.as_uri())
-    frame = page.frame_locator("iframe")
-    frame.locator(".lens canvas").first.wait_for()
+    story = page.frame_locator("iframe")
+    story.get_by_text("The story · 1 of 12").wait_for()
+    story.get_by_role("heading", name="Where does it look?").press("PageDown")  # a clicker, whose keys the frame gets
+    page.get_by_text("2 of 4").wait_for()
+    story.get_by_text("The story · 8 of 12").wait_for()
+    story.locator(".story-guess button").last.click()
+    story.locator(".story-after .wrong, .story-after .right").first.wait_for()
+    page.keyboard.press("n")
+    page.get_by_text("Notes of 8.").wait_for()
     page.get_by_role("button", name="the next slide").click()
     page.get_by_role("heading", name=re.compile("^Why √ ?dk")).wait_for()
-    assert page.locator(".task:visible").count() == 0
-    page.keyboard.press("n")
-    page.locator(".task:visible").wait_for()
+    assert page.locator("iframe").is_hidden()
     box = page.locator(".guess:visible")
     box.locator("input[type=range]").fill("5")
     box.get_by_role("button", name="Lock my guess").click()
     assert "You said 5, it is 3" in box.locator("div.told").inner_text()
     page.keyboard.press("ArrowRight")  # as a remote control does, after a click on a button
-    page.get_by_text("3 of 3").wait_for()
+    page.get_by_text("4 of 4").wait_for()
     assert page.locator(".guess:visible div.told").is_hidden()
+    page.get_by_role("button", name="the slide before").click()
+    page.get_by_role("button", name="the slide before").click()
+    story.get_by_text("The story · 8 of 12").wait_for()  # as it was left
+    story.locator(".story-after .wrong, .story-after .right").first.wait_for()
     assert there.asked  # of the file alone: see Reader.check

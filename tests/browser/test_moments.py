@@ -70,7 +70,7 @@ def settled(visitor) -> dict:
 
 
 def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_describe_its_own_row(visitor):
-    visitor.until("r => r.layersHeld.length === 6")
+    visitor.until("r => r.waits === ''")
     visitor.layer(5)
     shown = visitor.lock(ASKING)
     before = settled(visitor)

@@ -1,6 +1,7 @@
 """A model of the server's owner, whose file holds its weights alone."""
 
 import json
+import re
 
 import pytest
 import timm
@@ -37,3 +38,13 @@ def test_what_was_assumed_of_an_own_model_is_read_below_its_picture_and_in_its_c
         sheet.locator('[data-model="own/told"]').click()
         visitor.shows(model="own/told")
         below.wait_for(state="hidden")
+
+
+def test_an_address_that_leaves_its_prefix_out_leads_to_it(arrive, folder):
+    with serving(PLAYGROUND_MODELS_DIR=str(folder)) as server:
+        visitor = arrive(Visitor, server.url)
+        visitor.forgiven = re.compile("status of 404")
+        visitor.open("sample=flock&model=leaves")
+        visitor.says("leaves is a model of this server's own: its name here is own/leaves.")
+        visitor.page.get_by_role("button", name="open it").click()
+        visitor.shows(model="own/leaves")

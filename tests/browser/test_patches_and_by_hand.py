@@ -140,7 +140,7 @@ def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
     cut = reader.until_drawn(CUT, "r.at === 0 && r.flown === 1")
     found = patches.cut(model(), sample("twins"), 48)
     assert cut["sum"] + cut["bias"] == pytest.approx(found.tokens[0, 0].item(), abs=0.02)
-    reader.page.get_by_text("The largest difference between them").wait_for()
+    reader.page.get_by_text("The largest difference between them").wait_for(state="attached")  # in a fold
     again = read("patches", reader.link("at=0")).until_drawn(CUT)
     assert (again["patch"], again["at"]) == (48, 0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -63,14 +64,21 @@ class Proxy:
         return False
 
     def ask(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str]]:
+        return self._answer(path, seat, **options)[:2]
+
+    def read(self, path: str, seat: str | None = None, **options) -> tuple[int, bytes]:
+        status, _, body = self._answer(path, seat, **options)
+        return status, body
+
+    def _answer(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str], bytes]:
         request = urllib.request.Request(self.url + path, **options)
         if seat:
             request.add_header("Cookie", f"{SEAT}={seat}")
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                return answer.status, dict(answer.headers)
+                return answer.status, dict(answer.headers), answer.read()
         except urllib.error.HTTPError as error:
-            return error.code, dict(error.headers)
+            return error.code, dict(error.headers), error.read()
 
     def opens_a_socket_for(self, host: str, origin: str | None) -> str:
         """The status that a browser gets whose page is of `origin` and which asks `host`."""
@@ -157,6 +165,24 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
     for seat in seats[:3]:
         assert len({proxy.replica_of(seat) for _ in range(4)}) == 1
         assert "Set-Cookie" not in proxy.ask("/", seat)[1]
+
+
+def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy, replicas):
+    """Wherever the phone sits, by the code as it is typed, and whoever comes by its link sits there from then on."""
+    for number in range(6):
+        mine, seat = f"lecturer-number-{number}-of-the-hall", f"{37 * number:02x}" + 30 * "0"
+        told = json.dumps({"root": f"{proxy.url}/"}).encode()
+        headers = {"X-Playground-Key": mine, "Content-Type": "application/json"}
+        status, body = proxy.read("/api/classes", seat, data=told, headers=headers, method="POST")
+        assert status == 200, body
+        code, replica = json.loads(body)["code"], proxy.replica_of(seat)
+        for phone in ("00" * 16, "77" * 16, "e1" * 16):
+            path = f"/api/classes/{code.lower()}"
+            before = len(proxy.log())
+            assert proxy.ask(path, phone, headers=KEY)[0] == 200
+            assert proxy.logged(path, before) == {"status": "200", "replica": replica}
+        newcomer = proxy.ask(f"/c/{code}")[1]["Set-Cookie"].partition("=")[2].partition(";")[0]
+        assert proxy.replica_of(newcomer) == replica
 
 
 def test_what_caches_may_keep_for_everybody_passes_as_it_is_and_holds_nobody_s_seat(proxy):

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from browser.own_picture import hand_over, picture
+from browser.seeing import STANDS_STILL, Seeing
 from browser.truth import model
 from browser.visitor import Visitor
 from playground import open_image, trace
@@ -49,23 +50,6 @@ TEXTS = """() => {
   visit(document);
   return found;
 }"""
-SHIFTS = """
-window.shifts = [];
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries())
-    if (!entry.hadRecentInput) window.shifts.push([entry.value, entry.startTime, ...entry.sources.map(
-      ({ node, previousRect: was, currentRect: is }) =>
-        [node?.className ?? node?.nodeName, was.toJSON(), is.toJSON()])]);
-}).observe({ type: "layout-shift", buffered: true });
-"""
-STANDS_STILL = """async (element) => {
-  for (let still = 0, was = ""; still < 5; ) {
-    await new Promise(requestAnimationFrame);
-    const now = element.checkVisibility({ opacityProperty: true }) + JSON.stringify(element.getBoundingClientRect());
-    still = now === was ? still + 1 : 0;
-    was = now;
-  }
-}"""
 # Everything that a transition or an animation of the page has moved since
 MOTIONS = """() => {
   const seen = new Set();
@@ -83,32 +67,6 @@ MOTIONS = """() => {
   watch();
   window.motions = () => [...seen];
 }"""
-
-
-class Seeing(Visitor):
-    had_lab = False
-
-    def box(self, part: str) -> dict:
-        return self.part(part).bounding_box()
-
-    def says(self) -> str:
-        return self.page.locator(".see-says").inner_text()
-
-    def until_says(self, pattern: str) -> str:
-        script = """(pattern) => {
-          const root = document.querySelector(".st-key-stage [data-testid=stBidiComponentIsolated]")?.shadowRoot;
-          const text = (root ?? document).querySelector(".see-says")?.innerText ?? "";
-          return new RegExp(pattern).test(text) ? text : null;
-        }"""
-        return self.page.wait_for_function(script, arg=pattern).json_value()
-
-    def point(self, across: float, down: float) -> None:
-        box = self.box("picture")
-        self.page.mouse.move(box["x"] + across * box["width"] - 3, box["y"] + down * box["height"])
-        self.page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"])
-
-    def opacity(self) -> float:
-        return float(self.part("picture").evaluate("(canvas) => getComputedStyle(canvas).opacity"))
 
 
 @pytest.fixture
@@ -144,12 +102,15 @@ def test_the_picture_is_among_the_first_four_stops_and_the_bar_is_one(see):
     person = see()
     person.page.locator(".see-moments button").nth(1).wait_for()
     stops = []
-    for _ in range(4):
+    while "picture" not in stops and len(stops) < 4:
         person.page.keyboard.press("Tab")
         stops.append(person.page.evaluate(FOCUSED))
     assert "picture" in stops, stops
-    person.page.keyboard.press("Shift+Tab")
-    assert "pages" in person.page.evaluate(FOCUSED)
+    for _ in range(12):
+        person.page.keyboard.press("Tab")
+        if "pages" in (stop := person.page.evaluate(FOCUSED)):
+            break
+    assert "pages" in stop, stop
     for name in ("pictures", "photo", "sending", "other-face"):
         person.page.keyboard.press("ArrowRight")
         assert name in person.page.evaluate(FOCUSED)
@@ -338,36 +299,6 @@ def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(
     Visitor.says(person, "no picture of a kind")
     person.page.locator(".lens:not(.expects, .waits)").wait_for()
     assert person.until_says("This patch looks") == before
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1440, 900), (1024, 768), (844, 390), (390, 844)])
-def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arrive, server, width, height):
-    """By the browser's own entries, those that follow a press too."""
-    person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
-    person.context.add_init_script(SHIFTS)
-    person.open()
-    person.page.locator(".see-moments button").nth(1).wait_for(state="attached")
-    for across in (0.2, 0.5, 0.8):
-        person.point(across, 0.4)
-        person.until()
-    for name, part in (("Why", ".sums"), ("Heads", '[data-ref="wall"]'), ("Numbers", ".counts .big")):
-        door = person.page.get_by_role("button", name=name, exact=True)
-        door.click()
-        person.page.locator(part).wait_for()
-        door.click()
-        person.page.locator(part).wait_for(state="hidden")
-    person.page.keyboard.press("l")
-    person.page.locator('.lens[data-face="lab"] .bar').wait_for()
-    for words in ("More", "Less"):
-        person.part("more").get_by_text(words, exact=True).wait_for()
-        person.part("more").click()
-    person.page.locator(".below").evaluate(STANDS_STILL)
-    wall = person.choice("beside", "wall")
-    wall.click()
-    person.part("wall").wait_for()
-    person.page.locator(".below").evaluate(STANDS_STILL)
-    shifts = person.page.evaluate("shifts")
-    assert sum(value for value, *_ in shifts) <= 0.02, shifts
 
 
 def test_at_200_percent_the_photograph_keeps_two_fifths_and_moments_have_a_door(arrive, server):

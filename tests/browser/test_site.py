@@ -1,7 +1,5 @@
 """The playground without a server: the written folder behind a plain server of files, with everything else blocked."""
 
-import gzip
-import json
 import re
 import shutil
 from functools import partial
@@ -12,18 +10,23 @@ import numpy as np
 import pytest
 import waiting
 from hostile import KINDS
+from models.test_zoo import hugging_face_model
 from PIL import Image
+from sharp_models import made
 
-from browser.on_the_site import AtTheSite
+from browser.on_the_site import SPARING, AtTheSite
 from browser.own_picture import hand_over
 from browser.policy import WATCH
 from browser.truth import assert_close, seen, sent
 from browser.visitor import finish
-from browser.without_server import ASKED, plain_server
+from browser.without_server import ASKED, Open, plain_server
 from playground.analysis.ablation import without
+from playground.errors import PlaygroundError
 from playground.lessons.registry import LESSONS
+from playground.pictures.images import fit
 from playground.samples import named
 from playground.serving import models
+from playground.tracing import trace
 from playground.ui import site
 
 KEPT = Path(__file__).parents[1] / "hostile" / "kept"
@@ -40,8 +43,7 @@ HEARD = """(before) => {
   if (said) document.querySelector(".toolbar .notice button").click();
   return said ?? (theLens().read().picture !== before || null);
 }"""
-REFUSED = "can't open that file|million pixels|takes too long"
-FIRST_BYTES = 900_000  # of the first picture, compressed
+REFUSED = "can't open that file|million pixels|takes too long|sides may be from 8"
 # Of A to B, in the first drawing of a lesson
 FIRST_WEIGHT = """() => {
   const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
@@ -75,17 +77,15 @@ def host(folder):
 def somebody(arrive, host):
     def come(address: str = "", **options) -> AtTheSite:
         visitor = arrive(AtTheSite, host, **options)
-        visitor.context.add_init_script(WATCH)
+        visitor.context.add_init_script(WATCH + SPARING)
         return visitor.arrive(address)
 
     return come
 
 
-def test_the_first_picture_needs_no_network_and_each_head_and_layer_answers_as_python_does(somebody, folder):
+def test_the_first_picture_needs_no_network_and_each_head_and_layer_answers_as_python_does(somebody):
     visitor = somebody()
     assert not [file for file in visitor.files() if file.startswith(("worker", "kernels")) or file.endswith(".bin")]
-    first = bytes_of_the_first_picture(folder)
-    assert first <= FIRST_BYTES, f"{first:,} bytes"
     visitor.page.evaluate("location.hash = 'model=bundled&sample=meadow&layer=4&head=1'")
     visitor.until("r => r.picture === 'meadow' && r.layer === 4")
     truth = sent()
@@ -130,6 +130,57 @@ def test_a_photograph_stays_here(somebody):
         visitor.until(f"r => r.what === '{what}' && r.map")
     assert ASKED[before:] == []
     assert visitor.page.evaluate("violations") == []
+
+
+def test_a_model_that_is_brought_runs_here_and_is_sent_to_nobody(somebody, folder, tmp_path):
+    picture = Image.open(next((folder / "samples").glob("meadow-*.jpg")))
+    leaves = made("AugReg", tmp_path / "leaves", picture, depth=3)
+    visitor = somebody("#model=bundled&sample=meadow")
+    visitor.until("r => r.picture === 'meadow'")
+    visitor.bring(leaves.files)
+    visitor.until("r => r.model === 'vit_small_patch16_224'")
+    read = visitor.until("r => r.layersHeld.length === 3")
+    assert visitor.brought == []
+    assert not [file for file in visitor.files() if file.endswith(".safetensors")]
+    truth = trace(leaves.vit, picture, size=fit(picture.size, 16, (224, 224)))
+    assert read["grid"] == list(truth.grid)
+    row = truth.row(read["layer"], read["head"], _patch(read)).numpy()
+    assert row.max() > 2 / len(row), "a row that is nearly even proves nothing"
+    assert np.abs(np.asarray(read["row"]) - row).max() < 0.1 * row.max()
+    assert visitor.page.evaluate("violations") == []
+
+    (tmp_path / "noise.safetensors").write_bytes(b"\xff" * 1000)
+    hand_over(visitor, "drop", (tmp_path / "noise.safetensors").read_bytes(), "", "noise.safetensors")
+    visitor.hears("noise.safetensors is not a readable safetensors file")
+    assert visitor.hover((7, 5))["row"], "the page lives"
+
+
+def test_a_model_at_an_address_comes_only_from_hosts_that_the_writer_allows(somebody, folder, tmp_path):
+    visitor = somebody("#model=https://models.example/leaves/model.safetensors&sample=meadow")
+    visitor.hears("takes no models from https://models.example")
+    assert "https" not in visitor.page.evaluate("location.hash")
+    hugging_face_model("ViTModel", image_size=224).save_pretrained(tmp_path / "models" / "leaves")
+    (tmp_path / "models" / "leaves" / "preprocessor_config.json").write_text('{"image_mean": [0.5, 0.5, 0.5]}')
+    shutil.copytree(folder, tmp_path / "site")
+    with plain_server(tmp_path / "models", Open) as elsewhere, plain_server(tmp_path / "site") as here:
+        page = tmp_path / "site" / "index.html"
+        told = page.read_text().replace("connect-src &#x27;self&#x27;", f"connect-src &#x27;self&#x27; {elsewhere}")
+        told = told.replace("&quot;models_from&quot;: []", f"&quot;models_from&quot;: [&quot;{elsewhere}&quot;]")
+        assert told.count(elsewhere) == 2
+        page.write_text(told)
+        visitor.page.goto(f"{here}/#model={elsewhere}/leaves/model.safetensors&sample=meadow")
+        visitor.until("r => r.picture === 'meadow' && r.model === 'leaves' && r.layersHeld.length === 3")
+        visitor.hears("Assumed of leaves: std 0.5 0.5 0.5.")
+
+
+def test_the_policy_names_the_hosts_that_models_may_come_from():
+    assert site.origins(["huggingface.co", "http://127.0.0.1:8000"]) == [
+        "https://huggingface.co",
+        "http://127.0.0.1:8000",
+    ]
+    for wrong in ("'none'", "a b", "https://a/b", "*", "a; script-src *", ""):
+        with pytest.raises(PlaygroundError, match="--models-from is a host"):
+            site.origins([wrong])
 
 
 def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_freezes_it(somebody):
@@ -195,9 +246,9 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
 def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_what_it_can(somebody):
     visitor = somebody("#model=bundled&sample=meadow")
     sheet = visitor.unfold("export")
-    assert "are made by the app" in sheet.inner_text()
+    assert "For a PDF, or another layout, in the app" in sheet.inner_text()
     with visitor.page.expect_download() as saved:
-        sheet.get_by_role("button", name="PNG").click()
+        sheet.get_by_role("button", name="A picture (.png)").click()
     assert Image.open(saved.value.path()).width > 1280
     visitor.unfold("pages").get_by_role("link", name="Training: from").click()
     visitor.page.get_by_role("heading", name="Training: from").wait_for()
@@ -355,14 +406,6 @@ def test_a_browser_that_cannot_compute_shows_samples_and_says_what_it_lacks(arri
     hand_over(visitor, "drop", named("twins").path.read_bytes(), "image/jpeg", "twins.jpg")
     visitor.hears("no WebAssembly with SIMD")
     assert visitor.hover((3, 3))["picture"] == "flock"
-
-
-def bytes_of_the_first_picture(folder) -> int:
-    """As a host sends them; what computes comes later."""
-    told = (folder / "sw.js").read_text().split("\n", 1)[0].removeprefix("self.writtenSite = ").removesuffix(";")
-    names = [name.replace("./", "index.html") for name in json.loads(told)["core"]]
-    now = [name for name in names if not name.startswith(("worker", "kernels"))]
-    return sum(len(gzip.compress((folder / name).read_bytes(), 6)) for name in now)
 
 
 def _patch(read: dict) -> tuple[int, int] | str:

@@ -25,6 +25,17 @@ DRAWN = """() => {
     ({ shadowRoot }) => shadowRoot?.querySelector("canvas, .bars, table")?.clientHeight);
 }"""
 
+HAS = """(selector) => {
+  const roots = [document];
+  for (const root of roots)
+    for (const element of root.querySelectorAll("*")) if (element.shadowRoot) roots.push(element.shadowRoot);
+  return roots.some((root) => [...root.querySelectorAll(selector)].some((one) => one.checkVisibility()));
+}"""
+BOX_OF = """(selector) => {
+  const { left, top, width, height } = document.querySelector(selector).getBoundingClientRect();
+  return [left, top, width, height];
+}"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -100,6 +111,39 @@ def test_lessons_draw_and_a_phone_s_page_is_no_wider_than_its_screen(folder, pag
             else:
                 page.reads()
             assert page.runs("() => document.documentElement.scrollWidth") <= 390, lesson
+
+
+def test_see_by_mouse_finger_and_keyboard(folder, page):
+    page.sized(1280, 720)
+    with plain_server(folder) as url:
+        page.opens(url)
+        page.reads("r => r.row")
+        page.until(HAS, ".see-moments button:nth-child(2)")
+        before = page.runs(BOX_OF, PICTURE)
+
+        page.clicks("[data-ref=switch]")
+        assert page.reads("r => r.scale === 1")["scale"] == 1
+        page.clicks("[data-ref=switch]")
+        page.reads("r => r.scale !== 1")
+        page.clicks(".see-moments button:nth-child(2)")
+        moment = page.reads("r => r.locked || r.query !== null")
+        for door in ("Why", "Heads", "Numbers"):
+            page.clicks(".see-doors button", door)
+            page.until(HAS, '.see-doors button[aria-expanded="true"]')
+            assert page.runs(BOX_OF, PICTURE) == before, f"{door} moves the photograph"
+            page.clicks(".see-doors button", door)
+
+        left, top, width, height = before
+        page.taps(left + 0.2 * width, top + 0.8 * height)
+        tapped = page.reads("r => r.locked")
+        assert tapped["query"] != moment["query"]
+
+        page.types("l")  # to Lab and back
+        page.until(HAS, '.lens[data-face="lab"] .bar')
+        assert page.reads("r => r.locked")["query"] == tapped["query"]
+        page.types("l")
+        page.until(HAS, '.lens[data-face="see"] .see-says')
+        assert page.reads()["query"] == tapped["query"]
 
 
 def asked_since(before: int) -> list[str]:

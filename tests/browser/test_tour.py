@@ -2,7 +2,7 @@
 
 from urllib.parse import parse_qs, urlsplit
 
-TOUR = "document.querySelector('.st-key-toolbar [data-testid=stBidiComponentIsolated]')?.shadowRoot"
+TOUR = "[...document.querySelectorAll('*')].map((e) => e.shadowRoot).find((root) => root?.querySelector('.tour-card'))"
 APART = f"""() => {{
   const [card, ring] = [".tour-card", ".tour-ring"].map((part) => {TOUR}?.querySelector(part)?.getBoundingClientRect());
   if (!card || !ring) return false;

@@ -21,7 +21,7 @@ def first(found, matched: bool) -> tuple[int, int]:
 
 def test_a_line_flies_to_the_match_that_python_finds(visit, truth):
     visitor = visit(PAIR, reduced_motion="reduce")  # the line is there at once
-    visitor.until("r => r.layersHeld.length === 6")
+    visitor.until("r => r.waits === ''")
     patch = first(truth, True)
     visitor.hover(patch)
     match = visitor.until("r => r.match?.mutual")["match"]

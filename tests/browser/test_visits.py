@@ -49,7 +49,7 @@ class Wire:
 
 
 def all_is_here(visitor) -> None:
-    visitor.until("r => r.layersHeld.length === 6")
+    visitor.until("r => r.waits === ''")
     visitor.rest()
 
 

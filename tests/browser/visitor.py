@@ -28,10 +28,14 @@ LAUNCH = [
 ]
 
 LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
-SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
+# In See Streamlit does not begin before something needs it.
+NOT_NEEDED = "document.querySelector('template[data-later]') && window.theLens?.()?.see?.on"
+STANDS = f"() => !document.querySelector('.attention-early') || {NOT_NEEDED}"
+RESTS = f"() => document.querySelector('{REST}') || {NOT_NEEDED}"
+SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
-ABOUT = 6  # pixels beside a patch's middle; see STIRRED in lens/ghost.js
+ABOUT = 6  # pixels beside a patch's middle; see STIRRED in lens/moment.js
 # Whoever has been here was greeted, and has guessed all questions: what pages show is not held back.
 GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
 BEEN_HERE = f"""try {{
@@ -150,7 +154,8 @@ class Visitor:
 
     def open(self, address: str | dict = "", says: str = "", early: bool = False) -> Visitor:
         """Goes to an address of the app and waits for its picture; first for a sentence, if one is to come, for that
-        goes by itself. The picture is there before Streamlit, which is waited for, too, unless it is `early`."""
+        goes by itself. The picture is there before Streamlit, which is waited for, too, unless it is `early`; in See it
+        does not come before it is needed."""
         query = urlencode(address) if isinstance(address, dict) else address
         if says:
             self.forgiven = REFUSED
@@ -159,7 +164,7 @@ class Visitor:
             self.says(says)
         self.until()
         if not early:
-            self.page.locator(".attention-early").wait_for(state="detached")
+            self.page.wait_for_function(STANDS)
         return self
 
     def read(self) -> dict:
@@ -176,7 +181,7 @@ class Visitor:
 
     def rest(self) -> None:
         """Waits until the server has drawn the page and everything has been loaded."""
-        self.page.locator(REST).wait_for()
+        self.page.wait_for_function(RESTS)
         self.page.wait_for_load_state("networkidle")
 
     def part(self, name: str) -> Locator:

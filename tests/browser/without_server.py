@@ -70,9 +70,17 @@ class Quiet(SimpleHTTPRequestHandler):
         ASKED.append(" ".join(map(str, said)))
 
 
+class Open(Quiet):
+    """Whose files any page may read."""
+
+    def end_headers(self) -> None:
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
+
+
 @contextmanager
-def plain_server(folder: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer((OWN_HOST, 0), partial(Quiet, directory=str(folder)))
+def plain_server(folder: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
+    server = ThreadingHTTPServer((OWN_HOST, 0), partial(handler, directory=str(folder)))
     Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://{OWN_HOST}:{server.server_port}"

@@ -43,6 +43,7 @@ DRAWN = {  # a picture's name -> the figure
     "compare-pictures": replace(MEADOW, layout="compare", other_image="portrait"),
     "compare-similarity": replace(MEADOW, layout="compare", other_image="flock", what="similarity"),
     "compare-models": replace(MEADOW, layout="compare", other_model="untrained"),
+    "change": replace(MEADOW, layout="change", other_model="untrained"),
     "grid": replace(GRID, rows="layers:1,4", columns="heads:0-3", query=(7, 5)),
     "grid-pictures": replace(GRID, rows="pictures:meadow,portrait", columns="layers:1,5"),
     "components": replace(MEADOW, layout="components"),

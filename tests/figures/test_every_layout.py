@@ -15,7 +15,7 @@ import playground
 from figures import keeping
 from figures.keeping import DRAWN, KEPT, SAID, TEXTS, difference, drawn, texts, wrong_cell
 from playground import figures
-from playground.figures import command_line, files, layouts, numbers
+from playground.figures import command_line, files, layouts
 from playground.figures.command_line import command
 from playground.figures.compose import subjects
 from playground.figures.drawing import captions, way_words
@@ -37,7 +37,7 @@ def test_every_layout_has_a_kept_picture():
 
 
 def test_what_follows_from_a_layout_s_record_is_not_a_field_of_it():
-    assert len(dataclasses.fields(Layout)) <= 18
+    assert len(dataclasses.fields(Layout)) <= 19
     have = {
         what: {name for name, one in LAYOUTS.items() if getattr(one, what)} for what in ("alters_scale", "one_pass")
     }
@@ -122,7 +122,7 @@ def test_every_layout_is_written_in_three_formats(layout, tmp_path):
 def tabled(spec: Spec) -> list[tuple[dict, np.ndarray]]:
     """(which map, its values) of every line of numbers."""
     beside, others = keeping.traced(spec)
-    _, tables = numbers.collected(".npz", spec, *beside, **others)
+    _, tables = files.collected(".npz", spec, *beside, **others)
     return [pair for table in tables for pair in zip(table.maps, table.values, strict=True)]
 
 

@@ -14,13 +14,14 @@ from test_javascript import node
 import playground
 from figures import keeping
 from playground import figures
-from playground.figures import command_line, files, numbers
-from playground.figures.drawing import captions, maps, prints, way_table
+from playground.figures import command_line, files
+from playground.figures.drawing import captions, maps, prints, ways
 from playground.figures.drawing.way_words import ENGLISH, TABLES
 from playground.figures.drawing.ways import FIRST, WAYS
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
+OF_NO_WAY = ("trust", "blanked")  # said of each that says what matters
 KINDS = ("title", "caption", "tab", "question", "note")  # what every way has words for
 
 
@@ -53,7 +54,8 @@ def test_every_way_says_what_it_is(way):
 
 def test_every_word_is_of_a_way_and_every_language_has_the_same():
     for table in TABLES.values():
-        assert {key.split(".")[0] for key in table if key.split(".")[1] not in ("sentence", "figure")} == set(WAYS)
+        named = {key.split(".")[0] for key in table if key.split(".")[1] not in ("sentence", "figure")}
+        assert named == {*WAYS, *OF_NO_WAY}
         assert {f"{way.sentence}.sentence" for way in WAYS.values() if way.sentence != "most"} <= set(table)
         assert set(table) == set(ENGLISH)
     filled = {name for key, words in ENGLISH.items() for name in re.findall(r"{(\w+)}", words) if ".caption" in key}
@@ -65,9 +67,7 @@ def test_every_option_that_some_ways_use_is_one_of_a_figure():
 
 
 def test_the_browser_has_the_table_that_python_writes():
-    assert way_table.TABLE.read_text(encoding="utf-8") == way_table.text(), (
-        "python -m playground.figures.drawing.way_table"
-    )
+    assert ways.TABLE.read_text(encoding="utf-8") == ways.text(), "python -m playground.figures.drawing.ways"
     program = (
         f"import {{ FIRST_WAY, WAYS, wayWords }} from {json.dumps((CORE / 'ways.js').as_uri())};\n"
         'const said = Object.values(WAYS).map((way) => [way.name, wayWords(way, "note", ["column"])]);\n'
@@ -79,7 +79,7 @@ def test_the_browser_has_the_table_that_python_writes():
     assert theirs["FIRST_WAY"] == FIRST
     assert list(theirs["WAYS"]) == list(WAYS)
     for way in WAYS.values():
-        assert theirs["WAYS"][way.name] == json.loads(json.dumps(way_table.record(way)))
+        assert theirs["WAYS"][way.name] == json.loads(json.dumps(ways.record(way)))
         assert theirs["said"][way.name] == way.words("note", "column")
 
 
@@ -100,7 +100,7 @@ def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared):
     span = maps.domain(squared, [map_])
     assert (span.low, span.percent, span.signed) == (0, False, False)
     heads = replace(squared, layout="heads")
-    assert len(numbers.collected(".csv", heads, *beside)[1][0].values) == seen.heads
+    assert len(files.collected(".csv", heads, *beside)[1][0].values) == seen.heads
     mean = maps.look(seen, squared, 4, "mean", "on").values
     np.testing.assert_allclose(mean, (seen.rows(4, (7, 5)).numpy() ** 2).mean(0), rtol=1e-6)
 

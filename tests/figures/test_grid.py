@@ -9,7 +9,7 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
-from playground.figures import Spec, layouts, numbers
+from playground.figures import Spec, files, layouts
 from playground.figures.compose import subjects
 from playground.figures.drawing import prints
 from playground.figures.drawing.maps import domain
@@ -38,7 +38,7 @@ def cells(spec, seen, picture, **more):
 )  # fmt: skip
 def test_each_cell_has_the_numbers_of_its_row_and_its_column(seen, picture, tmp_path, rows, columns, expected):
     spec = replace(SMALL, rows=rows, columns=columns)
-    _, (table,) = numbers.collected(".npz", spec, seen, picture)
+    _, (table,) = files.collected(".npz", spec, seen, picture)
     np.testing.assert_allclose(table.values, [row.numpy() for row in expected(seen)], rtol=1e-6)
 
 
@@ -156,7 +156,7 @@ def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small,
 def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path):
     spec = replace(SMALL, layout="head", what="norm", query=None)
     lengths = seen.features(1).norm(dim=-1)
-    _, (table,) = numbers.collected(".npz", spec, seen, picture)
+    _, (table,) = files.collected(".npz", spec, seen, picture)
     np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
     assert not {"patch", "head"} & table.maps[0].keys()
     shown = layouts.of(spec).shown(spec.settled(seen), Subject(seen, picture, ""))[0].map

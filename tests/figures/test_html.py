@@ -19,8 +19,8 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, tracing
 from playground.__main__ import main
-from playground.analysis import fingerprints
 from playground.figures import Spec, files, html
+from playground.figures.drawing import naming
 from playground.pack import unpack
 from playground.tracing import Trace
 from playground.vit import Config, VisionTransformer
@@ -116,7 +116,7 @@ def test_one_layer_of_a_vit_s_stays_near_a_megabyte_even_on_a_picture_of_noise()
     blurred = noise.resize((400, 400)).resize((1500, 1500))  # more detail than a photograph has
     seen = playground.trace(VisionTransformer(config), blurred)
     assert (seen.tokens, seen.heads, seen.size) == (197, 6, (224, 224))
-    assert len(html.page(replace(SMALL, layer=1), seen, blurred).encode()) < 1.055e6
+    assert len(html.page(replace(SMALL, layer=1), seen, blurred).encode()) < 1.08e6
 
 
 def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, picture):
@@ -133,17 +133,17 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, pictur
     for _, given in read.tags:
         assert given.get("href", "data:").startswith("data:")
         assert given.get("src", "data:").startswith("data:")
-    assert not re.search(
-        r"https?://|@import|\bimport\(|fetch\(|XMLHttpRequest|WebSocket", page.replace("https://…", "")
-    )
+    for no_address in ("https://…", "http://www.w3.org/2000/svg"):  # what an SVG that is saved begins with: a name
+        page = page.replace(no_address, "")
+    assert not re.search(r"https?://|@import|\bimport\(|fetch\(|XMLHttpRequest|WebSocket", page)
 
 
 def test_where_it_comes_from_is_written_in_it(seen, picture):
     spec = replace(SMALL, layer=2, layers="all", head=3, query="cls", scale="off")
     metas = Reader(html.page(spec, seen, picture)).metas
     facts = {key.removeprefix("playground:"): value for key, value in metas.items() if key.startswith("playground:")}
-    assert facts.pop("weights") == f"random weights, sha256:{fingerprints.of_weights(seen.vit)}"
-    assert facts.pop("pixels") == f"sha256:{fingerprints.of_image(picture)}"
+    assert facts.pop("weights") == f"random weights, sha256:{naming.hash_of_weights(seen.vit)}"
+    assert facts.pop("pixels") == f"sha256:{naming.hash_of_image(picture)}"
     assert shlex.split(facts.pop("command"))[3:-2] == [
         *("figure", "disc.png", "--model", "untrained", "--size", "64x64", "--layer", "2,all"),
         *("--head", "3", "--patch", "cls", "--scale", "off"),
@@ -156,8 +156,8 @@ def test_where_it_comes_from_is_written_in_it(seen, picture):
 
 def test_other_weights_and_other_pixels_have_other_fingerprints(seen, picture):
     other = VisionTransformer(seen.vit.config)
-    assert fingerprints.of_weights(other) != fingerprints.of_weights(seen.vit)
-    assert fingerprints.of_image(picture.rotate(90)) != fingerprints.of_image(picture)
+    assert naming.hash_of_weights(other) != naming.hash_of_weights(seen.vit)
+    assert naming.hash_of_image(picture.rotate(90)) != naming.hash_of_image(picture)
 
 
 @pytest.mark.parametrize(

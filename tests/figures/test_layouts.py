@@ -218,7 +218,8 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown
     look = {"width": 2.4} if size == "narrow" else {"purpose": size}
     spec = Spec(image=name, model="small", layer=5, head=2, query=(3, 4), footer=True, colours="own", **look)
     spec = replace(spec, letters=True, other_image=name[::-1], **SHOWN[shown])
-    other = shaped["2:3"] if shown == "compare" else (None, None)
+    beside = {"compare": shaped["2:3"], "change": (seen, image)}  # a change is drawn patch by patch: of one shape
+    other = beside.get(shown, (None, None))
     figure = figures.draw(spec, seen, image, other=other[0], other_image=other[1])
     for pixels_ in figure.findobj(Pixels):
         pixels_.set_visible(False)  # only the words matter here

@@ -396,6 +396,18 @@ def test_logits_labels_norms_and_what_speaks_for_a_label_are_those_of_each_trace
         assert (one.arrays["relevance_of"] < 0).any(), "signed"
 
 
+@pytest.mark.parametrize("method", ["integrated", "chefer", "legrad"])
+def test_each_method_of_relevance_is_that_of_each_trace(small, pictures, method):
+    files = sorted(pictures.iterdir())[:3]
+    for one in playground.trace_many(files, small, ("relevance", "relevance_of:4"), batch=2, method=method):
+        picture = many._middle(playground.open_image(one.name), (64, 64))
+        seen = playground.trace(small, picture, size=(64, 64))
+        close(one.arrays["relevance"], seen.relevance("cls", method=method), 1e-4)
+        close(one.arrays["relevance_of"][0], seen.relevance(label=4, method=method), 1e-4)
+    with pytest.raises(PlaygroundError, match="There is no method 'magic'"):
+        playground.trace_many(files, small, "relevance", method="magic")
+
+
 def test_a_store_with_labels_has_their_names_and_one_of_another_cut_is_refused(zarr, xarray, small, pictures, tmp_path):
     from dataclasses import replace
 

@@ -11,7 +11,7 @@ import pytest
 import playground
 from playground import PlaygroundError
 from playground.__main__ import main
-from playground.figures import Spec, numbers
+from playground.figures import Spec, files
 
 SMALL = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4))
 
@@ -41,10 +41,10 @@ def read(path) -> list[tuple[dict, np.ndarray]]:
     ]
 
 
-@pytest.mark.parametrize("suffix", numbers.NUMBERS)
+@pytest.mark.parametrize("suffix", files.NUMBERS)
 @pytest.mark.parametrize("layout", ["head", "convolution", "heads", "wall", "scale"])
 def test_the_numbers_are_the_trace_s_own_rows(seen, picture, tmp_path, suffix, layout):
-    path = numbers.write(tmp_path / f"a{suffix}", replace(SMALL, layout=layout), seen, picture)
+    path = files.write_numbers(tmp_path / f"a{suffix}", replace(SMALL, layout=layout), seen, picture)
     maps = read(path)
     assert len(maps) == {"heads": 4, "wall": 12, "scale": 2}.get(layout, 1)
     for which, values in maps:
@@ -55,7 +55,7 @@ def test_the_numbers_are_the_trace_s_own_rows(seen, picture, tmp_path, suffix, l
 
 
 def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(seen, picture, tmp_path):
-    said = json.loads(numbers.write(tmp_path / "a.json", SMALL, seen, picture).read_text())
+    said = json.loads(files.write_numbers(tmp_path / "a.json", SMALL, seen, picture).read_text())
     (table,) = said["tables"]
     assert table["grid"] == [8, 8]
     assert table["tokens"][:4] == ["cls", "reg0", "reg1", "0,0"]
@@ -64,7 +64,7 @@ def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(seen,
     assert table["predictions"] == [[label, pytest.approx(share, rel=1e-5)] for label, share in seen.predictions]
     assert said["figure"]["pixels"].startswith("sha256:")
     assert said["figure"]["command"].startswith("python -m playground figure disc.png")
-    with np.load(numbers.write(tmp_path / "a.npz", SMALL, seen, picture)) as held:
+    with np.load(files.write_numbers(tmp_path / "a.npz", SMALL, seen, picture)) as held:
         about = json.loads(held["about"].item())
         assert about == said["figure"] | {"command": said["figure"]["command"].replace("figure.json", "figure.npz")}
         assert held["tokens"].tolist() == table["tokens"]
@@ -73,8 +73,8 @@ def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(seen,
 def test_two_pictures_of_different_grids_stand_in_one_file(small, seen, picture, tmp_path):
     fine = playground.trace(small, picture, size=(128, 128))
     spec = replace(SMALL, layout="compare", other_model="x")
-    for suffix in numbers.NUMBERS:
-        first, second = read(numbers.write(tmp_path / f"a{suffix}", spec, seen, picture, other=fine))
+    for suffix in files.NUMBERS:
+        first, second = read(files.write_numbers(tmp_path / f"a{suffix}", spec, seen, picture, other=fine))
         assert (len(first[1]), len(second[1])) == (3 + 64, 3 + 256)
         np.testing.assert_array_equal(second[1], fine.row(1, 2, (7, 9)).numpy())
 
@@ -104,7 +104,7 @@ def test_the_atlas_and_the_curves_have_numbers_too(seen, picture, tmp_path):
 
 def test_the_command_line_writes_them_and_the_same_figure_is_the_same_file(picture, tmp_path):
     picture.save(tmp_path / "disc.png")
-    for suffix in numbers.NUMBERS:
+    for suffix in files.NUMBERS:
         one, two = (tmp_path / f"{n}{suffix}" for n in "ab")
         for path in (one, two):
             assert main(["figure", str(tmp_path / "disc.png"), "--model", "untrained", "-o", str(path)]) == 0
@@ -114,10 +114,10 @@ def test_the_command_line_writes_them_and_the_same_figure_is_the_same_file(pictu
 def test_an_anonymous_file_of_numbers_names_nobody(seen, picture, tmp_path):
     spec = replace(SMALL, image="/home/jane/jane.png", anonymous=True)
     for suffix in (".csv", ".json"):
-        said = numbers.write(tmp_path / f"a{suffix}", spec, seen, picture).read_text()
+        said = files.write_numbers(tmp_path / f"a{suffix}", spec, seen, picture).read_text()
         assert not any(word in said for word in ("jane", "sha256", "python -m"))
 
 
 def test_another_kind_of_file_is_a_sentence(seen, picture, tmp_path):
     with pytest.raises(PlaygroundError, match=r"Numbers are written as \.npz, \.csv, \.json"):
-        numbers.write(tmp_path / "a.xlsx", SMALL, seen, picture)
+        files.write_numbers(tmp_path / "a.xlsx", SMALL, seen, picture)

@@ -5,27 +5,45 @@ import re
 
 from playground.figures import teaching
 from playground.lessons.questions import Choice, Question, plain
+from playground.ui.teach import mounted
 
 ASKED = plain(Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a", "So.", tempting=(("b", "no"),)))
+PARTS = [{"kind": "ask", "question": ASKED, "context": "", "afresh": True}]
 
 
-def made() -> str:
-    return teaching.page(
-        "Attention & <more>", [teaching.Slide("One", "minute 0 to 5", "Say nothing.", (ASKED,))], ["let x"]
-    )
+def made(story: str = "") -> str:
+    slides = [teaching.Slide("One", "minute 0 to 5", "Say nothing.", lesson={"settings": {}, "parts": PARTS})]
+    if story:
+        slides.append(teaching.Slide("Two", "", "", story=8))
+    return teaching.page("Attention & <more>", teaching.Deck(slides, mounted(), story))
 
 
 def test_what_is_shown_is_in_the_file_as_data():
     (data,) = re.findall(r'id="slides">(.*?)</script>', made(), re.DOTALL)
-    (slide,) = json.loads(data)
-    assert slide["questions"][0]["asks"] == ASKED["asks"]
-    assert (slide["title"], slide["task"], slide["living"]) == ("One", "Say nothing.", "")
+    deck = json.loads(data)
+    (slide,) = deck["slides"]
+    assert slide["lesson"]["parts"][0]["question"]["asks"] == ASKED["asks"]
+    assert (slide["title"], slide["notes"], slide["story"]) == ("One", "Say nothing.", 0)
+    assert deck["scripts"] == {"guess": {"styles": "guess.css", "box": "guess", "look": ""}}
+    assert "guess.css" in deck["files"]
 
 
 def test_nothing_is_asked_of_anybody():
     page = made()
     assert "default-src 'none'" in page
     assert "connect-src" not in page
-    assert page.count("'sha256-") == 2
+    assert page.count("'sha256-") == 2  # the guess, the slides
+    assert made("<p>").count("'sha256-") == 3  # and the story
     assert not re.search(r'(?:src|href)="https?:', page)
     assert "<title>Attention &amp; &lt;more&gt;</title>" in page
+
+
+def test_the_scripts_of_all_that_a_slide_draws_are_in_the_file_and_no_other():
+    each = {"kind": "each", "by": ["a"], "of": {"1": {"kind": "drawing", "name": "push"}}}
+    lesson = {"settings": {}, "parts": [*PARTS, each]}
+    deck = teaching.Deck([teaching.Slide("", "", "", lesson=lesson)], mounted())
+    assert teaching.kinds_of(deck) == ["guess", "push"]
+    page = teaching.page("", deck)
+    assert "(globalThis.mounts ??= {}).push = function" in page
+    assert "(globalThis.mounts ??= {}).guess = mountGuess" in page
+    assert ").shuffle = " not in page

@@ -1,8 +1,10 @@
 """One picture over a training: each moment is a trace of the weights at that step; nothing disturbs the training."""
 
 import copy
+import sys
 import warnings
 
+import numpy as np
 import pytest
 import timm
 import torch
@@ -89,6 +91,99 @@ def test_an_evaluation_in_between_is_no_step_and_step_counts_by_hand(model, pict
         learn(model, 3)
         watching_.step()
     assert playground.watched(tmp_path / "b.trace").steps == (0, 1)
+
+
+def test_the_same_tensors_are_looked_at_with_nothing_built_anew(model, picture, tmp_path, monkeypatch):
+    looking = playground.watch(model, picture, every=1, out=tmp_path / "run.trace", transform=TRANSFORM)
+    monkeypatch.setattr(watching, "build", lambda source: pytest.fail("its tensors are ours already"))
+    with looking:
+        learn(model, 2)
+    rows = playground.watched(tmp_path / "run.trace").row(2, 1, (1, 2))
+    assert (rows[0] - rows[1]).abs().max() > 1e-4
+
+
+def test_tensors_that_are_replaced_are_found(model, picture, tmp_path):
+    with playground.watch(model, picture, every=1, out=tmp_path / "run.trace", transform=TRANSFORM):
+        learn(model, 1)
+        model.load_state_dict(copy.deepcopy(scramble(model)).state_dict(), assign=True)
+        with torch.no_grad():
+            model.blocks[2].attn.qkv.weight.mul_(3)
+    expected = playground.trace(model.eval(), picture, transform=TRANSFORM)
+    found = playground.watched(tmp_path / "run.trace").traces[-1]
+    torch.testing.assert_close(found.row(2, 1, (1, 2)), expected.row(2, 1, (1, 2)), atol=0.02, rtol=0.1)
+
+
+def test_a_trainer_s_steps_are_counted_as_it_counts_them(model, picture, tmp_path):
+    """By the handler through which the Trainer of transformers calls its callbacks."""
+    trainer = pytest.importorskip("transformers.trainer_callback", reason="transformers is not installed")
+    from transformers import TrainingArguments
+
+    looking = playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM)
+    state, control = trainer.TrainerState(), trainer.TrainerControl()
+    handler = trainer.CallbackHandler([looking.callback()], model, None, None, None)
+    arguments = object.__new__(TrainingArguments)
+    handler.on_train_begin(arguments, state, control)
+    state.global_step = 3  # a run that is resumed
+
+    def each(step):
+        handler.on_step_begin(arguments, state, control)
+        state.global_step += 1
+
+    learn(model, 4, each)
+    handler.on_train_end(arguments, state, control)
+    found = playground.watched(tmp_path / "run.trace")
+    assert found.steps == (4, 6, 7)
+    torch.testing.assert_close(
+        found.traces[-1].row(2, 1, (1, 2)),
+        playground.trace(model.eval(), picture, transform=TRANSFORM).row(2, 1, (1, 2)),
+        atol=0.02, rtol=0.1,
+    )  # fmt: skip
+
+
+def test_the_trainer_itself_runs_it(tmp_path, picture):
+    pytest.importorskip("accelerate", reason="the Trainer needs accelerate, which is not installed")
+    transformers = pytest.importorskip("transformers")
+    config = transformers.ViTConfig(
+        hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
+    )
+    theirs = scramble(transformers.ViTForImageClassification(config)).train()
+    looking = playground.watch(theirs, picture, every=2, out=tmp_path / "run.trace")
+    each = [{"pixel_values": torch.randn(3, 64, 64), "labels": torch.tensor(n)} for n in range(4)]
+    how = {"per_device_train_batch_size": 1, "max_steps": 4, "report_to": [], "use_cpu": True}
+    arguments = transformers.TrainingArguments(output_dir=str(tmp_path / "out"), **how)
+    transformers.Trainer(theirs, arguments, train_dataset=each, callbacks=[looking.callback()]).train()
+    assert playground.watched(tmp_path / "run.trace").steps == (0, 2, 4)
+
+
+def test_without_transformers_the_callback_says_what_to_install(model, picture, tmp_path, monkeypatch):
+    looking = playground.watch(model, picture, out=tmp_path / "run.trace")
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(PlaygroundError, match=r"attention-playground\[trainer\]"):
+        looking.callback()
+
+
+def test_before_after_and_the_difference_are_one_figure(model, picture, tmp_path):
+    with playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM):
+        learn(model, 4)
+    run = playground.watched(tmp_path / "run.trace")
+    how = {"other": run.traces[-1], "layout": "change", "layer": 2, "head": 1, "query": (1, 2)}
+    figure = playground.figure(run.traces[0], **how)
+    said = " ".join(text.get_text() for axes in [figure] for text in axes.texts)
+    for words in ("step 0", "step 4", "after less before"):
+        assert words in said, said
+    playground.save(run.traces[0], tmp_path / "a.npz", **how)
+    with np.load(tmp_path / "a.npz") as held:
+        before, after, change = held["values"][0], held["values_2"][0], held["values_3"][0]
+    np.testing.assert_allclose(before, run.traces[0].row(2, 1, (1, 2)), atol=1e-6)
+    np.testing.assert_allclose(after, run.traces[-1].row(2, 1, (1, 2)), atol=1e-6)
+    np.testing.assert_allclose(change, after - before, atol=1e-7)
+    assert abs(change).max() > 1e-4
+
+
+def test_passes_of_two_sizes_have_no_change_that_could_be_drawn(picture):
+    one, two = (playground.trace("untrained", picture, size=size) for size in ((64, 64), (64, 96)))
+    with pytest.raises(PlaygroundError, match=r"8 × 8 and 8 × 12 patches: trace both with one size"):
+        playground.figure(one, other=two, layout="change")
 
 
 def said_once(model, picture, out, each, sentence):

@@ -16,8 +16,7 @@ from safetensors.torch import save_file
 
 import playground
 from playground.assets import TIMELAPSE
-from playground.pack import pack, unpack
-from playground.pack.schema import FORMAT
+from playground.pack import FORMAT, pack, unpack
 from playground.tracing import Trace
 from playground.training import datasets, timelapse
 from playground.vit import Config, VisionTransformer

@@ -9,12 +9,19 @@ import { MICROSCOPE, withBundle } from "./support.mjs";
 
 const COMPONENTS = readdirSync(MICROSCOPE, { recursive: true })
   .filter((name) => name.endsWith(".js"))
-  .filter((name) => /^export default /m.test(readFileSync(join(MICROSCOPE, name), "utf8")));
+  .filter((name) => /^export default /m.test(readFileSync(join(MICROSCOPE, name), "utf8")))
+  .map((name) => [name, ""]);
+const SEVERAL = JSON.parse(
+  withBundle(
+    "import json; from playground.ui.components import SCRIPTS; " +
+      "print(json.dumps([[one.file, one.mounts] for one in SCRIPTS.values() if one.mounts]))",
+  ),
+);
 
 // Where the server has it, …/api/app/DIGEST/ENTRY, so that a script finds the app's root from its own address.
 const APP = mkdtempSync(join(tmpdir(), "bundle-"));
-async function served(entry, digest, tail = "") {
-  const source = withBundle(`sys.stdout.buffer.write(bundle.bundle("${entry}").encode())`).toString();
+async function served(entry, digest, { mounts = "", tail = "" } = {}) {
+  const source = withBundle(`sys.stdout.buffer.write(bundle.drawing("${entry}", "${mounts}").encode())`).toString();
   const file = join(APP, "below", "api", "app", digest, entry);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, source + tail);
@@ -22,9 +29,9 @@ async function served(entry, digest, tail = "") {
   return { source, module: await import(pathToFileURL(file)) }; // a SyntaxError names what is declared twice
 }
 
-for (const name of COMPONENTS) {
-  test(`the bundle of ${name} is one module whose only export is the component`, async () => {
-    const { source, module } = await served(name, "0123456789abcdef");
+for (const [name, mounts] of [...COMPONENTS, ...SEVERAL]) {
+  test(`the bundle of ${name} ${mounts} is one module whose only export is the component`, async () => {
+    const { source, module } = await served(name, `0123456789abcdef${mounts}`, { mounts });
     assert.doesNotMatch(source, /^import /m);
     assert.deepEqual(Object.keys(module), ["default"]);
     assert.equal(source.match(/^export /gm).length, 1);
@@ -33,7 +40,9 @@ for (const name of COMPONENTS) {
 }
 
 test("the app's script asks below the root that it came from, and all its parts are known", async () => {
-  const { module } = await served("shell/app.js", "fedcba9876543210", "\nexport { addressOf, MOUNTS };");
+  const { module } = await served("shell/app.js", "fedcba9876543210", {
+    tail: "\nexport { addressOf, MOUNTS };",
+  });
   const root = pathToFileURL(join(APP, "below")).href;
   assert.equal(module.addressOf("api/trace?sample=tabby"), `${root}/api/trace?sample=tabby`);
   assert.equal(module.addressOf("/figure.svg"), `${root}/figure.svg`, "a slash does not leave the folder");
@@ -52,13 +61,17 @@ test("every module is in a bundle", () => {
   const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));
   const entries = JSON.stringify([
     "shell/alone.js",
+    "shell/attentionlens.js",
+    "shell/begin.js",
+    "shell/lecture.js",
     "shell/site.js",
     "shell/lost.js",
     "shell/phone.js",
     "shell/serviceworker.js",
     "lessons/slides.js",
     "engine/worker.js",
-    ...COMPONENTS,
+    "weights/worker.js",
+    ...[...COMPONENTS, ...SEVERAL].map(([name]) => name),
   ]);
   const source = withBundle(`for name in ${entries}: sys.stdout.buffer.write(bundle.bundle(name).encode())`).toString();
   for (const name of names) assert.ok(source.includes(`// ---- ${name}\n`), name);
@@ -66,8 +79,9 @@ test("every module is in a bundle", () => {
 
 test("nothing in the microscope names another host", () => {
   for (const name of readdirSync(MICROSCOPE, { recursive: true }).filter((name) => /\.(js|css)$/.test(name))) {
-    // An ellipsis, a namespace that nobody fetches, and the font that the page itself preloads
-    const names = /https:\/\/…|http:\/\/www\.w3\.org\/2000\/svg|url\("\$\{font\.href\}"\)/g;
+    // An ellipsis, a namespace that nobody fetches, fonts that lie beside the page, and a part of the same figure
+    const names =
+      /https:\/\/…|http:\/\/www\.w3\.org\/2000\/svg|url\((?:"\$\{font\.href\}"|\$\{fileHere\(font\)\}|#colours)\)/g;
     const text = readFileSync(join(MICROSCOPE, name), "utf8").replaceAll(names, "");
     assert.doesNotMatch(text, /https?:\/\/|@import|url\(/, name);
   }

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from playground.lessons import block_answer, heads_off, teaching
+from playground.lessons import block_answer, heads_numbers, teaching
 
 NUMBER = r"\d[\d,]*(?:\.\d+)?"
 SIDE = rf"(?:−log )?{NUMBER}(?: ?%)?"
@@ -46,7 +46,7 @@ def test_the_losses_of_heads_add_up():
     random = np.random.default_rng(0)
     for size in (0.1, 0.01, 0.001):
         single = (random.random(6) * size).tolist()
-        question = heads_off.layer_sum_question(2, single, sum(single), 2 * size, 0.1)
+        question = heads_numbers.layer_sum_question(2, single, sum(single), 2 * size, 0.1)
         check(question.says)
         ((_, right),) = equations(question.says)
         assert question.picture.values[-2] == pytest.approx(float(right))
@@ -55,7 +55,7 @@ def test_the_losses_of_heads_add_up():
 def test_plan_and_handout_share_the_work_out_alike():
     from playground.figures import teaching as printed
 
-    assert teaching.SHARED_OUT in teaching._HANDS.do
+    assert teaching.SHARED_OUT in teaching.SCENES["hands"].do
     back = printed.handout(next(iter(printed.PAPERS)), key=False)[1].figure
     said = " ".join(text.get_text() for text in [*back.texts, *(text for axes in back.axes for text in axes.texts)])
     assert teaching.SHARED_OUT in " ".join(said.lower().split())

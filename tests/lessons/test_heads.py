@@ -6,8 +6,7 @@ from lessons.playing import meadow, parts_of
 from lessons.test_lessons import STRONGEST
 from playground.analysis.heads import look
 from playground.lessons import heads, heads_numbers
-from playground.lessons.heads_numbers import habits
-from playground.lessons.heads_off import MOST_OFF, switched_off
+from playground.lessons.heads_numbers import MOST_OFF, habits, switched_off
 from playground.lessons.parts import Drawing, Wait
 from playground.samples import SAMPLES
 

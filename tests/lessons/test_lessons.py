@@ -13,11 +13,11 @@ from test_javascript import ROOT
 from lessons.playing import RIGHT, SILLY, exercises_of, flat, flat_plain, judged, kept, meadow, parts_of, text_of
 from playground.analysis import by_hand as analysis
 from playground.lessons import by_hand, parts, scale
+from playground.lessons.lesson import Setting, Written
 from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Row, Run, Wait, plain_parts
 from playground.lessons.registry import LESSONS
-from playground.lessons.scripts import SCRIPTS
-from playground.lessons.settings import Setting, Written
-from playground.serving.lesson_files import played_ahead
+from playground.serving.site_files import played_ahead
+from playground.ui.components import SCRIPTS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps]
@@ -172,6 +172,8 @@ CUT = [
 WAYS = [
     ("shift", {"moved": 3}, {}, {"two_ways_moved": RIGHT}),
     ("shift", {"moved": 2}, {}, {"two_ways_moved": SILLY}),
+    ("built", {"reads": "other"}, {}, {"two_ways_content": RIGHT}),
+    ("built", {"reads": "may"}, {}, {"two_ways_content": SILLY}),
     ("cheaper", {"cheap_tokens": 64}, {}, {"two_ways_linear": RIGHT}),
     ("cheaper", {"cheap_tokens": 16384}, {}, {"two_ways_linear": 0}),
     ("cheaper", {"cheap_tokens": 196}, {}, {"two_ways_linear": SILLY}),

@@ -8,9 +8,9 @@ import torch
 from conftest import scramble
 
 import playground
-from playground.analysis.contribution import differing
+from playground.analysis.heads import differing
 from playground.lessons import shapes
-from playground.lessons.fused import apart, measure, turned
+from playground.lessons.experiments import apart, measure, turned
 from playground.lessons.walk import steps_to_bytes, teaching_steps, tensors_of, vit_steps, walk_picture
 from playground.pack import unpack
 from playground.vit import QKV, Config, VisionTransformer, attention, attention_by_hand

@@ -1,20 +1,20 @@
 """What is handed out: the plans fill their time, links open pages that exist, the numbers are softmax's, the files are
 those of the command."""
 
+import json
 import math
 import re
+import subprocess
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from figure_files import pdf_fonts, read_pdf
+from test_javascript import ROOT, node
 
-import playground
 from playground.assets import TEACHING
-from playground.figures import Spec, html
 from playground.figures import teaching as printed
 from playground.figures.drawing.sheet import house_style
-from playground.figures.drawing.view import matching
 from playground.lessons import teaching
 from playground.lessons.registry import LESSONS
 from playground.ui import teach
@@ -26,18 +26,50 @@ def settings_of(page: str):
 
 @pytest.mark.parametrize("minutes", teaching.PLANS)
 def test_a_plan_fills_its_time(minutes):
-    assert sum(scene.minutes for scene in teaching.PLANS[minutes]) == minutes
+    assert sum(scene.minutes for scene in teaching.plan(minutes)) == minutes
+
+
+@pytest.mark.parametrize("minutes", teaching.PLANS)
+def test_a_plan_tells_the_whole_story_in_its_order(minutes):
+    told = [scene.story for scene in teaching.plan(minutes) if scene.story]
+    assert told == list(range(1, teaching.STORY + 1))
+
+
+def test_the_longer_plan_goes_deeper_into_heads_the_residual_stream_and_positions():
+    steps = {(scene.page, scene.words.get("step")) for scene in teaching.plan(90)}
+    assert steps >= {("heads", "row"), ("block", "stream"), ("patches", "shuffle"), ("by_hand", "arrows")}
+
+
+TITLES = """
+import { STORY_WORDS } from "./playground/microscope/story/words.js";
+console.log(JSON.stringify(Array.from({ length: 12 }, (_, at) => STORY_WORDS.en[`title${at + 1}`])));
+"""
+
+
+def test_the_story_s_scenes_have_the_story_s_titles():
+    done = subprocess.run([node(), "--input-type=module", "-e", TITLES], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [teaching.SCENES[str(n)].title for n in range(1, teaching.STORY + 1)]
+
+
+@pytest.mark.parametrize(
+    ("own", "keys"),
+    [("1-hands-8", ["1", "hands", "8"]), ("8-1", ["8", "1"]), ("", []), ("1-<b>-quiz", ["1", "quiz"])],
+)
+def test_a_plan_of_one_s_own_has_the_scenes_that_it_names_in_their_order(own, keys):
+    assert teaching.plan(teaching.OWN, own) == [teaching.SCENES[key] for key in keys]
+    assert bool(re.fullmatch(teaching.WRITTEN, own)) == (own in ("1-hands-8", "8-1"))
 
 
 def test_every_link_opens_a_page_in_a_state_that_it_accepts():
     from playground.ui.pages import PAGES
 
-    scenes = [scene for plan in teaching.PLANS.values() for scene in plan] + [note.show for note in teaching.NOTES]
+    scenes = [*teaching.SCENES.values(), *(note.show for note in teaching.NOTES)]
     for scene in scenes:
         page = urlsplit(scene.link()).path.removeprefix("./") or "microscope"
         assert page in PAGES
         if page == "microscope":
-            assert matching(scene.words) == scene.words
+            assert scene.words == {"story": str(scene.story)}
         elif scene.words:
             settings = settings_of(page)
             for name, text in parse_qsl(urlsplit(scene.link()).query):
@@ -47,22 +79,13 @@ def test_every_link_opens_a_page_in_a_state_that_it_accepts():
 
 
 def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
-    for scene in (scene for plan in teaching.PLANS.values() for scene in plan):
+    for scene in teaching.SCENES.values():
         if scene.page in ("microscope", "teach"):
             continue
         settings = settings_of(scene.page)
         if len(settings["step"].options) > 1:
             assert "step" in scene.words, scene.title
-    assert teaching._SCALE.words["dk"] == "64"  # "Lock a guess for 64 numbers"
-
-
-def test_the_first_scene_opens_a_patch_that_asks_everybody_and_its_slide_opens_the_same():
-    seen = playground.trace(teaching.FIXED["model"], teaching.FIXED["sample"])
-    slide = html.filled(Spec(image=teaching.FIXED["sample"], model=teaching.FIXED["model"]), seen)
-    row, column = slide.query
-    assert teaching._LOOK.words == {"layer": f"{slide.layer}", "head": f"{slide.head}", "query": f"{row},{column}"}
-    asked = seen.on_grid(seen.row(slide.layer, slide.head, slide.query))
-    assert 1 - asked[row - 1 : row + 2, column - 1 : column + 2].sum() > 0.8
+    assert teaching.SCENES["scale"].words["dk"] == "64"  # "Lock a guess for 64 numbers"
 
 
 def test_the_sheet_can_be_computed_by_hand():
@@ -138,7 +161,8 @@ def test_every_idea_names_a_page_and_a_test_that_exist():
         rows.append([cell.strip() for cell in line.strip("|").split("|")])
     assert len(rows) > 20
     for idea, page, test in rows:
-        assert any(page.startswith(lesson.short) for lesson in LESSONS), idea
+        scene = page.removeprefix("Story ")
+        assert scene in map(str, range(1, 13)) or any(page.startswith(lesson.short) for lesson in LESSONS), idea
         file, _, name = test.partition("::")
         assert (root / file).is_file(), idea
         assert not name or f"def {name}(" in (root / file).read_text(encoding="utf-8"), test

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from playground.analysis.scale import WIDTHS
-from playground.lessons import block, heads_off
+from playground.lessons import block, heads_numbers
 from playground.lessons.registry import EXERCISES, LESSONS, QUESTIONS
 from playground.lessons.scale import measured
 from playground.ui.pages import LESSONS as PAGES
@@ -28,7 +28,7 @@ def test_the_numbers_in_the_text_of_scale_are_measured():
 def test_a_guess_can_reach_what_is_true():
     """Also where the last layer's push, or all heads at once, come to more than all that is drawn before."""
     push = block.push_question((1.8, 2.0, 8.0), (1.7, 2.5, 36.0), (1.0, 2.0, 16.0))
-    together = heads_off.layer_sum_question(3, (0.01, 0.02), 0.03, 0.3, 0.1)
+    together = heads_numbers.layer_sum_question(3, (0.01, 0.02), 0.03, 0.3, 0.1)
     for question in (push, together):
         assert question.guess.low <= question.truth <= question.guess.high
         assert question.picture.high >= question.truth

@@ -12,7 +12,10 @@ from safetensors.torch import save_file
 from torch import nn
 
 import playground
+from models.parity import attentions
 from playground import PlaygroundError
+from playground.errors import PlaygroundWarning
+from playground.models import timm_models
 
 CLOSE = {"atol": 1e-4, "rtol": 1e-4}
 
@@ -204,3 +207,107 @@ def test_an_index_that_names_anything_else_is_refused(sharded, names, sentence):
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
     with pytest.raises(PlaygroundError, match=sentence):
         playground.load(folder)
+
+
+# What of a model is computed where its answer can't be
+
+
+class TwoHeads(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.kinds, self.ages = nn.Linear(width, 3), nn.Linear(width, 1)
+
+    def forward(self, x):
+        return {"kinds": self.kinds(x), "ages": self.ages(x)}
+
+
+HEADS = {
+    "an MLP": lambda: nn.Sequential(nn.LayerNorm(192), nn.Linear(192, 64), nn.ReLU(), nn.Linear(64, 7)),
+    "two matrices": lambda: TwoHeads(192),
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_of_a_head_of_one_s_own_rows_are_exact_and_no_label_is_shown(tmp_path, head):
+    theirs = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=3)
+    theirs.head = HEADS[head]()
+    scramble(theirs)
+    with pytest.warns(PlaygroundWarning, match="its head is one of its own"):
+        ours = playground.load(theirs)
+    seen = playground.trace(ours, pixel_values=pixels(64, 1))
+    _, weights = attentions(theirs, pixels(64, 1))
+    for layer in range(3):
+        torch.testing.assert_close(seen.weights(layer), weights[layer][0], atol=1e-5, rtol=0)
+    assert (seen.logits, seen.predictions) == (None, ())
+    with pytest.raises(PlaygroundError, match="its head is one of its own"):
+        seen.relevance(label=0)
+    save_file(theirs.state_dict(), tmp_path / "own.safetensors")
+    with pytest.warns(PlaygroundWarning, match="its head is one of its own"):
+        again = playground.load("vit_tiny_patch16_224", weights=tmp_path / "own.safetensors", device="cpu")
+    assert torch.equal(playground.trace(again, pixel_values=pixels(64, 1)).weights(2), seen.weights(2))
+
+
+REFUSED = {
+    "swin_tiny_patch4_window7_224": ({"depths": (1, 1, 1, 1)}, "within windows"),
+    "naflexvit_base_patch16_gap": ({}, "NaFlex"),
+    "vit_relpos_medium_patch16_rpn_224": ({"depth": 1}, "its layers are ResPostRelPosBlock"),
+    "eva02_base_patch16_clip_224": ({"depth": 1}, "normalises what its attention answers"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_stays_refused_names_what_to_give_instead(name):
+    how, why = REFUSED[name]
+    with torch.device("meta"):
+        theirs = timm.create_model(name, **how)
+    with pytest.raises(PlaygroundError, match=why) as refused:
+        playground.load(theirs)
+    assert timm_models.loads(str(refused.value).rpartition("such as ")[2].rstrip("."))
+
+
+BIASED = {  # how it is cut down
+    "vit_relpos_small_patch16_224": {"depth": 3},
+    "vit_srelpos_small_patch16_224": {"depth": 3},
+    "vit_relpos_base_patch16_clsgap_224": {"depth": 3, "embed_dim": 192, "num_heads": 3},
+    "beit_base_patch16_224": {"depth": 3, "embed_dim": 192, "num_heads": 3},
+    "beitv2_base_patch16_224": {"depth": 3, "embed_dim": 192, "num_heads": 3},
+}
+
+
+@pytest.mark.parametrize("name", BIASED)
+def test_where_a_bias_is_added_to_the_scores_rows_and_logits_are_exact(name, picture):
+    theirs = scramble(timm.create_model(name, num_classes=7, **BIASED[name]))
+    with torch.no_grad():
+        for key, p in theirs.named_parameters():
+            if "bias_table" in key:
+                p.copy_(torch.randn(p.shape, generator=torch.Generator().manual_seed(3)))
+    ours = playground.load(theirs, mean=(0.5,) * 3, std=(0.5,) * 3)
+    seen = playground.trace(ours, pixel_values=pixels(224, 1))
+    with torch.no_grad():
+        logits, weights = attentions(theirs, pixels(224, 1))
+        shared = getattr(theirs, "shared_rel_pos", None) or getattr(theirs, "rel_pos_bias", None)
+        table = getattr(theirs.blocks[1].attn, "relative_position_bias_table", None)
+        bias = (
+            theirs.blocks[1].attn._get_rel_pos_bias() if table is not None
+            else shared.get_bias() if shared is not None
+            else theirs.blocks[1].attn.rel_pos.get_bias()
+        )  # fmt: skip
+    assert bias.std() > 0.01, "it adds something"
+    torch.testing.assert_close(seen.logits, logits[0], atol=1e-4, rtol=1e-4)
+    for layer in range(3):
+        torch.testing.assert_close(seen.weights(layer), weights[layer][0], atol=1e-5, rtol=0)
+    torch.testing.assert_close(seen.row(1, 2, (7, 5)), weights[1][0, 2, seen.token((7, 5))], atol=1e-5, rtol=0)
+    torch.testing.assert_close(seen.column(1, 2, (7, 5)), weights[1][0, 2, :, seen.token((7, 5))], atol=1e-5, rtol=0)
+    torch.testing.assert_close(seen.matrix(1, 2), weights[1][0, 2], atol=1e-5, rtol=0)
+    cut = playground.trace(ours, pixel_values=pixels(224, 1), cut="7,5>3,2")
+    assert cut.row(1, 2, (7, 5))[cut.token((3, 2))] == 0
+    assert cut.row(1, 2, (7, 5)).sum().item() == pytest.approx(1, abs=1e-5)
+    for refused, why in (
+        (lambda: seen.to_bytes(), "which bytes can't say"),
+        (lambda: seen.relevance((7, 5)), "which relevance leaves out"),
+        (lambda: playground.trace(ours, picture, size=(112, 112)), "of one grid alone"),
+        (lambda: playground.trace_many([picture], ours, "entropy"), "one by one"),
+    ):
+        with pytest.raises(PlaygroundError, match=why):
+            refused()
+    assert playground.trace(ours, picture).size == (224, 224)

@@ -16,7 +16,8 @@ from models.parity import assert_equal
 from playground import PlaygroundError
 from playground.assets import SHIPPED
 from playground.errors import PlaygroundWarning
-from playground.models import borrowed, loading, zoo
+from playground.models import borrowed, given, loading, zoo
+from playground.vit import ACTIVATIONS
 
 NAME = "vit_tiny_patch16_224"
 SHALLOW = {"depth": 2}
@@ -193,8 +194,7 @@ def test_a_model_on_an_apple_gpu_stays_there(picture):
     ("model", "sentence"),
     [
         (lambda: torch.nn.Linear(2, 2), "given was Linear"),
-        (lambda: timm.create_model("resnet18"), "given was ResNet"),
-        (lambda: timm.create_model("vit_relpos_small_patch16_224"), "relative-position bias"),
+        (lambda: timm.create_model("resnet18"), "it is a ResNet, not a plain Vision Transformer"),
         (lambda: timm.create_model(NAME, act_layer="elu", depth=1), "activation"),
         (lambda: timm.create_model(NAME, global_pool="avgmax", class_token=False, depth=1), "pools its tokens by"),
         (lambda: __import__("transformers").BertModel(__import__("transformers").BertConfig(
@@ -409,3 +409,7 @@ def test_a_file_in_a_folder_beside_is_no_repository_of_the_hub(tmp_path, monkeyp
     assert playground.load("runs/mine.safetensors", device="cpu").config.depth == 6
     with pytest.raises(PlaygroundError, match=r"There is no file runs/none\.safetensors"):
         playground.load("runs/none.safetensors")
+
+
+def test_the_activations_that_may_be_named_are_those_that_there_are():
+    assert tuple(ACTIVATIONS) == given.ACTIVATIONS

@@ -45,6 +45,10 @@ FAMILIES = {  # a name of each family, and what is cut down so that the test is 
     "DINOv3 with biases": ("vit_small_patch16_dinov3_qkvb", SHALLOW),
     "DINOv3 plus (SwiGLU)": ("vit_small_plus_patch16_dinov3", SHALLOW),
     "DINOv3 7B": ("vit_7b_patch16_dinov3", NARROW),
+    "EVA-02": ("eva02_tiny_patch14_224", SHALLOW),
+    "EVA-02, large, with a norm in its MLPs": ("eva02_base_patch14_224", NARROW),
+    "Perception Encoder": ("vit_pe_core_tiny_patch16_384", SHALLOW),
+    "Perception Encoder, spatial": ("vit_pe_spatial_tiny_patch16_512", SHALLOW),
     "LingBot": ("vit_small_patch16_lingbot", SHALLOW),
 }
 
@@ -71,6 +75,13 @@ def test_logits_and_every_layer_s_attention_are_timm_s(family):
 )
 def test_at_another_size_positions_are_resampled_as_timm_does(name, size):
     reference, ours = twins(name, **SHALLOW, dynamic_img_size=True)
+    assert_equal(reference, ours, size)
+
+
+@pytest.mark.parametrize("size", [(112, 112), (168, 280)])
+def test_where_places_are_counted_another_grid_is_stretched_as_timm_does(size):
+    reference, ours = twins("eva02_tiny_patch14_224", **SHALLOW, dynamic_img_size=True)
+    assert ours.config.rotation == (16, 16, 0, 0)
     assert_equal(reference, ours, size)
 
 

@@ -14,15 +14,18 @@ from playground.errors import PlaygroundError
 from playground.samples import SAMPLES, draw_sample
 from playground.scenes.backdrops import BACKDROPS, GROUNDS, Backdrop
 from playground.scenes.drawing import Description, Thing, draw
-from playground.scenes.generate import HELD_OUT, close_up, describe, scene
-from playground.scenes.labels import (
+from playground.scenes.generate import (
     FAMILIES,
+    HELD_OUT,
     LABELS,
     area_rows,
+    close_up,
     colour_rows,
+    describe,
     gaussian_rows,
     patch_targets,
     presence,
+    scene,
 )
 from playground.scenes.silhouettes import SHAPES, silhouette
 from playground.scenes.textures import MATERIALS, Material, bank

@@ -110,6 +110,16 @@ def test_a_model_that_is_not_here_is_named_with_what_its_fetching_takes(monkeypa
     }  # fmt: skip
 
 
+def test_a_model_of_the_server_s_own_is_named_to_who_leaves_its_prefix_out(monkeypatch, tmp_path):
+    """Nothing of that name is to be fetched from elsewhere."""
+    (tmp_path / "leaves.safetensors").touch()
+    monkeypatch.setattr(settings, "now", lambda: settings.Settings(models_dir=str(tmp_path)))
+    error = refused({"model": "leaves"})
+    assert (error.status, error.more["missing"]["model"], error.more["missing"]["here"]) == (404, "own/leaves", True)
+    assert "own/leaves" in str(error)
+    assert refused({"model": "roots"}).more.get("missing", {}).get("here") is None
+
+
 def test_a_server_that_offers_a_list_refuses_others(monkeypatch):
     only = settings.Settings(models=("bundled",), open=False, offline=True)
     monkeypatch.setattr(settings, "now", lambda: only)

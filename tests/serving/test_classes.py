@@ -1,13 +1,22 @@
 """A class that guesses together: its state, with a clock of its own."""
 
 import asyncio
+import json
 import math
+import re
+import subprocess
+from pathlib import Path
 
 import pytest
+from test_javascript import ROOT, node
 
-from playground.serving import classes
+from playground.serving import classes, ledger
 from playground.serving.answering import Refused
+from playground.serving.asker import Who
 from playground.serving.classes import Question
+from playground.serving.ledger import Ledger
+
+NGINX_CONF = Path(__file__).parent.parent.parent / "deploy" / "nginx.conf"
 
 
 class Clock:
@@ -153,6 +162,33 @@ def test_a_key_has_two_classes_and_a_third_ends_the_first(one):
     assert (one.ended, second.ended) == (True, False)
 
 
+def test_a_phone_is_its_class_s_until_that_ends_and_starting_one_costs(one, monkeypatch):
+    monkeypatch.setattr(ledger, "costs", costs := Ledger())
+    second = classes.start("lecturer", "10.0.0.1")
+    assert costs.cost("10.0.0.1/32") == pytest.approx(ledger.START, rel=0.01)
+    for phone in ("a", "b"):
+        second.enter(phone)
+    assert costs.payer(Who("a", "10.0.0.1")) == Who("a", f"class {second.code}")
+    third = classes.start("another", "10.0.0.2")
+    third.enter("b")
+    classes.end(second)
+    assert costs.payer(Who("a", "10.0.0.1")) == Who("a", "10.0.0.1")
+    assert costs.payer(Who("b", "10.0.0.1")) == Who("b", f"class {third.code}")
+
+
+def test_the_code_says_where_its_lecturer_sits():
+    """A proxy reads it as deploy/nginx.conf says, and a seat that no proxy gave says nothing."""
+    tables = re.findall(r"map \$letter. \$digit. \{ ((?:[A-Z] [0-9a-f]; )+)\}", NGINX_CONF.read_text())
+    digits = [dict(pair.split() for pair in table.strip("; ").split("; ")) for table in tables]
+    assert len(digits) == 2
+    for seat in ("07af" + "0" * 28, "e9" * 16, "ff" * 16):
+        code = classes.start("lecturer", "10.0.0.1", seat).code
+        assert "".join(of[letter] for of, letter in zip(digits, code, strict=False)) == seat[:2]
+        assert len(code) == classes.CODE_LENGTH
+    for seat in ("", "x", "é2", "G" * 32):
+        assert len(classes.start("lecturer", "10.0.0.1", seat).code) == classes.CODE_LENGTH
+
+
 def test_after_four_hours_it_is_over(one, clock):
     clock.now += classes.LONGEST_LIFE + 1
     assert classes.named(one.code) is None
@@ -192,3 +228,26 @@ def test_whoever_waits_hears_of_a_change_and_an_earlier_wait_of_the_same_phone_e
         assert screen.done()
 
     asyncio.run(waiting())
+
+
+GERMAN = """
+import { REFUSED_IN } from "./playground/microscope/classroom/words.js";
+console.log(JSON.stringify(REFUSED_IN));
+"""
+
+
+def test_every_refusal_of_a_class_has_the_same_holes_in_every_language():
+    done = subprocess.run([node(), "--input-type=module", "-e", GERMAN], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for language, sentences in json.loads(done.stdout).items():
+        assert sentences.keys() == classes.REFUSALS.keys(), language
+        for key, sentence in sentences.items():
+            assert re.findall(r"{(\w+)}", sentence) == re.findall(r"{(\w+)}", classes.REFUSALS[key]), (language, key)
+
+
+@pytest.mark.parametrize(("heat", "kept"), [("0f9a", "0f9a"), ("0f9", ""), ("0f9x", ""), (None, ""), (["0"] * 4, "")])
+def test_the_row_goes_to_the_phones_with_the_truth_where_it_has_a_digit_for_each_square(one, heat, kept):
+    question = asked(one, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
+    one.show()
+    one.say_truth(2, {"en": "there"}, heat)
+    assert (question.phase, question.heat) == (classes.TELLS, kept)

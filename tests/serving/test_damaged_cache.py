@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.samples import PHOTOGRAPHS, SAMPLES, samples
-from playground.serving import chosen, models, pictures, prepared, routes_health, routes_samples, routes_traces
+from playground.serving import chosen, models, pictures, prepared, routes, routes_samples, routes_traces
 from playground.ui import lifespan
 
 ROOT = Path(__file__).parent.parent.parent
@@ -55,8 +55,8 @@ def damage(cache: Path, kind: str) -> str:
 
 @pytest.fixture
 def client():
-    routes = [*routes_samples.ROUTES, *routes_traces.ROUTES, *routes_health.ROUTES]
-    return TestClient(Starlette(routes=routes), raise_server_exceptions=False)
+    mounted = [*routes_samples.ROUTES, *routes_traces.ROUTES, *routes.HEALTH]
+    return TestClient(Starlette(routes=mounted), raise_server_exceptions=False)
 
 
 @pytest.mark.parametrize("kind", DAMAGES)

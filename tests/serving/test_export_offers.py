@@ -35,12 +35,24 @@ def names(data: dict, what: str) -> list[str]:
 def test_export_offers_what_the_tables_hold(client):
     data = offers(client, layer="3", head="2")
     assert names(data, "kind") == ["png", "svg", "pdf", "html", "webp", "numbers"]
-    assert names(data, "layout") == [name for name in LAYOUTS if name not in ("grid", "compare")]
+    assert names(data, "layout") == [name for name in LAYOUTS if name not in ("grid", "compare", "change")]
     assert names(data, "purpose") == list(PURPOSES)
     assert data["chosen"]["layout"] == "convolution"
     beside = {"with": "sample:meadow", "beside": "compare"}
     compared = client.get("/api/exports", params={"sample": "flock", "model": "bundled"} | beside).json()
     assert compared["chosen"]["layout"] == "compare"
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ({"with": "sample:meadow"}, True), ({"with": "model:untrained"}, True),
+        ({"with": "sample:landscape"}, False),  # of another shape
+        ({"with": "sample:meadow", "what": "components"}, False),
+    ],
+)  # fmt: skip
+def test_a_change_is_offered_where_patches_can_be_subtracted(client, words, offered):
+    assert ("change" in names(offers(client, **words), "layout")) == offered
 
 
 def test_only_what_can_be_is_offered(client):
@@ -67,7 +79,8 @@ def test_the_offered_address_is_the_offered_command(client, layout, kind, tmp_pa
         "k": "5", "scale": "off", "locked": "true", "grid": "true", "colours": "own", "footer": "true",
         "curtain": "0.5",
     }  # fmt: skip
-    beside = {"with": "sample:landscape"} if layout == "compare" else {}
+    others = {"compare": {"with": "sample:landscape"}, "change": {"with": "sample:meadow"}}
+    beside = others.get(layout, {})
     data = client.get("/api/exports", params=words | beside).json()
     assert data["chosen"]["layout"] == layout
     file, suffix = data["file"], data["file"]["name"].rpartition(".")[2]

@@ -6,17 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from playground.serving import ledger
+from playground.serving import classes, ledger
 from playground.serving.asker import Who
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks"))
 
-from fairness import COSTLY, Player, World, p95, people, play
+from fairness import COSTLY, HALL, Player, World, join, p95, people, play
 
 
 @pytest.fixture(autouse=True)
 def seats(monkeypatch):
     monkeypatch.setattr(ledger, "seats", ledger.seats)  # a world brings its own
+    monkeypatch.setattr(ledger, "costs", ledger.costs)
+    yield
+    classes.end_all()
 
 
 def waits_beside(enemies: list[Player], seconds: float = 150) -> tuple[float, float]:
@@ -31,6 +34,7 @@ def waits_beside(enemies: list[Player], seconds: float = 150) -> tuple[float, fl
 def test_the_smallest_play_of_many_adversaries():
     waits = play(10, 60, 8, 20, 100)
     assert waits["attacked"] <= 3 * waits["calm"] + 1, waits
+    assert waits["class"] <= 3 * waits["calm"] + 1, waits
     assert waits["refused"] == 0, waits
     assert waits["longest"] < 30, waits
     assert waits["beside an attacker"] < 30, waits
@@ -56,3 +60,29 @@ def test_many_cheap_questions_from_forty_networks_keep_nobody_waiting():
     networks = [Player(Who("", f"10.{n}.0.1"), every=3.0, at_once=4, hostile=True) for n in range(40)]
     calm, attacked = waits_beside(networks)
     assert attacked <= 3 * calm + 1, (calm, attacked)
+
+
+def test_a_class_behind_one_address_gets_its_turns_whoever_else_is_behind_it():
+    """Eighty students beside one who asks for seven seconds again and again, and a flood from the same hall."""
+    students = [Player(Who(f"student {n}", HALL), every=120.0) for n in range(80)]
+    hostile = Player(Who("hostile student", HALL), COSTLY, 2.0, 12, hostile=True)
+    flood = [Player(Who(f"minted {n}", HALL), every=3.0, at_once=4, hostile=True) for n in range(20)]
+    world = World()
+    join([*students, hostile], Who("lecturer", "10.0.0.1"))
+    world.play([*students, hostile, *flood], 240)
+    assert p95(students) <= 1, p95(students)
+    assert not any(player.refused for player in students)
+
+
+def test_classes_that_hostile_networks_start_keep_nobody_waiting():
+    """Forty of them, with phones that ask without a pause."""
+    calm, attacked, phones = people(10, []), people(10, []), []
+    World().play(calm, 150)
+    world = World()
+    for n in range(40):
+        mine = [Player(Who(f"phone {n} {m}", f"10.{n}.0.1"), every=3.0, hostile=True) for m in range(5)]
+        join(mine, Who(f"lecturer {n}", f"10.{n}.0.1"))
+        phones += mine
+    world.play([*attacked, *phones], 150)
+    assert not any(player.refused for player in attacked)
+    assert p95(attacked) <= 3 * p95(calm) + 1, (p95(calm), p95(attacked))

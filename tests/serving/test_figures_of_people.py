@@ -89,7 +89,7 @@ def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, 
     with line.take():
         asked = threading.Thread(target=lambda: answers.append(ask(client, "png", FLOCK | TINY)))
         asked.start()
-        until(lambda: line.waited_for(), "the picture of a page waits")
+        until(lambda: line.waiting, "the picture of a page waits")
         told = ask(client, "png", FLOCK | TINY | {"head": "1"}, headers=KEY)
         # The picture was asked without a key from the same address: it may be of the same page, and is no other person.
         assert (told.status_code, told.json()["before"]) == (202, 1)

@@ -210,3 +210,56 @@ def test_pages_cost_and_who_has_none_pays_with_their_network(seats, ended, costs
     assert costs.cost(at("10.0.0.1", "ann")) == pytest.approx(60 * ledger.SEAT)
     known = [seats.account(at("10.0.0.1", person)) for person in ("ann", "session", "minted")]
     assert known == [at("10.0.0.1", "ann"), at("10.0.0.1", "session"), at("10.0.0.1")]
+
+
+# Classes
+
+
+def in_class(costs, phone: str, name: str = "class ACDEF") -> Who:
+    costs.phones[phone] = name, at("10.0.0.1", "lecturer")
+    return at("10.0.0.1", phone)
+
+
+def test_a_class_pays_for_its_phones_and_its_network_does_not(costs):
+    for number in range(40):
+        costs.charge(costs.payer(in_class(costs, f"phone {number}")), 1)
+    assert costs.cost("class ACDEF") == pytest.approx(40)
+    assert costs.cost("10.0.0.1/32") == 0
+    assert costs.payer(at("10.0.0.1", "no phone")) == at("10.0.0.1", "no phone")
+
+
+def test_a_phone_that_costs_more_than_its_part_pays_itself(costs, clock):
+    hostile, other = in_class(costs, "hostile"), in_class(costs, "other")
+    costs.charge(costs.payer(hostile), ledger.OF_PHONE + 1)
+    assert costs.payer(hostile) == hostile
+    assert costs.payer(other).address == "class ACDEF"
+    clock.now += HALF
+    assert costs.payer(hostile).address == "class ACDEF"
+
+
+def test_what_a_class_costs_beyond_its_bound_is_charged_to_who_started_it(costs):
+    phones = [in_class(costs, f"phone {number}") for number in range(60)]
+    for phone in phones:
+        costs.charge(costs.payer(phone), ledger.OF_PHONE)
+    assert ledger.OF_CLASS < costs.cost("class ACDEF") <= ledger.OF_CLASS + ledger.OF_PHONE
+    assert costs.cost(at("10.0.0.1", "lecturer")) > 0
+    assert costs.payer(phones[-1]) == at("10.0.0.1", "lecturer")
+
+
+def test_all_classes_together_are_no_more_than_one(costs):
+    for number in range(30):
+        costs.charge(costs.payer(in_class(costs, f"phone {number}", f"class {number}")), 5)
+    fresh = costs.payer(in_class(costs, "fresh", "class fresh"))
+    costs.charge(at("10.9.0.1"), 0.5)
+    assert costs.rank(at("10.9.0.1")) < costs.rank(fresh)
+
+
+def test_a_hall_s_class_keeps_its_seats_and_a_hostile_network_gives_way(costs, ended, clock):
+    seats = Seats(costs, most=100)
+    for number in range(60):
+        ended.enter(seats, f"student {number}", "10.0.0.1")
+        seats.asks(f"student {number}", in_class(costs, f"phone {number}").person)
+    for number in range(40):
+        ended.enter(seats, f"many {number}", "10.9.0.1", f"many {number}")
+    ended.enter(seats, "somebody", "10.7.0.1")
+    assert ended == ["many 0"]

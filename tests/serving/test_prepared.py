@@ -110,6 +110,13 @@ def test_the_first_picture_needs_no_torch_on_a_machine_that_has_nothing_yet(tmp_
     assert not list(tmp_path.iterdir())
 
 
+def test_a_server_begins_without_torch():
+    """It takes seconds: who comes meanwhile is answered."""
+    begun = "import streamlit, app, sys; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", begun], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stdout + done.stderr
+
+
 # What is made on this machine -----------------------------------------------------------------------------------------
 
 

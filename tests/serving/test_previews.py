@@ -7,14 +7,14 @@ from html import unescape
 import pytest
 from PIL import Image
 
-from playground.serving import previews
+from playground.serving import routes_figures
 from serving.visits import client
 
 ROOT = "https://example.org/attention/"
 
 
 def told(words: dict[str, str]) -> dict[str, str]:
-    found = re.findall(r'<meta property="([^"]+)" content="([^"]*)">', previews.tags(words, ROOT))
+    found = re.findall(r'<meta property="([^"]+)" content="([^"]*)">', routes_figures.preview_tags(words, ROOT))
     return {name: unescape(text) for name, text in found}
 
 
@@ -22,7 +22,7 @@ def test_a_link_to_a_moment_shows_the_figure_of_that_very_view():
     words = {"sample": "flock", "model": "bundled", "layer": "4", "head": "2", "query": "9,3", "face": "see"}
     found = told(words)
     assert found["og:title"] == "A flock of equal birds · our small ViT, layer 4, head 2"
-    assert found["og:description"] == previews.ANY
+    assert found["og:description"] == routes_figures.ANY
     address = found["og:image"].removeprefix(ROOT)
     assert "layer=4&head=2&query=9%2C3" in address
     with client() as http:
@@ -47,7 +47,9 @@ def test_of_an_own_picture_and_of_what_is_not_to_be_had_the_opening_picture_is_s
 
 
 def test_no_word_of_an_address_becomes_markup():
-    found = previews.tags({"sample": "flock", "query": '"><script>', "label": "<b>", "text": 'a" onload="x'}, ROOT)
+    found = routes_figures.preview_tags(
+        {"sample": "flock", "query": '"><script>', "label": "<b>", "text": 'a" onload="x'}, ROOT
+    )
     assert "<script" not in found
     assert "<b>" not in found
     assert 'onload="' not in found
@@ -56,4 +58,4 @@ def test_no_word_of_an_address_becomes_markup():
 def test_the_hint_is_told_of_the_view_it_speaks_of_alone():
     hint = told({"sample": "flock"})["og:description"]
     assert hint.startswith("Point at one bird")
-    assert told({"sample": "flock", "layer": "1"})["og:description"] == previews.ANY
+    assert told({"sample": "flock", "layer": "1"})["og:description"] == routes_figures.ANY

@@ -6,7 +6,7 @@ from waiting import PATIENCE, until
 from playground.errors import Busy, PlaygroundError
 from playground.serving import asker, ledger
 from playground.serving.ledger import Ledger
-from playground.serving.queue import FEW, OF_KEY, OVER, SERVED, WAITING, Queue, Ticket, pieces
+from playground.serving.queue import FEW, OF_KEY, OVER, SERVED, WAITING, Queue, Ticket
 
 
 def go_away(ticket) -> None:
@@ -255,69 +255,6 @@ def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(
     assert stranger.state == WAITING
     for ticket in (*crowd, stranger):
         ticket.stop()
-
-
-# Long work in pieces --------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def one_queue(monkeypatch):
-    """For all that computes, and another one for long work, as the training and the measurements have."""
-    queue = Queue(1)
-    monkeypatch.setattr("playground.serving.queue.passes", lambda: queue)
-    return queue
-
-
-def test_long_work_lets_whoever_waits_come_in_between(one_queue):
-    done, asked, over = [], threading.Event(), threading.Event()
-
-    def work(ticket):
-        with pieces(ticket) as give_way:
-            done.append("a piece")
-            asked.set()
-            until(lambda: one_queue.waited_for(), "nobody waits")
-            give_way()
-            done.append("another piece")
-            assert not give_way()  # nobody waits: it goes on at once
-        over.set()
-
-    Queue().run(work)
-    assert asked.wait(PATIENCE)
-    with one_queue.take():
-        done.append("somebody's picture")
-    assert over.wait(PATIENCE)
-    assert done == ["a piece", "somebody's picture", "another piece"]
-    assert one_queue._line == []
-
-
-def test_long_work_takes_its_turns_as_the_person_who_asked_for_it(one_queue, monkeypatch):
-    monkeypatch.setattr(asker, "find", lambda: Person("me"))
-    seen, over = [], threading.Event()
-
-    def work(ticket):
-        with pieces(ticket):
-            seen.extend(other.who.person for other in one_queue._line)
-        over.set()
-
-    Queue().run(work)
-    assert over.wait(PATIENCE)
-    assert seen == ["me"]
-
-
-def test_long_work_that_is_stopped_while_it_waits_gives_up(one_queue):
-    over = threading.Event()
-
-    def work(ticket):
-        with pieces(ticket) as give_way:
-            assert give_way()
-        over.set()
-
-    with one_queue.take():
-        ticket = Queue().run(work)
-        until(one_queue.waited_for, "it does not wait")
-        ticket.stop()
-        assert over.wait(PATIENCE)
-    assert one_queue._line == []
 
 
 def asks(queue, who: list[asker.Who], finer: bool = False) -> tuple[list[threading.Thread], list[asker.Who]]:

@@ -31,6 +31,7 @@ OF_LAYOUTS = {  # (words beside the picture and how it looks, the same as flags)
     "wall": ({"sample": "flock", "model": "bundled", "query": "cls"}, "figure flock --patch cls"),
     "scale": (FLOCK | {"scale": "0.3", "pass": "whole"}, f"{AS_FLAGS} --scale 0.3 --whole"),
     "compare": (FLOCK | {"with": "sample:landscape"}, f"{AS_FLAGS} --with-image landscape"),
+    "change": (FLOCK | {"with": "sample:meadow"}, f"{AS_FLAGS} --with-image meadow"),
     "grid": (
         {"sample": "flock", "model": "bundled", "layer": "3", "rows": "pictures:flock,meadow", "columns": "heads:0-2"},
         "figure flock --layer 3 --rows pictures:flock,meadow --columns heads:0-2",
@@ -169,7 +170,7 @@ def test_a_picture_opens_where_it_opens_in_the_app(client, tmp_path):
         ({"weights": "/etc/passwd"}, "knows no word 'weights'"),
         ({"font": "x" * 500}, "font has 500 letters"),
         ({"layout": "compare"}, "Add with=sample:NAME or with=model:NAME."),
-        ({"with": "sample:meadow"}, "with would change nothing here: it belongs to layout=compare."),
+        ({"with": "sample:meadow"}, "with would change nothing here: it belongs to layout=compare or layout=change."),
         ({"k": "5"}, "k would change nothing here: it belongs to layout=convolution."),
         ({"pass": "whole"}, "pass=whole would change nothing here: every pass runs with 1/√dₖ: add scale."),
         ({"layout": "wall", "what": "rollout"}, "has no heads"),

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from waiting import until
 
 from playground.errors import PlaygroundError
-from playground.serving import fetching, models, people, pictures, settings
+from playground.serving import models, people, pictures, routes_models, settings
 from playground.serving.routes_models import ROUTES, WIDE, preview
 
 ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
@@ -61,8 +61,8 @@ def hub(server, monkeypatch):
     monkeypatch.setattr(models, "load", lambda name: None)
     yield Hub
     Hub.let_go.set()
-    until(lambda: not fetching._under_way, "a download goes on")
-    fetching._waiters.clear()
+    until(lambda: not routes_models._under_way, "a download goes on")
+    routes_models._waiters.clear()
 
 
 def says(response) -> tuple[int, str]:
@@ -170,7 +170,7 @@ def test_what_goes_wrong_is_said(client, hub):
 def test_who_leaves_waits_no_more_and_the_download_ends(client, hub):
     client.post(COMING, headers=ANNA)
     assert client.delete(COMING, headers=ANNA).status_code == 204
-    until(lambda: not fetching._under_way, "it goes on, though nobody waits")
+    until(lambda: not routes_models._under_way, "it goes on, though nobody waits")
     assert says(client.get(COMING, headers=ANNA)) == (404, "CLIP B/16 is not being fetched for you: ask for it again.")
 
 
@@ -188,12 +188,12 @@ def test_only_one_of_a_person_comes_at_a_time(client, hub):
     assert client.post(other, headers=ANNA).status_code == 200
     assert client.get(COMING, headers=ANNA).status_code == 404
     assert client.get(other, headers=ANNA).status_code == 200
-    until(lambda: list(fetching._under_way) == [("vit_base_patch16_224.mae",)], "the first goes on")
+    until(lambda: list(routes_models._under_way) == [("vit_base_patch16_224.mae",)], "the first goes on")
 
 
 def test_without_a_key_nothing_is_begun(client, hub):
     assert client.post(COMING).status_code == 403
-    assert not fetching._under_way
+    assert not routes_models._under_way
 
 
 def test_another_site_begins_and_ends_nothing(client, hub):
@@ -209,14 +209,14 @@ def test_another_site_begins_and_ends_nothing(client, hub):
 def test_what_is_here_needs_no_fetching(client, server):
     told = client.post("/api/fetching?model=bundled", headers=ANNA).json()
     assert (told["over"], told["arrived"], told["trouble"]) == (True, True, None)
-    assert not fetching._under_way
+    assert not routes_models._under_way
 
 
 def test_a_server_that_fetches_nothing_says_so(client, hub, server):
     server(offline=True)
     sentence = "CLIP B/16 is not on this machine, and this server fetches nothing."
     assert says(client.post(COMING, headers=ANNA)) == (403, sentence)
-    assert not fetching._under_way
+    assert not routes_models._under_way
 
 
 @pytest.mark.parametrize("name", ["vit_base_patch16_224.dino", "", "x" * 5000, "../secret.safetensors", "own/secret"])
@@ -224,4 +224,4 @@ def test_what_is_not_offered_is_refused_with_a_sentence(client, hub, server, nam
     server(open=False)
     status, sentence = says(client.post("/api/fetching", params={"model": name}, headers=ANNA))
     assert (status, sentence[-1]) == (400, "."), sentence
-    assert not fetching._under_way
+    assert not routes_models._under_way

@@ -84,6 +84,21 @@ def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http,
     assert np.abs(row_of(pack, 4, 3, query) - theirs).max() < 5e-3 * theirs.max()
 
 
+TOTAL_VARIATION = 0.008  # of rows, on average over a layer: as of the network in eight bits that browsers compute with
+
+
+@pytest.mark.parametrize("model", ["bundled", "untrained"])
+def test_rounded_layers_are_half_as_long_and_the_eye_cannot_tell(http, model):
+    words = {"sample": "flock", "model": model}
+    for layer in range(6):
+        whole = part(http, words, "layers", layers=str(layer)).content
+        rounded = part(http, words, "layers", layers=str(layer), rounded="yes").content
+        assert len(rounded) < 0.55 * len(whole)
+        ours, theirs = (Trace.from_bytes(data).weights(layer) for data in (rounded, whole))
+        assert (ours - theirs).abs().sum(-1).mean() / 2 <= TOTAL_VARIATION, layer
+        assert (ours.argmax(-1) == theirs.argmax(-1)).float().mean() > 0.95, layer
+
+
 def test_without_a_layer_comes_the_one_where_heads_look_at_objects(http):
     seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
     assert unpack(part(http, FLOCK, "layers").content)[0]["held"] == [seen.upper_layer]
@@ -101,6 +116,19 @@ def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(
         assert arrays["matrix"].dtype == "float16"
         assert arrays["matrix"].shape == tuple(expected.shape)
         assert abs(arrays["matrix"] - expected.numpy()).max() < 2e-3 * abs(expected).max()
+
+
+def test_the_story_s_row_is_run_by_pytorch_in_full_and_from_the_halves_that_the_browser_has(http):
+    told = part(http, FLOCK, "ran", layer=2, head=1, query="3,4").json()
+    seen = playground.trace("untrained", "flock")
+    np.testing.assert_allclose(told["full"], seen.row(2, 1, (3, 4)).numpy(), atol=1e-5)
+    sent = part(http, FLOCK, "layers", layers=2).content
+    np.testing.assert_allclose(told["halves"], row_of(sent, 2, 1, seen.token((3, 4))), atol=1e-5)
+    assert told["torch"]
+    for wrong in ({"layer": 99}, {"head": 99}, {"query": "99,99"}, {"query": "../"}):
+        words = FLOCK | {"layer": 2, "head": 1, "query": "3,4"} | wrong
+        answer = http.get(f"/api/trace/{described(http, FLOCK)['digest']}/ran", params=words)
+        assert answer.status_code == 400, answer.text
 
 
 def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
@@ -167,6 +195,7 @@ PARTS = {
     "patched": {"query": "4,9", "there": "1,1", "layer": "3", "with": "sample:meadow"},
     "moved": {"query": "4,9"},
     "names": {"layer": "0"},
+    "ran": {"layer": "2", "head": "1", "query": "3,4"},
     "verdict": {},
 }
 

@@ -30,7 +30,7 @@ def test_a_script_comes_with_all_that_it_imports_and_its_styles(http):
 def test_another_script_and_other_styles_have_other_addresses(monkeypatch):
     plain = scripts.address(APP)
     assert len({plain, scripts.address(APP, "shell/toolbar.css"), scripts.address("lessons/guess.js")}) == 3
-    monkeypatch.setattr(scripts, "script", lambda entry, styles: "another")
+    monkeypatch.setattr(scripts, "script", lambda entry, styles, mounts: "another")
     assert scripts.address.__wrapped__(APP) != plain
 
 
@@ -57,6 +57,17 @@ def test_what_is_no_script_of_ours_is_404(http, entry):
 )
 def test_what_is_no_style_of_ours_is_404(http, styles):
     refused(http.get(f"/{scripts.address(APP)}{quote(styles)}"), 404)
+
+
+def test_a_file_with_several_drawings_mounts_the_one_that_is_asked_for(http):
+    script = components.SCRIPTS["board"]
+    assert script.file == components.SCRIPTS["atlas"].file
+    answer = http.get(f"/{scripts.address(script.file, script.styles, mounts=script.mounts)}")
+    assert answer.status_code == 200
+    assert answer.text.count("export default") == answer.text.count("export default board;") == 1
+    digest = scripts.address(script.file).split("/")[2]
+    for mounts in ("paintBoard", "board;alert()", "nothing", "board" * 1000):
+        refused(http.get(f"/api/app/{digest}/{script.file}", params={"mounts": mounts}), 404)
 
 
 def test_no_script_stands_in_a_message_to_a_page():

@@ -10,11 +10,13 @@ from waiting import PATIENCE, until
 
 from playground.analysis import block
 from playground.analysis.ablation import addition, passes_of_addition, without
-from playground.analysis.contribution import differing
+from playground.analysis.heads import differing
 from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
-from playground.lessons import fused
-from playground.serving import asker, effort, models, queue, traces
+from playground.lessons import experiments
+from playground.lessons.parts import Run, Wait
+from playground.serving import asker, effort, here, ledger, models, queue, traces
+from playground.serving.ledger import Ledger
 from playground.serving.queue import Queue
 
 APP = Path(__file__).parent.parent.parent / "app.py"
@@ -25,7 +27,7 @@ MANY = {
     "differing": differing,
     "sharpness": lambda seen, give_way: sharpness(seen, 1.0, give_way),
     "rollout": lambda seen, give_way: seen.rollout(None, give_way),
-    "the fused kernel": lambda seen, give_way: fused.measure(8, give_way=give_way),
+    "the fused kernel": lambda seen, give_way: experiments.measure(8, give_way=give_way),
 }
 
 
@@ -50,7 +52,7 @@ class Stranger:
         self.done.append("a pass")
         if len(self.done) == 1:
             self.asks.start()
-            until(self.line.waited_for, "the stranger does not wait")
+            until(lambda: self.line.waiting, "the stranger does not wait")
 
     def _ask(self) -> None:
         with self.line.take():
@@ -105,7 +107,7 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
 
     short = threading.Thread(target=ask)
     short.start()
-    until(one_queue.waited_for, "nobody waits")
+    until(lambda: one_queue.waiting, "nobody waits")
     go.set()
     for thread in (*threads, short):
         thread.join(PATIENCE)
@@ -164,3 +166,46 @@ def open_the_sum() -> AppTest:
     page.switch_page("pages/heads.py").run()
     assert not page.exception
     return page
+
+
+class Ann(asker.Nobody):
+    def who(self) -> asker.Who:
+        return asker.Who("ann", "10.0.0.1")
+
+
+def started(monkeypatch, work) -> here.Work:
+    monkeypatch.setattr(asker, "find", Ann)
+    run = here.Work(Run("two", "Train now", work, ""))
+    monkeypatch.setattr(asker, "find", asker.Nobody)  # its thread has no page
+    return run
+
+
+def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queue, monkeypatch):
+    monkeypatch.setattr(ledger, "seats", ledger.Seats(Ledger()))
+    monkeypatch.setattr(one_queue, "kind", "passes")
+    monkeypatch.setattr(one_queue, "costs", costs := Ledger())
+
+    def work(before):
+        with queue.turns() as give_way:
+            yield Wait("", come_to=[ticket.who.person for ticket in one_queue._line])
+            give_way()
+
+    run = started(monkeypatch, work)
+    until(lambda: run.look() == 0 and run.over, "it has not ended")
+    assert (run.trouble, run.come_to) == (None, ["ann"])
+    assert costs.cost("10.0.0.1/32") > 0
+
+
+def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
+    def work(before):
+        with queue.turns():
+            raise AssertionError("it was not its turn")
+        yield
+
+    with one_queue.take():
+        run = started(monkeypatch, work)
+        until(lambda: one_queue.waiting, "it does not wait")
+        run.stop()
+        until(lambda: run.over, "it goes on")
+    assert run.trouble is None
+    assert one_queue._line == []

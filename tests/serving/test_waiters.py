@@ -1,12 +1,14 @@
 """People who wait for a model: one at a time of each, and who asks no more has left."""
 
 import threading
+import time
 
 import pytest
 from waiting import until
 
 from playground.errors import PlaygroundError
-from playground.serving import fetching, models
+from playground.models import hub
+from playground.serving import models, routes_models
 from playground.serving.ledger import MODELS
 
 ANNA, BERT = "anna" * 6, "bert" * 6
@@ -24,71 +26,159 @@ def coming(monkeypatch):
 
     monkeypatch.setattr(models, "fetch", fetch)
     monkeypatch.setattr(models, "load", lambda name: None)
-    monkeypatch.setattr(fetching, "_clock", lambda: now[0])
+    monkeypatch.setattr(routes_models, "_clock", lambda: now[0])
     yield now
     let_go.set()
     now[0] += 1000
-    until(lambda: not fetching._drop_silent(), "somebody still waits")
+    until(lambda: not routes_models._drop_silent(), "somebody still waits")
 
 
 def test_who_does_not_ask_for_five_seconds_has_left_and_the_download_ends(coming):
-    download = fetching.wait_for(ANNA, "model")
+    download = routes_models.wait_for(ANNA, "model")
     coming[0] = 5
-    assert fetching.asks(ANNA, "model") is download
+    assert routes_models.asks(ANNA, "model") is download
     coming[0] = 10
-    fetching._drop_silent()
-    assert fetching.asks(ANNA, "model") is download
+    routes_models._drop_silent()
+    assert routes_models.asks(ANNA, "model") is download
     coming[0] = 15.1
-    fetching._drop_silent()
-    assert fetching.asks(ANNA, "model") is None
+    routes_models._drop_silent()
+    assert routes_models.asks(ANNA, "model") is None
     until(lambda: download.over, "it goes on, though nobody waits")
     assert (download.arrived, download.trouble) == (False, None)
 
 
 def test_the_watch_finds_by_itself_who_has_left(coming, monkeypatch):
-    monkeypatch.setattr(fetching, "STILL_WAITS", 0.05)
-    download = fetching.wait_for(ANNA, "model")
+    monkeypatch.setattr(routes_models, "STILL_WAITS", 0.05)
+    download = routes_models.wait_for(ANNA, "model")
     coming[0] = 1
     until(lambda: download.over, "it goes on, though nobody waits")
 
 
 def test_one_who_leaves_does_not_stop_it_for_the_other(coming):
-    download = fetching.wait_for(BERT, "model")
-    assert fetching.wait_for(ANNA, "model") is download
-    fetching.leave(ANNA, "model")
+    download = routes_models.wait_for(BERT, "model")
+    assert routes_models.wait_for(ANNA, "model") is download
+    routes_models.stop_waiting(ANNA, "model")
     before = download.bytes
     until(lambda: download.bytes > before, "it does not go on for the other")
-    assert (fetching.asks(ANNA, "model"), fetching.asks(BERT, "model")) == (None, download)
+    assert (routes_models.asks(ANNA, "model"), routes_models.asks(BERT, "model")) == (None, download)
 
 
 def test_a_person_who_asks_for_another_model_has_left_the_first(coming):
-    first = fetching.wait_for(ANNA, "model")
-    second = fetching.wait_for(ANNA, "another")
+    first = routes_models.wait_for(ANNA, "model")
+    second = routes_models.wait_for(ANNA, "another")
     until(lambda: first.over, "the first goes on")
-    assert (fetching.asks(ANNA, "model"), fetching.asks(ANNA, "another")) == (None, second)
+    assert (routes_models.asks(ANNA, "model"), routes_models.asks(ANNA, "another")) == (None, second)
     assert not second.over
 
 
 def test_who_asks_twice_waits_once(coming):
-    download = fetching.wait_for(ANNA, "model")
-    assert fetching.wait_for(ANNA, "model") is download
-    fetching.leave(ANNA, "model")
+    download = routes_models.wait_for(ANNA, "model")
+    assert routes_models.wait_for(ANNA, "model") is download
+    routes_models.stop_waiting(ANNA, "model")
     until(lambda: download.over, "it goes on, though nobody waits")
 
 
 def test_only_so_many_models_come_at_the_same_time(coming):
     for number in range(MODELS):
-        fetching.wait_for(f"{number}" * 22, f"model {number}")
+        routes_models.wait_for(f"{number}" * 22, f"model {number}")
     with pytest.raises(PlaygroundError, match=r"4 models are on their way to this server already: try again"):
-        fetching.wait_for(ANNA, "one more")
-    fetching.wait_for(ANNA, "model 0")  # one of those that come may be waited for
-    fetching.leave("1" * 22, "model 1")
-    fetching.wait_for(BERT, "one more")
+        routes_models.wait_for(ANNA, "one more")
+    routes_models.wait_for(ANNA, "model 0")  # one of those that come may be waited for
+    routes_models.stop_waiting("1" * 22, "model 1")
+    routes_models.wait_for(BERT, "one more")
 
 
 def test_one_network_leaves_a_model_s_place_to_others(coming):
     for number in range(MODELS - 1):
-        fetching.wait_for(f"{number}" * 22, f"model {number}", "greedy")
+        routes_models.wait_for(f"{number}" * 22, f"model {number}", "greedy")
     with pytest.raises(PlaygroundError, match="on their way to this server already"):
-        fetching.wait_for(ANNA, "one more", "greedy")
-    fetching.wait_for(BERT, "one more", "elsewhere")
+        routes_models.wait_for(ANNA, "one more", "greedy")
+    routes_models.wait_for(BERT, "one more", "elsewhere")
+
+
+# Models on their way: once for everybody, stopped when nobody waits, and a hub out of reach is said at once.
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """A download that goes on until it is let go, and how often it was begun."""
+    begun = []
+
+    def fetch(name, report):
+        begun.append(name)
+        with report(total=100e6, desc=name) as bar:
+            for _ in range(10_000):
+                bar.update(1000)
+                if begun[-1] == "let go":
+                    return
+                time.sleep(0.005)
+
+    monkeypatch.setattr(models, "fetch", fetch)
+    monkeypatch.setattr(models, "load", lambda name: None)
+    return begun
+
+
+def test_two_people_wait_for_one_download_and_it_ends_when_both_have_left(slow):
+    one, two = routes_models.begin_fetching("dinov2-small"), routes_models.begin_fetching("dinov2-small")
+    assert one is two
+    until(lambda: one.bytes > 0, "bytes come")
+    one.leave()
+    before = two.bytes
+    until(lambda: two.bytes > before, "it goes on for the other")
+    two.leave()
+    until(lambda: two.over, "it has ended")
+    assert (slow, two.arrived, two.trouble) == (["dinov2-small"], False, None)
+
+
+def test_what_has_come_is_loaded(slow):
+    coming = routes_models.begin_fetching("dinov2-small")
+    until(lambda: coming.total == 100e6, "its size is known")
+    slow.append("let go")
+    until(lambda: coming.over, "it has ended")
+    assert (coming.arrived, coming.trouble) == (True, None)
+
+
+def test_what_went_wrong_is_kept_for_who_waits(monkeypatch):
+    def broken(name, report):
+        raise PlaygroundError("The disk is full.")
+
+    monkeypatch.setattr(models, "fetch", broken)
+    coming = routes_models.begin_fetching("dinov2-small")
+    until(lambda: coming.over, "it has ended")
+    assert coming.trouble == "The disk is full."
+
+
+def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypatch):
+    from huggingface_hub import constants
+
+    asked = []
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(hub, "_silent_since", -hub.REMEMBERED)
+    never = threading.Event()
+    monkeypatch.setattr(hub, "_answers", lambda address: asked.append(address) or never.wait())
+    assert hub.PATIENCE < 3
+    monkeypatch.setattr(hub, "PATIENCE", 0.05)
+    for _ in range(2):
+        with pytest.raises(PlaygroundError, match=r"CLIP B/16 could not be fetched: the hub.* can't be reached"):
+            hub.check("vit_base_patch16_clip_224.openai")
+    assert len(asked) == 1
+    monkeypatch.setattr(hub, "_silent_since", time.monotonic() - 2 * hub.REMEMBERED)
+    monkeypatch.setattr(hub, "_answers", lambda address: True)
+    hub.check("vit_base_patch16_clip_224.openai")
+
+
+def test_what_is_on_this_machine_stands_first_among_the_cards_under_a_plain_name(monkeypatch):
+    name = "vit_base_patch16_224.mae"
+    here = {name, *models.OURS}
+    monkeypatch.setattr(models, "is_here", lambda asked: asked in here)
+    cards = models.cards()
+    assert {card.name for card in cards[: len(here)]} == here
+    assert not any(card.here for card in cards[len(here) :])
+    assert not [card.title for card in cards if "_" in card.title]
+
+
+def test_a_search_finds_any_plain_vit_by_its_plain_name_too():
+    found = models.search("clip large 14")
+    assert found
+    assert all("CLIP L/14" in card.title or "clip" in card.name for card in found)
+    assert models.search("resnet50") == []

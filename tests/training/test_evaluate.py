@@ -11,7 +11,7 @@ from PIL import Image
 import playground
 from playground.analysis import colour_nearness
 from playground.scenes import generate
-from playground.scenes.labels import patch_targets
+from playground.scenes.generate import patch_targets
 from playground.training import evaluate
 from playground.training.evaluate import Asked, f1, measure
 from playground.training.recipe import BUNDLED

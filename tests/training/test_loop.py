@@ -12,7 +12,7 @@ from tiny_runs import RECIPE, TINY, weights
 import playground
 from playground.errors import PlaygroundError
 from playground.scenes import generate
-from playground.scenes.labels import LABELS
+from playground.scenes.generate import LABELS
 from playground.training.loop import read_checkpoint, steps_done, train
 from playground.training.losses import LOSSES, Scenes
 from playground.training.recipe import BUNDLED, Recipe, moments, pace, snapshot_steps

@@ -10,7 +10,7 @@ from tiny_runs import RECIPE, TINY
 
 import playground
 from playground.scenes import generate
-from playground.scenes.labels import patch_targets, presence
+from playground.scenes.generate import patch_targets, presence
 from playground.training.losses import (
     LOSSES,
     Scenes,

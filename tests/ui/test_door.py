@@ -254,7 +254,7 @@ def asked(path: str, **headers: str) -> list[dict]:
     scope = {"type": "http", "method": "GET", "path": path, "headers": named, "client": ("10.0.0.2", 5)}
 
     async def app(scope, receive, send):
-        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.start", "status": 200, "headers": []})
 
     async def send(message):
         sent.append(message)
@@ -263,7 +263,7 @@ def asked(path: str, **headers: str) -> list[dict]:
     return sent
 
 
-@pytest.mark.parametrize("path", ["/", "/patches", "/teach/"])
+@pytest.mark.parametrize("path", ["/patches", "/teach/"])
 def test_when_the_server_is_full_a_page_says_so_and_tries_again(places, monkeypatch, path):
     assert asked(path)[0]["status"] == 200
     monkeypatch.setattr(places, "has_room", lambda network: False)
@@ -275,6 +275,15 @@ def test_when_the_server_is_full_a_page_says_so_and_tries_again(places, monkeypa
     assert b"<script" not in body["body"]
     for other in ("/api/models", "/healthz", "/figure.svg", "/static/js/index.js", "/_stcore/health"):
         assert asked(other)[0]["status"] == 200  # who is there already goes on
+
+
+@pytest.mark.parametrize("path", ["/", "/microscope"])
+def test_the_microscope_needs_no_seat_and_hears_that_there_is_none(places, monkeypatch, path):
+    assert (b"x-playground-full", b"yes") not in asked(path)[0].get("headers", [])
+    monkeypatch.setattr(places, "has_room", lambda network: False)
+    (start,) = asked(path)
+    assert start["status"] == 200
+    assert (b"x-playground-full", b"yes") in start["headers"]
 
 
 def test_a_request_with_a_key_keeps_the_place_of_its_page(places):

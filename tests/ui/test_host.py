@@ -1,9 +1,14 @@
 """How the app plays a lesson: a setting that a step does not offer, and what cannot be had."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from waiting import until
+
+from playground.serving import here
+from playground.training import quick
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent
@@ -35,3 +40,81 @@ def test_a_model_that_cannot_be_had_is_a_sentence():
     app = opened(step="stream", model="ViT-H/14")
     (error,) = app.error
     assert "choose a smaller one" in error.value
+
+
+# What a button of a lesson starts, on the page of the training, without a browser.
+
+
+APP = Path(__file__).parent.parent.parent / "app.py"
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Runs of a few milliseconds a step."""
+    config = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
+    both = {name: dataclasses.replace(one, steps=20, batch=2, config=config) for name, one in quick.recipes().items()}
+    monkeypatch.setattr(quick, "recipes", lambda seed=0: both)
+
+
+def trained(page: AppTest) -> here.Work:
+    page.query_params["step"] = "now"
+    page.switch_page("pages/training.py").run()
+    next(button for button in page.button if button.label == "Train now").click().run()
+    work = page.session_state.works["two"]
+    until(lambda: work.look() == 0 and work.over, "the two have not learned")  # who does not look loses their place
+    page.run()
+    assert work.trouble is None
+    return work
+
+
+def labels(page: AppTest) -> list[str]:
+    return [button.label for button in page.button]
+
+
+@pytest.mark.usefixtures("short")
+def test_both_are_trained_and_either_is_shown():
+    page = AppTest.from_file(str(APP), default_timeout=120).run()
+    work = trained(page)
+    assert work.come_to.step == 20
+    assert "Train again" in labels(page)
+    page.session_state.learner = quick.TOLD
+    page.run()
+    assert any("Stopped after 20 steps" in words.value for words in page.markdown)
+    assert not page.exception
+
+
+@pytest.mark.usefixtures("short")
+def test_a_second_run_gets_what_the_first_has_come_to():
+    page = AppTest.from_file(str(APP), default_timeout=120).run()
+    first = trained(page).come_to
+    next(button for button in page.button if button.label == "Train again").click().run()
+    work = page.session_state.works["two"]
+    until(lambda: work.look() == 0 and work.over, "the two have not learned again")
+    assert work.come_to.seed == first.seed + 1
+
+
+@pytest.mark.usefixtures("short")
+def test_what_runs_have_come_to_has_a_bound_in_common_and_the_oldest_goes_in_a_sentence(monkeypatch):
+    first, second = (AppTest.from_file(str(APP), default_timeout=120).run() for _ in range(2))
+    older = trained(first)
+    monkeypatch.setattr(here, "MOST_KEPT", here.people.held(older.come_to))
+    newer = trained(second)
+    assert (older.come_to, older.let_go) == (None, True)
+    assert newer.come_to.learned
+    first.run()
+    assert any("Your result was dropped" in words.value for words in first.markdown)
+    assert "Train now" in labels(first)
+    assert not first.exception
+
+
+def test_a_run_that_breaks_off_says_why(monkeypatch):
+    monkeypatch.setattr(quick, "recipes", lambda seed=0: {})
+    page = AppTest.from_file(str(APP), default_timeout=120).run()
+    page.query_params["step"] = "now"
+    page.switch_page("pages/training.py").run()
+    next(button for button in page.button if button.label == "Train now").click().run()
+    work = page.session_state.works["two"]
+    until(lambda: work.look() == 0 and work.over, "the run has not ended")
+    page.run()
+    assert any("It broke off" in words.value for words in page.markdown)
+    assert "Train now" in labels(page)

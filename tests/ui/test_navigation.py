@@ -6,7 +6,7 @@ import pytest
 from serving.visits import photograph
 from streamlit.testing.v1 import AppTest
 
-from playground.lessons.settings import Setting
+from playground.lessons.lesson import Setting
 from playground.serving import people, pictures
 from playground.ui import streamlit_private
 from playground.ui.toolbar import heard

@@ -1,7 +1,10 @@
 """The folder that the command `site` writes; tests/browser/test_site.py visits it."""
 
+import base64
+import gzip
 import json
 import re
+from hashlib import sha256
 
 import pytest
 from PIL import Image
@@ -15,12 +18,21 @@ from playground.samples import named
 from playground.serving import models, prepared, traces
 from playground.tracing import Trace
 from playground.ui import site
+from playground.version import cite
+
+PLAIN = {"index.html", "about.html", "404.html", "sw.js", "manifest.webmanifest", ".nojekyll", "LICENCES.md"}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("site") / "out"
     return site.write(out, "/playground/", ["bundled"], named=("portrait",), taught=("code",))
+
+
+def listed(folder) -> list[dict]:
+    """The samples, as the page reads them."""
+    (file,) = folder.glob("samples-*.packed")
+    return json.loads(gzip.decompress(file.read_bytes()))["samples"]
 
 
 def told(folder) -> dict:
@@ -30,14 +42,14 @@ def told(folder) -> dict:
 
 def test_each_file_that_a_page_names_is_there_under_a_name_with_its_digest(folder):
     page = (folder / "index.html").read_text(encoding="utf-8")
-    listed = next(name for name in told(folder)["names"] if re.fullmatch(r"samples-\w+\.json", name))
-    samples = json.loads((folder / listed).read_text(encoding="utf-8"))["samples"]
+    samples = listed(folder)
     named = re.findall(r'(?:href|src)="([^"]+)"', page) + told(folder)["names"]
     for sample in samples:
         assert sample["prepared"], sample["name"]
         for ready in sample["prepared"].values():
             named += [sample["picture"], ready["opening"]["file"], *ready["layers"]]
-    for name in {*named} - {"index.html", "404.html", "sw.js", "manifest.webmanifest", ".nojekyll", "LICENCES.md"}:
+    named = {name for name in named if not name.startswith("about.html#")}
+    for name in named - PLAIN:
         assert re.search(r"-[0-9a-f]{12}\.\w+$", name), name
         assert (folder / name).is_file(), name
         assert (folder / name).stat().st_size < 25 * 2**20, f"{name} is more than some hosts take"
@@ -50,6 +62,30 @@ def test_the_policy_stands_in_the_page_and_nothing_runs_or_styles_inside_of_it(f
         page.count("unsafe-inline") == page.count("style-src-attr &#x27;unsafe-inline&#x27;") == 1
     )  # Plotly sets some
     assert not re.search(r"<style|style=|<script[^>]*>[^<]|https?://| on\w+=", page)
+
+
+def test_the_policy_names_the_script_that_is_put_into_the_page_and_no_other(folder):
+    (file,) = folder.glob("app-*.packed")
+    digest = base64.b64encode(sha256(gzip.decompress(file.read_bytes())).digest()).decode()
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert re.findall(r"sha256-[\w+/=]+", page) == [f"sha256-{digest}"]
+
+
+@pytest.mark.parametrize("address", ["", "https://example.org/the-project"])
+def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, monkeypatch, address):
+    monkeypatch.setattr(site, "repository", lambda: address)
+    out = site.write(tmp_path / "out", "/here/", [], named=(), taught=())
+    for name in ("index.html", "about.html", "404.html"):
+        page = (out / name).read_text(encoding="utf-8")
+        (foot,) = re.findall("<footer.*?</footer>", page, re.DOTALL)
+        assert "whom each patch of a picture listens to" in foot
+        links = dict(re.findall(r'<a href="([^"]+)">(\w+)</a>', foot))
+        at = "/here/" if name == "404.html" else ""
+        told = {f"{at}about.html#{part}": part.title() for part in ("cite", "install", "embed")}
+        assert links == ({address: "Source"} if address else {}) | told
+    about = (out / "about.html").read_text(encoding="utf-8")
+    assert {"cite", "install", "embed"} <= set(re.findall(r'id="(\w+)"', about))
+    assert cite().splitlines()[0] in about
 
 
 def test_the_page_of_a_wrong_address_knows_the_app_s_pages_and_leads_to_them(folder):
@@ -88,8 +124,7 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
     Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
     monkeypatch.setattr(models, "has_real", lambda: False)
     out = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=(), taught=())
-    (listed,) = out.glob("samples-*.json")
-    first, *_ = json.loads(listed.read_text(encoding="utf-8"))["samples"]
+    first, *_ = listed(out)
     assert (first["name"], first["title"]) == ("mine-my-two-faces", "My Two Faces")
     best = moments.best_moments(playground.trace(models.load("bundled"), playground.open_image(named("twins").path)))[0]
     assert first["opens"] == {"model": "bundled", "detail": 1, "layer": best.layer, "head": best.head}
@@ -102,7 +137,8 @@ def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_r
     (out / "app-0123456789ab.js").write_text("an older version's")
     (out / "my-own.js").write_text("mine")
     site.write(out, "/", [], named=("portrait",), taught=())
-    assert len(list(out.glob("app-*.js"))) == 1
+    assert list(out.glob("app-*.js")) == []
+    assert len(list(out.glob("app-*.packed"))) == 1
     assert (out / "my-own.js").is_file(), "what this command has not written stays"
     assert {file.name for file in out.glob("samples/*")} == before
     assert list(out.glob("weights/*")) == []

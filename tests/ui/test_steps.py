@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from playground.lessons.by_hand import at_first
+from playground.lessons.lesson import Setting, Steps
 from playground.lessons.registry import LESSONS, QUESTIONS
-from playground.lessons.settings import Setting, Steps
 from playground.ui import teach
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")

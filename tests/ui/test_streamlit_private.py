@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from playground.ui import door, frame, streamlit_private
 
 ROOT = Path(__file__).parent.parent.parent
-SCRIPT = ROOT / "playground" / "microscope" / "shell" / "streamlitparts.js"
+SCRIPT = ROOT / "playground" / "microscope" / "shell" / "early.js"
 FRONTEND = Path(streamlit.__file__).parent / "static" / "static" / "js"
 WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
 

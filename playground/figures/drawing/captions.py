@@ -9,7 +9,6 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING
 
-from playground.analysis.heads import told
 from playground.figures.drawing import naming
 from playground.figures.drawing.light import share_within
 from playground.figures.drawing.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
@@ -112,9 +111,8 @@ def scaled(seen: Trace, given: str | None) -> str:
 
 def breadth(map_: Map, all_tokens: int) -> str:
     """How many tokens a row listens to, as its entropy has it."""
-    if map_.breadth is None:
-        return ""
-    return say("breadth", "even" if is_even(map_, all_tokens) else "", count=_count(map_.breadth))
+    even = "even" if is_even(map_, all_tokens) else ""
+    return "" if map_.breadth is None else say("breadth", even, count=_count(map_.breadth))
 
 
 def _count(b: float) -> str:
@@ -261,10 +259,11 @@ def told_apart(less: float, more: float, written: Callable[[float], str]) -> tup
 
 def taught(shown: list[Shown]) -> list[str]:
     """A head that a loss told where to look is no evidence of what a transformer finds by itself."""
-    if len(shown) > 1:
-        return []
+    from playground.analysis.heads import told
+
     spec, seen = shown[0].spec, shown[0].seen
-    if seen.vit is None or not isinstance(spec.head, int) or spec.layer is None or not spec.way.of_heads:
+    is_one = len(shown) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
+    if seen.vit is None or not is_one:
         return []
     what = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
     return [say("told", what=what)] if what else []
@@ -395,7 +394,7 @@ def made_with(seen: Trace, spec: Spec, where: str) -> str:
 
 def altered(spec: Spec, shown: list[Shown]) -> list[str]:
     """A scale that the network was not trained with, and an edge that is cut, are counterfactuals, and said to be."""
-    return _cut(shown[0].seen) + _scaled(spec, shown)
+    return _cut(shown[0].seen) + _scaled(spec, shown) + naming.trusted((one.spec, one.seen) for one in shown)
 
 
 def assumed(traces: Iterable[Trace]) -> list[str]:
@@ -405,8 +404,9 @@ def assumed(traces: Iterable[Trace]) -> list[str]:
 
 
 def _cut(seen: Trace) -> list[str]:
-    edges = ", ".join(text.replace(">", " > ").replace("@", say("in")) for text in seen.cuts.texts)
-    return [say("cut", edges=edges)] * bool(edges) + [say("put", words=words) for words in seen.interventions]
+    edges = ", ".join(one.text.replace(">", " > ").replace("@", say("in")) for one in seen.cuts.all if not one.to)
+    heads = [say("ablated", one.to, heads=one.named_heads) for one in seen.cuts.all if one.to]
+    return [say("cut", edges=edges)] * bool(edges) + heads + [say("put", words=words) for words in seen.interventions]
 
 
 def _scaled(spec: Spec, shown: list[Shown]) -> list[str]:

@@ -31,11 +31,11 @@ def families(font: str | None) -> list[str]:
 @cache
 def _source_sans() -> list[str]:
     """TrueType files, which a PDF can hold whole, from the package font-source-sans-pro where that is installed."""
-    found = find_spec("font_source_sans_pro")
-    if found is None or not found.submodule_search_locations:
+    package = find_spec("font_source_sans_pro")
+    if package is None or not package.submodule_search_locations:
         return []
     for style in ("Regular", "Bold"):
-        fontManager.addfont(f"{found.submodule_search_locations[0]}/files/SourceSansPro-{style}.ttf")
+        fontManager.addfont(f"{package.submodule_search_locations[0]}/files/SourceSansPro-{style}.ttf")
     return ["Source Sans Pro"]
 
 

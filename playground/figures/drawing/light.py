@@ -27,14 +27,14 @@ HATCH = (
     4,
     0.3,
     0.3,
-)  # below zero, for who prints in grey: lines to a cell, how wide they are, how much of the colour stays
+)  # hatching of negative cells, so that grey print shows them: lines per cell, their width, the share of colour left
 MIN_PERIOD = 4  # pixels from line to line
 CHROMAS = (0.17, 0.20, 0.17)
 OPAQUE = 0.94  # of the strongest colour; the rest is the photograph
 OPACITY_POWER = 2.3  # faint weights are seen, too
 GAMMA = 0.8  # below 1: faint weights are lifted a little
 BRIGHTEST = 0.008  # this share of the cells may be brighter than the exposure can show
-PEAK = 0.2  # of the largest value: where one patch has nearly all, the others are not as bright
+PEAK = 0.2  # of the largest value: full brightness begins no lower, so that a dominant patch stands out
 FLOOR = 2  # times the mean: an even row is not stretched into a pattern
 EVEN = 0.95  # a row that listens to this share of all tokens, as 2^entropy counts them, is called even
 MASS = 0.6  # of what all patches get: so much at least lies within the lines

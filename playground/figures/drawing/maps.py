@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from playground.analysis import token_norms
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light
 from playground.figures.drawing.spec import POOLED
@@ -196,6 +195,8 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
         high = max(float(np.abs(values).max()), floor(spec, maps)) or 1.0
         return Domain(-high, high, bar, percent=spec.in_percent, signed=True)
     if way.spread:
+        from playground.analysis import token_norms  # with torch, which the server begins without
+
         shown = values[values <= token_norms.bound(values)] if "typical" in way.uses and spec.typical else values
         low, high = float(shown.min()), float(shown.max())
         return Domain(low, high if high > low else low + 1, bar)
@@ -239,7 +240,7 @@ def is_even(map_: Map, tokens: int) -> bool:
 
 
 def clipped(map_: Map, span: Domain) -> list[tuple[int, int]]:
-    """The patches (row, column) with more than can be shown, as on the screen."""
+    """Patches (row, column) brighter than the colour scale's top, as on the screen."""
     if not span.open_end or span.own:
         return []
     return [tuple(int(n) for n in place) for place in np.argwhere(map_.grid > span.high)]

@@ -1,19 +1,27 @@
-"""What models and files are called in a figure and in what its file says of itself."""
+"""What models and files are called in a figure and in what its file says of itself, hashes of both too."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
-from playground.analysis import fingerprints
+import numpy as np
+from PIL import Image
+
 from playground.figures.drawing.spec import Spec
-from playground.models import source
+from playground.figures.drawing.way_words import words
 from playground.models.names import OWN, plain_name
 from playground.samples import named
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from playground.analysis.faithfulness import Foretold
     from playground.tracing import Trace
+    from playground.vit import VisionTransformer
 
 
 RANDOM = " (random weights)"
@@ -23,6 +31,8 @@ FILES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
 
 def is_changed(seen: Trace) -> bool:
     """Whether somebody trained or filled the model after its name had loaded it: it is no longer what the name says."""
+    from playground.models import source  # with torch, which the server begins without
+
     return seen.vit is not None and source.is_changed(seen.vit, seen.vit_state)
 
 
@@ -45,7 +55,7 @@ def weights(seen: Trace) -> str:
     if seen.outdated:
         return "unknown, changed after this pass"
     kind = "random weights, " * is_random(seen) + "changed in memory, " * is_changed(seen)
-    return f"{kind}sha256:{fingerprints.of_weights(seen.vit)}"
+    return f"{kind}sha256:{hash_of_weights(seen.vit)}"
 
 
 def published(spec: Spec) -> Spec:
@@ -106,3 +116,79 @@ def _is_own(name: str) -> bool:
     if name.startswith("ViT-"):
         return False
     return name.endswith(FILES) or "/" in name or name.startswith(OWN) or Path(name).exists()
+
+
+# Short hashes of a model's weights and of a picture, to tell whether two figures were made from the same.
+
+_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (state, digest): hashed once, and when it was changed
+
+
+def hash_of_weights(vit) -> str:
+    """Hash of the parameters as they are used, not of the file: a float16 and a float32 file can agree."""
+    state = vit.state()
+    if vit not in _weights or _weights[vit][0] != state:
+        digest = sha256()
+        for name, tensor in sorted(vit.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(np.ascontiguousarray(tensor.detach().float().cpu().numpy()).data)
+        _weights[vit] = state, digest.hexdigest()[:16]
+    return _weights[vit][1]
+
+
+def hash_of_image(image: Image.Image) -> str:
+    """Hash of the upright RGB pixels, not of the file: a pasted picture has no file."""
+    return sha256(f"{image.width}x{image.height}".encode() + image.convert("RGB").tobytes()).hexdigest()[:16]
+
+
+# How far a map that says what matters can be trusted: its rank correlation with blanking, and what maps get that know
+# nothing.
+
+TRUST = "rank correlation with blanking"
+
+
+def trusted(shown: Iterable[tuple[Spec, Trace]]) -> list[str]:
+    """One of each model and each picture on which it was measured."""
+    return list(dict.fromkeys(_sentence(spec, seen) for spec, seen in shown if spec.way.attributes))
+
+
+def trust_facts(spec: Spec, seen: Trace) -> dict[str, str]:
+    """For a file, in numbers."""
+    if not spec.way.attributes:
+        return {}
+    found = _known(spec, seen)
+    return {TRUST: words("trust", "made", _case(found)).format(**_filled(model(seen), found))}
+
+
+def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
+    """The same of many pictures' relevance, of which none was blanked."""
+    from playground.analysis.faithfulness import of_model
+
+    found = of_model(vit.name, vit, vit.state(), method)
+    return {TRUST: words("trust", "made", _case(found)).format(**_filled(vit.name, found))}
+
+
+def _sentence(spec: Spec, seen: Trace) -> str:
+    found = _known(spec, seen)
+    return words("trust", "figure", _case(found)).format(**_filled(model(seen), found))
+
+
+def _known(spec: Spec, seen: Trace) -> Foretold | None:
+    from playground.analysis.faithfulness import known
+    from playground.analysis.occlusion import Asked
+
+    if spec.query is None and not spec.explains_label:  # of a grid each patch asks by itself
+        return None
+    asked = Asked(label=int(spec.label)) if spec.explains_label else Asked(query=spec.query)
+    return known(seen, asked, spec.method if "method" in spec.way.uses else spec.what)
+
+
+def _case(found: Foretold | None) -> str:
+    return "none" if found is None else "" if found.pictures else "here"
+
+
+def _filled(name: str, found: Foretold | None) -> dict[str, str]:
+    if found is None:
+        return {"model": name}
+    numbers = {which: f"{getattr(found, which):.2f}" for which in ("correlation", "random", "constant")}
+    blank = words("blank", "figure", found.by)
+    return numbers | {"blocks": str(found.blocks), "blank": blank, "pictures": str(found.pictures), "model": name}

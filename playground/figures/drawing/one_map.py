@@ -60,7 +60,8 @@ class Shown:
 
 
 def maps_of(asks: list[OneMap]) -> list[Map]:
-    """What each of them shows. Colours of features are made together: alike is what has the same colour."""
+    """The map of each panel. Colours of features are computed for all panels together, so that equal colours mean
+    similar features in all of them."""
     make = prints.TOGETHER.get(asks[0].spec.what)
     if make:
         return make([(one.subject.seen, one.spec.layer) for one in asks])

@@ -88,10 +88,10 @@ INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "": 1.0}  
 
 def read_length(text: str) -> float:
     """Inches."""
-    found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,17})?) ?(in|cm|mm|pt|)", text.strip())
-    if not found:
+    length = re.fullmatch(r"(\d{1,4}(?:\.\d{1,17})?) ?(in|cm|mm|pt|)", text.strip())
+    if not length:
         raise argparse.ArgumentTypeError(f"a width is 5.5in, 89mm, 8.5cm or 397pt; given was {text}")
-    return float(found[1]) * INCHES[found[2]]
+    return float(length[1]) * INCHES[length[2]]
 
 
 def write_length(inches: float) -> str:
@@ -113,7 +113,7 @@ def read_size(text: str | None) -> tuple[int, int] | None:
 MOST = 999  # as in an address; no model has more layers or heads
 
 
-def read_numbers(text: str | int, most: int | None, takes: str, thing: str) -> list[int]:
+def read_numbers(text: str | int, most: int | None, takes: str, noun: str) -> list[int]:
     """ "all", "3", "0-3", "2,5", or "2,all"; each number once. `most` is how many there are, None: nobody knows yet.
     `takes`, "{layer} takes", begins a sentence about a `thing`."""
     numbers: list[int] = []
@@ -126,6 +126,6 @@ def read_numbers(text: str | int, most: int | None, takes: str, thing: str) -> l
             raise OptionError(f"{takes} numbers that go up: {last}-{first} instead of {{}}.", part)
         if last > MOST or (most is not None and last >= most):
             end = MOST if most is None else most - 1
-            raise PlaygroundError(f"There is no {thing} {last}; they count from 0 to {end}.")
+            raise PlaygroundError(f"There is no {noun} {last}; they count from 0 to {end}.")
         numbers += range(first, last + 1)
     return list(dict.fromkeys(numbers))

@@ -208,9 +208,9 @@ def entitled(sheet: Sheet, panel: Panel, box: Box) -> None:
 
 def _title(text: str, room: float, points: float) -> tuple[str, float]:
     """ "layer 5" is "5" where there is no room for more."""
-    said = fitting(text, room, points, True)
+    title = fitting(text, room, points, True)
     number = text.rpartition(" ")[2]
-    return fitting(number, room, points, True) if "…" in said[0] and number.isdecimal() else said
+    return fitting(number, room, points, True) if "…" in title[0] and number.isdecimal() else title
 
 
 PICTURE = 0.2  # of the width at most, beside a matrix: the maps are what is looked at
@@ -347,10 +347,10 @@ def map_panel(one: Shown, span: Domain, heading: str = "", sub: str = "", small:
             sheet.outline(axes, prints.outline(shown.grid, spec), box)
         over = sorted(maps.clipped(shown, span), key=lambda at: -shown.grid[at])
         written = captions.bare_share if span.percent else captions.number
-        said = {at: written(float(shown.grid[at])) for at in over}
-        within = [at for at in over if at != patch and sheet.number(axes, at, box, said[at])]
+        values = {at: written(float(shown.grid[at])) for at in over}
+        within = [at for at in over if at != patch and sheet.number(axes, at, box, values[at])]
         if over and over[0] not in within and (within or box.width > ROOMY):  # no smaller one stands for the largest
-            sheet.number_beside(axes, over[0], box, said[over[0]] + "%" * span.percent, shown.grid, patch)
+            sheet.number_beside(axes, over[0], box, values[over[0]] + "%" * span.percent, shown.grid, patch)
         for at in maps.peaks(shown, span):
             text = captions.signed(float(shown.grid[at]), span.percent)
             if not sheet.number(axes, at, box, text) and box.width > ROOMY:

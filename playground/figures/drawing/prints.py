@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from playground.analysis import fingerprints
-from playground.figures.drawing import light
+from playground.figures.drawing import light, naming
 from playground.figures.drawing.maps import Domain, Map, neighbourhood, shares
 from playground.figures.drawing.spec import Spec
 
@@ -172,7 +171,7 @@ def softened(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 def read_by_convolution(
     photo: Image.Image, grid: tuple[int, int], patch: tuple[int, int], kernel: int, depth: int
 ) -> Image.Image:
-    """What a convolution reads, in full colour; faintly lit what a stack of `depth` of them reaches; the rest paler."""
+    """What one convolution reads in full colour, what a stack of `depth` of them reaches dimmed, the rest paler."""
     clear = np.asarray(photo)
     lit = np.zeros(grid)
     for row, column in neighbourhood(*patch, grid, depth * (kernel - 1) + 1):
@@ -211,7 +210,7 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
 # Features as colours: their first three principal components as red, green and blue, or the parts that they cut
 # pictures into.
 #
-# The screen has the same arithmetic in microscope/core/features.js and microscope/core/matching.js.
+# The screen has the same arithmetic in microscope/core/features.js and microscope/core/features.js.
 
 ENDS = (2, 98)  # percentiles: where a colour is dark and where it is bright
 
@@ -241,7 +240,7 @@ def _together(asked: list[tuple[Trace, int]]) -> list[list[int]]:
     """The places of those that are of the same layer of the same model."""
     found: dict[tuple, list[int]] = {}
     for place, (seen, layer) in enumerate(asked):
-        found.setdefault((fingerprints.of_weights(seen.vit), layer), []).append(place)
+        found.setdefault((naming.hash_of_weights(seen.vit), layer), []).append(place)
     return list(found.values())
 
 

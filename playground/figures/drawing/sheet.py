@@ -143,8 +143,8 @@ class Drawing(Figure):
     def _legible(self, kind: str) -> Iterator[None]:
         """Letters that no font here has are shown as such. In an SVG text stays text: its reader may have one."""
         whole = {text: text.get_text() for text in self.texts}
-        for text, said in whole.items():
-            text.set_text(fonts.printable(said) if kind == "svg" else fonts.writable(said))
+        for text, words in whole.items():
+            text.set_text(fonts.printable(words) if kind == "svg" else fonts.writable(words))
             if kind == "pdf" and fonts.has_cubic_outlines(text.get_fontfamily()):
                 matplotlib.rcParams["pdf.fonttype"] = 3
         try:
@@ -152,8 +152,8 @@ class Drawing(Figure):
                 warnings.filterwarnings("ignore", "Glyph .* missing")
                 yield
         finally:
-            for text, said in whole.items():
-                text.set_text(said)
+            for text, words in whole.items():
+                text.set_text(words)
 
     def _repr_png_(self) -> bytes:
         """No wider than a notebook's cell; a file is made for what it is made for."""
@@ -301,7 +301,7 @@ class Sheet:
         axes.add_patch(frame)
 
     def field(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
-        """What a stack of convolutions reaches: a finer frame."""
+        """Frames, more finely, the cells that a stack of convolutions reaches."""
         (top, left), (bottom, right) = cells[0], cells[-1]
         width = min(max(box.width * 72 / 260, 0.4), 1.5)
         frame = Rectangle((left, top), right + 1 - left, bottom + 1 - top, fill=False, zorder=3)
@@ -322,7 +322,8 @@ class Picture:
     """Something that can be drawn at any size."""
 
     def __init__(self, at: Callable[[tuple[int, int]], Image.Image], size: tuple[int, int]) -> None:
-        self.at, self.size = at, size  # (width, height) -> an image; the size that a vector file holds
+        self.at = at  # (width, height) -> the image of that size
+        self.size = size  # (width, height) that is stored in a vector file
 
     @cached_property
     def stored(self) -> np.ndarray:
@@ -384,15 +385,15 @@ def emptiest_side(
     grid holds; None where there is no room."""
     (row, column), (high, wide) = (patch[0] + 0.5, patch[1] + 0.5), size
     across, down = (1 + wide) / 2, (1 + high) / 2
-    found = []
+    sides = []
     for y, x in ((row, column + across), (row, column - across), (row - down, column), (row + down, column)):
         top, left, bottom, right = y - high / 2, x - wide / 2, y + high / 2, x + wide / 2
         if top < 0 or left < 0 or bottom > grid.shape[0] or right > grid.shape[1]:
             continue
         hidden = grid[math.floor(top) : math.ceil(bottom), math.floor(left) : math.ceil(right)]
         marked = mark and top < mark[0] + 1 and mark[0] < bottom and left < mark[1] + 1 and mark[1] < right
-        found.append((bool(marked), float(hidden.sum()), (y, x)))
-    return min(found, key=lambda one: one[:2])[2] if found else None
+        sides.append((bool(marked), float(hidden.sum()), (y, x)))
+    return min(sides, key=lambda one: one[:2])[2] if sides else None
 
 
 def _extent(axes: Axes) -> tuple[float, float, float, float]:

@@ -9,7 +9,6 @@ from urllib.parse import parse_qsl
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.packed import PACKS
 from playground.figures.drawing.view import DRAWN, VIEW, matching
 from playground.figures.drawing.ways import FIRST, WAYS, Way
 from playground.models.given import WORDS
@@ -32,6 +31,7 @@ class Purpose:
     captioned: bool = True  # False: the venue's LaTeX sets the caption, which -o x.tex has
 
 
+PACKS = ("float16", "int8")  # numbers of queries and keys in a living file
 MM = 25.4  # in an inch
 PURPOSES = {
     "slide": Purpose(40 / 3, 7.5, 18, 192, "a whole 16:9 slide", roomy=True),

@@ -58,12 +58,12 @@ def about(subject: Subject) -> dict:
 def _which(one: Shown) -> dict:
     spec = one.spec
     patch = query_words(spec.query) if spec.asks else None
-    said = {"layer": spec.layer, "head": spec.head, "patch": patch, "what": spec.what}
+    facts = {"layer": spec.layer, "head": spec.head, "patch": patch, "what": spec.what}
     if not spec.way.of_heads:
         unsaid = ("head",) if spec.asks else ("head", "patch")
         blocks = {"blocks": ", ".join(f"{n}x{n}" for n in one.map.blanked.sides)} if one.map.blanked else {}
-        return {key: value for key, value in said.items() if key not in unsaid} | explained(spec, one.seen) | blocks
-    return said | {"direction": spec.direction, "scale": one.seen.scale_number(one.one.scale)}
+        return {key: value for key, value in facts.items() if key not in unsaid} | explained(spec, one.seen) | blocks
+    return facts | {"direction": spec.direction, "scale": one.seen.scale_number(one.one.scale)}
 
 
 def _colours(shown: list[Shown]) -> Table:

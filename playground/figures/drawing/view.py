@@ -59,7 +59,8 @@ VIEW = (
     ),
     Choice(
         "cut", "", pattern=r"[0-9a-z,>@.+*;]{3,1000}", field="cut", flag="--cut",
-        help="who may not hear whom in the whole pass, such as 7,5>3,2 or *>cls@4.1 or *>3x3; several: A;B",
+        help="what is cut in the whole pass: who may not hear whom, such as 7,5>3,2 or *>cls@4.1 or *>3x3; or a head "
+        "that gives nothing, zero@4.1, or its mean, mean@4.1; several: A;B",
     ),
     Choice(
         "label", "", pattern=r"\d{1,5}", field="label", flag="--label",

@@ -3,7 +3,7 @@ these keys.
 
 A key is a name, of a way or of a part of a sentence, what is said of it, and sometimes in which case:
 "weight.caption.column". Curly brackets stand for what differs from figure to figure: see FILLED and `say` in
-captions.py, and core/sentence.js and lens/lockline.js of the browser."""
+captions.py, and core/sentence.js and lens/arithmetic.js of the browser."""
 
 from __future__ import annotations
 
@@ -58,6 +58,24 @@ ENGLISH = {
     "components.caption": "the first three principal components of the patches’ features as red, green and blue",
     "parts.caption": "the patches cut into {parts} parts by their features, a colour for each",
     "norm.caption": "how long each patch’s features are",
+    # of what says what matters: how far it can be trusted, in figures, in files (made), in the browser (beside)
+    "trust.figure": "Rank correlation with blanking, mean of {pictures} drawn scenes in {model}: {correlation} (a "
+    "random map {random}, a constant one {constant}).",
+    "trust.figure.here": "Rank correlation with blanking on this picture: {correlation} ({blocks} blocks, by {blank}; "
+    "a random map {random}, a constant one {constant}).",
+    "trust.figure.none": "How well it foretells what blanking moves was not measured in {model}.",
+    "trust.made": "{correlation}, mean of {pictures} drawn scenes; random map {random}, constant map {constant}",
+    "trust.made.here": "{correlation} on this picture, {blocks} blocks, by {blank}; random map {random}, constant map "
+    "{constant}",
+    "trust.made.none": "not measured in this model",
+    "blanked.beside.mean": "the mean colour",
+    "blanked.beside.noise": "noise",
+    "blanked.beside.neighbours": "what is around",
+    "trust.beside": "Rank correlation with blanking, mean of {pictures} drawn scenes: {correlation} (a random map "
+    "{random}, a constant one {constant}).",
+    "trust.beside.here": "Relevance foretells what blanking moves with a rank correlation of {correlation} ({blocks} "
+    "blocks, by {blank}; a random map {random}, a constant one {constant}).",
+    "trust.beside.none": "How well it foretells what blanking moves was not measured in this model.",
     # made, unit: in a file of numbers
     "relevance.made": "{bare_method}",
     "occlusion.made": "blanked by {blanked}",
@@ -303,6 +321,8 @@ ENGLISH = {
     "strongest.figure": "A colour is strongest from {size} on.",
     "assumed.figure": "Assumed of {model}: {what}.",
     "cut.figure": "Cut in the whole forward pass: {edges}.",
+    "ablated.figure.zero": "Off in the whole forward pass: heads {heads}.",
+    "ablated.figure.mean": "At their mean over the tokens, in the whole forward pass: heads {heads}.",
     "put.figure": "Put into the forward pass: {words}.",
     "scaled.figure": "Scale {scale} instead of {native} {where}.",
     "scaled.figure.off": "Without 1/√dₖ {where}.",
@@ -327,6 +347,9 @@ ENGLISH = {
     "scales.figure": "scales",
     "grid.figure.title": "{what} by {along}",
     # of one layout
+    "change.figure": "after less before",
+    "change.figure.signs": "hatched: less than before",
+    "change.figure.size": "Beside them what has changed, after less before, strongest at {size}; hatched is less.",
     "atlas.figure": "{model}: what each head gives to the {side}×{side} places around a patch, which is in the "
     "middle, on average over this picture; the frame names its habit{more}.",
     "atlas.figure.title": "Head atlas of {model}",

@@ -8,13 +8,11 @@ from playground.errors import PlaygroundError
 from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.atlas import ATLAS
-from playground.figures.layouts.compare import COMPARE
+from playground.figures.layouts.compare import CHANGE, COMPARE, SCALE
 from playground.figures.layouts.curves import CURVES
 from playground.figures.layouts.grid import GRID
-from playground.figures.layouts.head import COMPONENTS, CONVOLUTION, HEAD
-from playground.figures.layouts.heads import HEADS, WALL
+from playground.figures.layouts.heads import COMPONENTS, CONVOLUTION, HEAD, HEADS, WALL
 from playground.figures.layouts.layout import Content, Layout
-from playground.figures.layouts.scale import SCALE
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -22,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["LAYOUTS", "Content", "Layout", "content", "marks", "of", "settled"]
 
 LAYOUTS = {
-    layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, GRID, COMPONENTS, ATLAS, CURVES)
+    layout.name: layout
+    for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, CHANGE, GRID, COMPONENTS, ATLAS, CURVES)
 }
 
 
@@ -33,7 +32,7 @@ def of(spec: Spec) -> Layout:
 
 
 def marks(spec: Spec) -> bool:
-    """Whether a patch asks, or is shown whatever is asked."""
+    """Whether the asking patch is marked on the figure."""
     layout = of(spec)
     return layout.asks or ("query" not in layout.unused and layout.prepared(spec).asks)
 
@@ -44,5 +43,5 @@ def settled(spec: Spec, seen: Trace | None) -> Spec:
 
 
 def content(spec: Spec, subject: Subject | None, other: Other = None) -> Content:
-    """All that stands on its sheet."""
+    """Pictures, titles and caption of the figure, before they are laid out on a sheet."""
     return of(spec).content(spec, subject, other)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from playground.analysis import heads
 from playground.analysis.scale import shared_ceiling
 from playground.figures.drawing import captions, naming, tables
 from playground.figures.drawing.maps import Domain, Map
@@ -15,6 +15,9 @@ from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.layout import Drawn, Layout
 from playground.models.names import plain_name
 
+if TYPE_CHECKING:
+    from playground.analysis.heads import Habit
+
 STRIP = 0.2  # of a cell's height: where a head's habit stands, beside its map
 
 
@@ -22,7 +25,7 @@ STRIP = 0.2  # of a cell's height: where a head's habit stands, beside its map
 class Around(Map):
     """What a head gives to the places around a patch, which is in the middle: (7, 7)."""
 
-    habit: heads.Habit | None = None
+    habit: Habit | None = None
     kind: str = ""  # the habit's name, with the direction of a fixed offset
 
 
@@ -33,6 +36,8 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 
 
 def averages(asks: list[OneMap]) -> list[Map]:
+    from playground.analysis import heads
+
     measured = heads.look(asks[0].subject.seen)
     habits, kinds, outside = measured.habits(), measured.kinds(), measured.to_class + measured.to_registers
     averaged = []
@@ -53,6 +58,7 @@ def exposed(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
 def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
     from matplotlib.patches import Rectangle
 
+    from playground.analysis.heads import HABITS
     from playground.figures.drawing import prints
     from playground.figures.drawing.panels import Matrix
 
@@ -68,7 +74,7 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
         sheet.shape(axes, *middle, around.habit.symbol, 72 * 0.7 * strip)
 
     present = {one.map.habit for one in shown}
-    legend = tuple((habit.colour, habit.label, habit.symbol) for habit in heads.HABITS if habit in present)
+    legend = tuple((habit.colour, habit.label, habit.symbol) for habit in HABITS if habit in present)
     return Drawn(Matrix(seen.layers, seen.heads, 1 + STRIP, cell), legend)
 
 
@@ -89,7 +95,9 @@ def outside(spec: Spec, shown: list[Shown]) -> str:
 
 
 def numbers(spec: Spec, shown: list[Shown]) -> list[tables.Table]:
-    side = range(-heads.REACH, heads.REACH + 1)
+    from playground.analysis.heads import REACH
+
+    side = range(-REACH, REACH + 1)
     what = "average share at an offset (down, right)"
     which = [{"layer": one.spec.layer, "head": one.spec.head, "what": what, "habit": one.map.kind} for one in shown]
     tokens = [f"{down},{right}" for down in side for right in side]

@@ -1,16 +1,19 @@
-"""Two pictures or two models, asked the same."""
+"""Two maps side by side: two pictures or two models, asked the same; with 1/√dₖ and without; before and after."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import PurePath
 
-from playground.figures.drawing import captions, maps, naming
-from playground.figures.drawing.maps import Domain
-from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject
+import numpy as np
+
+from playground.errors import PlaygroundError
+from playground.figures.drawing import captions, maps, naming, tables
+from playground.figures.drawing.maps import Domain, Map
+from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject, maps_of
 from playground.figures.drawing.option_words import OptionError
 from playground.figures.drawing.spec import ALONE, POOLED, Spec
-from playground.figures.layouts.layout import Drawn, Layout, headed, layer_scale, outside_of_each
+from playground.figures.layouts.layout import Drawn, Layout, exposed, headed, layer_scale, outside_of_each
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
@@ -96,4 +99,119 @@ COMPARE = Layout(
     outside=lambda spec, shown: outside_of_each(spec, shown, names(shown)),
     uses=("other_image", "other_model", "colours"),
     beside=lambda spec: "other",
+)
+
+
+# With 1/√dₖ and without: of one layer, or of two whole passes.
+
+
+def scale_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
+    on = OneMap(subject, replace(spec, scale="on"), "on")
+    if not spec.whole:
+        return [on, OneMap(subject, spec, spec.scale)]
+    if other is None:
+        raise PlaygroundError("To set the scale of the whole pass beside the trained one, give both traces.")
+    return [on, OneMap(other, spec, None)]
+
+
+def scale_names(spec: Spec, shown: list[Shown]) -> list[tuple[str, str]]:
+    """(heading, what stands beneath it)"""
+    seen = shown[0].seen
+    trained = captions.say("scaled_in", "trained" if seen.scale == seen.native_scale else "")
+    where = captions.say("scaled_in", "pass" if spec.whole else "")
+    return [(captions.scaled(seen, "on"), trained), (captions.scaled(seen, spec.scale), where)]
+
+
+def draw_scale(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    return headed(shown, spans, scale_names(spec, shown))
+
+
+def scale_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
+    return captions.caption(replace(spec, scale="on"), shown, span, captions.place(spec))
+
+
+SCALE = Layout(
+    "scale",
+    "with 1/√dₖ and without",
+    scale_panels,
+    draw_scale,
+    scale_caption,
+    outside=lambda spec, shown: outside_of_each(spec, shown, scale_names(spec, shown)),
+    prepared=lambda spec: replace(spec, scale="off" if spec.scale == "on" else spec.scale),
+    uses=("colours",),
+    beside=lambda spec: "pass" if spec.whole else "",
+)
+
+
+# Before, after, and what has changed: of one picture while a model learns, or in two models, patch by patch.
+
+
+def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
+    """The third is the second's, less the first."""
+    if spec.way.coloured:
+        raise PlaygroundError(f"Colours have no difference that could be drawn: {spec.what} has the layout compare.")
+    before, after = panels(spec, subject, other)
+    grids = [one.subject.seen.grid for one in (before, after)]
+    if grids[0] != grids[1]:
+        sizes = " and ".join(f"{rows} × {columns}" for rows, columns in grids)
+        raise PlaygroundError(
+            f"A change is drawn patch by patch, and these passes have {sizes} patches: trace both with one size."
+        )
+    return [before, after, after]
+
+
+def both_and_less(asks: list[OneMap]) -> list[Map]:
+    before, after = maps_of(asks[:2])
+    shared = dict(before.prefix)
+    prefix = tuple((name, share - shared.get(name, 0.0)) for name, share in after.prefix)
+    values = None
+    if before.values is not None and after.values is not None and len(before.values) == len(after.values):
+        values = after.values - before.values
+    return [before, after, Map(after.grid - before.grid, prefix, None, values=values)]
+
+
+def expose_change(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
+    """The change has an exposure of its own, around nothing."""
+    span, spans = exposed(spec, shown[:2])
+    return span, [*spans, _around_zero(spec, shown[2].map)]
+
+
+def _around_zero(spec: Spec, map_: Map) -> Domain:
+    high = float(np.abs(map_.grid).max()) or 1.0
+    return Domain(-high, high, captions.say("change"), percent=spec.in_percent, signed=True)
+
+
+def change_names(shown: list[Shown]) -> list[tuple[str, str]]:
+    return [*names(shown[:2]), (captions.say("change"), captions.say("change", "signs"))]
+
+
+def draw_change(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    return headed(shown, spans, change_names(shown))
+
+
+def change_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
+    change = _around_zero(spec, shown[2].map)
+    size = (captions.percent if change.percent else captions.number)(change.high)
+    return f"{caption(spec, shown[:2], span)} {captions.say('change', 'size', size=size)}"
+
+
+def change_numbers(spec: Spec, shown: list[Shown]) -> list[tables.Table]:
+    (change,) = tables.of_maps(spec, shown[2:])
+    named = replace(change, maps=[one | {"change": "after less before"} for one in change.maps])
+    return [*tables.of_maps(spec, shown[:2]), named]
+
+
+CHANGE = Layout(
+    "change",
+    "before, after, and what has changed: of one picture in two models, or of a file that watch wrote",
+    change_panels,
+    draw_change,
+    change_caption,
+    change_numbers,
+    outside=lambda spec, shown: outside_of_each(spec, shown[:2], names(shown[:2])),
+    maps=both_and_less,
+    expose=expose_change,
+    uses=("other_image", "other_model", "colours"),
+    beside=lambda spec: "other",
+    patch_by_patch=True,
 )

@@ -87,8 +87,8 @@ def names(spec: Spec) -> list[tuple[str, str]]:
     rows, columns = axes(spec)
     pictures = next((axis.values for axis in (rows, columns) if axis.name == "pictures"), (spec.image,))
     models = next((axis.values for axis in (rows, columns) if axis.name == "models"), (spec.model,))
-    found = {(picture, model): None for model in models for picture in pictures}  # each model is loaded once
-    return list(found)
+    pairs = {(picture, model): None for model in models for picture in pictures}  # each model is loaded once
+    return list(pairs)
 
 
 def called(axis: Axis, value, seen, model: str) -> str:

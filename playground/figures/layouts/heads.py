@@ -1,14 +1,130 @@
-"""All heads: of a layer, or of all layers as a matrix of small maps (the layout wall)."""
+"""One head; or all heads, of a layer or of all layers as a matrix of small maps (the layout wall)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject
+from playground.figures.drawing.option_words import read_query
 from playground.figures.drawing.spec import Spec
-from playground.figures.layouts.layout import Drawn, Layout, layer_scale, small_maps
+from playground.figures.layouts.layout import Drawn, Layout, layer_scale, of_panels, one_head, small_maps
+from playground.models.names import plain_name
+
+# One head: the picture and the map, or several patches in one map; the colours of its layer's features; beside it
+# what a convolution reads. A narrow figure is the map alone.
+
+MOST_QUERIES = 6  # in one picture
+
+
+def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
+    queries = [spec.query]
+    if spec.other_queries:
+        queries += [read_query(place) for place in spec.other_queries.split("-")]
+    if len(queries) > MOST_QUERIES:
+        raise PlaygroundError(f"At most {MOST_QUERIES} patches have colours of their own; given were {len(queries)}.")
+    return [OneMap(subject, replace(spec, query=query), layer_scale(spec)) for query in queries]
+
+
+def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    from playground.figures.drawing.panels import Panels, has_room, map_panel, photo_panel
+
+    if spec.other_queries:
+        return _together(spec, shown, spans[0])
+    (one,), (span,) = shown, spans
+    drawn = [map_panel(one, span, captions.method(spec), captions.place(spec))]
+    if has_room(spec, len(drawn), drawn[0].aspect):
+        drawn = [photo_panel(spec, one.subject), *drawn]
+    return Drawn(Panels(drawn))
+
+
+def _together(spec: Spec, shown: list[Shown], span: Domain) -> Drawn:
+    """Several patches in one picture, each in a colour and with an outline of its own."""
+    from playground.figures.drawing import prints
+    from playground.figures.drawing.panels import Panel, Panels
+
+    subject, grids = shown[0].subject, [one.map.grid for one in shown]
+    patches = [maps.patch_of(subject.seen, one.spec.query) for one in shown]
+
+    def mark(sheet, axes, box) -> None:
+        """In a colour and with a shape of its own: colours are alike in grey."""
+        for patch, ink, symbol in zip(patches, prints.INKS, prints.SYMBOLS, strict=False):
+            sheet.mark(axes, patch, box, colour=ink, around="black")
+            sheet.sign(axes, patch, box, symbol)
+
+    def draw(sheet, axes, box) -> None:
+        sheet.print(axes, subject.image, box, partial(prints.together, grids=grids, span=span))
+        for grid, ink, dashes in zip(grids, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
+            sheet.outline(axes, prints.outline(grid, spec), box, ink, dashes)
+        mark(sheet, axes, box)
+
+    def photo(sheet, axes, box) -> None:
+        sheet.photo(axes, subject.image, box)
+        mark(sheet, axes, box)
+
+    drawn = [Panel(captions.method(spec), captions.place(spec), subject.seen.grid, draw)]
+    if spec.made_for.roomy:
+        drawn = [Panel("queries", f"{len(shown)} patches", subject.seen.grid, photo), *drawn]
+    words = [captions.asked(one.spec.query) for one in shown]
+    return Drawn(Panels(drawn), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
+
+
+def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
+    if spec.other_queries:
+        return captions.queries_caption(spec, shown, span)
+    return of_panels(spec, shown, span)
+
+
+HEAD = Layout("head", "one head", panels, draw, caption, uses=("other_queries",), alive=True)
+
+
+# The colours of features after a layer: what --what components shows, by a name of its own.
+
+
+ALIKE = "the layout components shows all patches alike"
+COLOURS = "the colours of features are no numbers on a scale"
+
+COMPONENTS = Layout(
+    "components",
+    "the colours of the features after a layer: their first three principal components",
+    one_head,
+    HEAD.draw,
+    titled=lambda spec: captions.say("components", "title", model=plain_name(spec.model), layer=spec.layer),
+    prepared=lambda spec: replace(spec, what="components"),
+    unused={
+        **dict.fromkeys(("query", "head", "direction", "what", "marker"), ALIKE),
+        **dict.fromkeys(("over", "mass", "mask"), COLOURS),
+    },
+)
+
+
+# Attention beside what a convolution reads, in the order of the screen.
+
+
+def beside_a_convolution(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    from playground.figures.drawing.panels import Panels, has_room, kernel_panel, map_panel, photo_panel
+
+    (one,), (span,) = shown, spans
+    sub = captions.place(spec)
+    if spec.direction == "row" and spec.way.of_heads:
+        sub = f"reads all {one.map.grid.size}, {sub}"
+    drawn = [map_panel(one, span, captions.method(spec), sub), kernel_panel(spec, one.subject)]
+    if has_room(spec, len(drawn), drawn[0].aspect):
+        drawn = [photo_panel(spec, one.subject), *drawn]
+    return Drawn(Panels(drawn))
+
+
+CONVOLUTION = Layout(
+    "convolution",
+    "attention, and what a 3×3 convolution reads, side by side",
+    one_head,
+    beside_a_convolution,
+    uses=("kernel", "depth"),
+    asks=True,
+)
 
 
 def of_a_layer(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:

@@ -91,6 +91,7 @@ class Layout:
     uses: tuple[str, ...] = ()  # options that only some layouts have a use for: see SPECIAL
     unused: Mapping[str, str] = field(default_factory=dict)  # an option that all others use -> why this one does not
     beside: Callable[[Spec], str] = lambda spec: ""  # "pass": the same at another scale; "other": a trace; "many"
+    patch_by_patch: bool = False  # it subtracts one map from another: both are numbers, of one grid
     of_heads: bool = False  # it has nothing to show of what has no heads
     asks: bool = False  # it marks a patch, whatever it shows
     alive: bool = False  # an .html can begin with it

@@ -1,7 +1,6 @@
 // What the lecturer sees of a class beside the story: its code, how many are here and have answered, and what they can
 // do. Nothing that was guessed stands here before it is revealed.
-import { drawGuesses, madeIn } from "./charts.js";
-import { classWords, inLanguage } from "./words.js";
+import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
 const QR_EDGE = 4; // modules of light around a QR code: without them phones do not find it
 
@@ -35,7 +34,7 @@ export function createClassBar(head, host) {
 
   function drawCode(box, now, words) {
     if (now.trouble) {
-      madeIn(box, "p", "class-says").textContent = now.trouble;
+      madeIn(box, "p", "class-says").textContent = words("unreachable", { command: now.trouble });
     } else {
       box.append(qrPicture(now.qr));
       madeIn(box, "p").textContent = words("goTo");
@@ -76,7 +75,7 @@ export function drawClassBoard(box, { language, now, of, asked, act, ask, pictur
   }
   drawGuesses(madeIn(box, "div"), of, { language, picture });
   if (of.phase === "tells") return;
-  classButton(box, words("tell"), () => act("truth", { truth: asked.truth, after: asked.after }), true);
+  classButton(box, words("tell"), () => act("truth", asked.told), true);
   if (of.answered.length < 2) classButton(box, words("again"), () => act("again"));
 }
 

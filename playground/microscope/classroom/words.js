@@ -1,4 +1,5 @@
-// What a class says, on phones and on the projector, one table a language. Holes are filled with numbers. No DOM here.
+// What a class says, on phones and on the projector, one table a language. Holes are filled with numbers. Below,
+// what a class guessed as a chart. No DOM here.
 
 export const CLASS_WORDS = {
   en: {
@@ -15,7 +16,10 @@ export const CLASS_WORDS = {
     missed: "All guesses are shown: this one went by without yours.",
     you: "you",
     truth: "The answer: {truth}",
-    truthPlace: "The answer is framed.",
+    truthPlace: "The answer is framed; bright is what the head gives.",
+    hit: "You found it.",
+    off: "You were {count} squares off.",
+    unreachable: "Phones can't reach this app, it is open to this machine alone. Start it by {command}",
     ended: "This class has ended.",
     lost: "No connection to the class; it is tried again.",
     language: "Language",
@@ -65,7 +69,11 @@ export const CLASS_WORDS = {
     missed: "Alle Tipps werden gezeigt: Diese Frage ging ohne Ihren vorbei.",
     you: "Sie",
     truth: "Die Antwort: {truth}",
-    truthPlace: "Die Antwort ist umrahmt.",
+    truthPlace: "Die Antwort ist umrahmt; hell ist, was der Kopf gibt.",
+    hit: "Sie haben es gefunden.",
+    off: "Sie lagen {count} Felder daneben.",
+    unreachable:
+      "Handys erreichen diese App nicht, sie ist nur für diesen Rechner offen. Man startet sie mit {command}",
     ended: "Diese Klasse ist zu Ende.",
     lost: "Keine Verbindung zur Klasse; es wird wieder versucht.",
     language: "Sprache",
@@ -103,6 +111,47 @@ export const CLASS_WORDS = {
   },
 };
 
+// What the server refuses, by its keys (playground/serving/classes.py); in English it says so itself.
+export const REFUSED_IN = {
+  de: {
+    noAnswer: "Das ist keine der Antworten: Wählen Sie eine von denen auf dem Bildschirm.",
+    noNumber: "Ein Tipp ist eine ganze Zahl: Wählen Sie noch einmal.",
+    offPicture: "Das liegt außerhalb des Bildes: Wählen Sie noch einmal.",
+    notBetween: "Das liegt nicht zwischen {low} und {high}: Wählen Sie noch einmal.",
+    noQuestion: "In dieser Szene ist keine Frage gestellt: Stellen Sie sie zuerst.",
+    closed: "Die Tür dieser Klasse ist geschlossen: Bitten Sie vorn, sie wieder zu öffnen.",
+    full: "Diese Klasse ist voll: Sehen Sie auf das Handy nebenan.",
+    otherQuestion: "Das war eine andere Frage: Die jetzige kommt gleich.",
+    shownAlready: "Die Tipps zu dieser Frage werden schon gezeigt.",
+    mostQuestions: "Eine Klasse hat Platz für {most} Fragen: Beenden Sie sie und beginnen Sie eine neue.",
+    noThirdVote: "Die Klasse hat zweimal getippt, oder die Antwort steht da: ein drittes Mal gibt es nicht.",
+    truthShown: "Die Antwort steht schon da: Hände werden vorher gezählt.",
+    hands: "Hände werden von 0 bis 1000 gezählt: Tippen Sie eine ganze Zahl ein.",
+    manyClasses: "Hier laufen so viele Klassen, dass für keine weitere Platz ist: Versuchen Sie es später.",
+    large: "Das sind mehr als {most} Bytes: Nichts davon wurde behalten.",
+    slow: "Was gesendet wurde, kam nicht bis zum Ende: Versuchen Sie es noch einmal.",
+    letters: "Ein Code hat {count} Buchstaben, wie vorn auf der Leinwand.",
+    manyCodes: "In diesem Browser wurden zu viele Codes versucht: Warten Sie eine Minute und sehen Sie nach vorn.",
+    manyTries: "Aus Ihrem Netz werden viele Codes versucht: Versuchen Sie es noch einmal.",
+    noClass: "Es gibt keine Klasse {code}: Sie ist zu Ende, oder ihr Code ist ein anderer. Sehen Sie nach vorn.",
+    key: "Das braucht den Schlüssel, den Ihr Browser behält: Laden Sie die Seite neu.",
+    often: "Dieser Browser fragt zu oft: Warten Sie ein paar Sekunden.",
+    noPicture: "In dieser Klasse gibt es kein solches Bild.",
+    address: "Die Adresse der App ist nicht lesbar: Öffnen Sie sie unter einer kürzeren.",
+    otherLecturer: "Diese Klasse leitet jemand anderes: Öffnen Sie sie mit dem Link, den Sie bekommen haben.",
+    photographGone:
+      "Ihr Foto liegt nicht mehr auf dem Server: Laden Sie die Seite neu, dann wird es noch einmal gesendet.",
+    sendPhotograph:
+      "Gedrückt wird auf ein Bild: Sagen Sie Ja dazu, dass Ihres gesendet wird, oder nehmen Sie ein Beispiel.",
+  },
+};
+
+// refusal: see shell/http.js; in English, or without a key, in the server's own words.
+export function refusedWords(language, { says = "", body = {} }) {
+  const sentence = REFUSED_IN[language]?.[body.key];
+  return sentence ? sentence.replace(/\{(\w+)\}/g, (whole, name) => body.filled?.[name] ?? whole) : says;
+}
+
 export const CLASS_LANGUAGES = { en: "English", de: "Deutsch" };
 
 export const classWords = (language, key, filled = {}) =>
@@ -116,3 +165,125 @@ export const languageOfPhone = (wanted) =>
 
 export const manyGuesses = (language, count) =>
   count === 1 ? classWords(language, "oneGuess") : classWords(language, "guesses", { count });
+
+// What a class guessed: bars, or pressed places over the picture; each round beside the other, with the truth and one's
+// own guess where they are known. The same on a phone and on the projector.
+
+const CHART_SVG = "http://www.w3.org/2000/svg";
+const MOST_BARS = 25; // side by side; more values share one
+
+// question: as the server tells it, with its counts; look: {language, mine: [guess by round], picture(): an element}
+export function drawGuesses(box, question, { language, mine = [], picture = null }) {
+  const rounds = question.counts ?? [];
+  const drawn = rounds.map((counts, round) => {
+    const figure = madeIn(null, "figure", "class-round");
+    const caption = madeIn(figure, "p", "class-count");
+    const name = rounds.length > 1 ? `${classWords(language, round ? "second" : "first")} · ` : "";
+    caption.textContent = `${name}${manyGuesses(language, guessesIn(counts))}`;
+    const one = { counts, truth: question.truth ?? null, mine: mine[round] ?? null, language, picture };
+    CHARTS[question.kind](figure, question, one);
+    return figure;
+  });
+  box.replaceChildren(...drawn);
+  box.classList.add("class-rounds");
+}
+
+const guessesIn = (counts) => Object.values(counts).reduce((all, one) => all + one, 0);
+
+const CHARTS = {
+  choice(figure, { options }, { counts, truth, mine, language }) {
+    const list = madeIn(figure, "ul", "class-choices");
+    const most = Math.max(1, ...Object.values(counts));
+    for (const [value, words] of options) {
+      const line = madeIn(list, "li", marksOf(value === truth, value === mine));
+      madeIn(line, "span").textContent = inLanguage(words, language);
+      const bar = madeIn(line, "i");
+      bar.style.setProperty("--long", String((counts[value] ?? 0) / most));
+      madeIn(line, "b").textContent = String(counts[value] ?? 0);
+      if (value === mine) madeIn(line, "em").textContent = classWords(language, "you");
+    }
+  },
+
+  number(figure, { low, high, unit = "" }, { counts, truth, mine, language }) {
+    const bars = binned(counts, low, high);
+    const most = Math.max(1, ...bars.map(({ count }) => count));
+    const list = madeIn(figure, "ol", "class-bars");
+    const holds = (bar, value) => value !== null && bar.from <= value && value <= bar.to;
+    for (const bar of bars) {
+      const item = madeIn(list, "li", marksOf(holds(bar, truth), holds(bar, mine)));
+      item.title = `${bar.from === bar.to ? bar.from : `${bar.from}–${bar.to}`}${unit}: ${bar.count}`;
+      madeIn(item, "b").textContent = bar.count ? String(bar.count) : "";
+      madeIn(item, "i").style.setProperty("--long", String(bar.count / most));
+      if (holds(bar, mine)) madeIn(item, "em").textContent = classWords(language, "you");
+    }
+    const axis = madeIn(figure, "p", "class-axis");
+    for (const value of [low, Math.round((low + high) / 2), high]) madeIn(axis, "span").textContent = `${value}${unit}`;
+  },
+
+  place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine, picture }) {
+    const place = madeIn(figure, "div", "class-map");
+    if (picture) place.append(picture());
+    if (heat) place.append(heatOf(heat, rows, columns));
+    place.append(mapOf({ rows, columns, mark, counts, truth, mine }));
+  },
+};
+
+const marksOf = (isTruth, isMine) => `${isTruth ? "truth" : ""} ${isMine ? "mine" : ""}`.trim();
+
+// [{from, to, count}] of all values from low to high.
+export function binned(counts, low, high) {
+  const wide = Math.ceil((high - low + 1) / MOST_BARS);
+  const bars = [];
+  for (let from = low; from <= high; from += wide) bars.push({ from, to: Math.min(high, from + wide - 1), count: 0 });
+  for (const [value, count] of Object.entries(counts)) {
+    const bar = bars[Math.floor((Number(value) - low) / wide)];
+    if (bar) bar.count += count;
+  }
+  return bars;
+}
+
+// Over the picture, in units of a patch: a disc for each pressed place, the square that asks, the truth, one's own.
+export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine = null }) {
+  const svg = document.createElementNS(CHART_SVG, "svg");
+  svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  const draw = (tag, className, attributes) => {
+    const element = document.createElementNS(CHART_SVG, tag);
+    element.setAttribute("class", className);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+    svg.append(element);
+  };
+  const middle = (patch) => ({ cx: (patch % columns) + 0.5, cy: Math.floor(patch / columns) + 0.5 });
+  const square = (patch) => ({ x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1 });
+  const least = Math.max(rows, columns) / 60; // a single guess is seen, however fine the grid is
+  for (const [patch, count] of Object.entries(counts))
+    draw("circle", "guessed", { ...middle(Number(patch)), r: Math.max(0.4, least) * Math.sqrt(count) });
+  if (Number.isInteger(mark)) draw("rect", "asks", square(mark));
+  if (truth !== null) draw("rect", "truth", square(truth));
+  if (mine !== null) draw("circle", "mine", { ...middle(mine), r: Math.max(0.6, 2 * least) });
+  return svg;
+}
+
+const HEAT_STEPS = 15; // of a digit
+const [COLD, HOT] = [0.6, 0.85]; // how much is covered: of what gets nothing, and of what gets most
+
+// What the head gives, a digit a square: what gets little is dark, what gets much glows.
+function heatOf(heat, rows, columns) {
+  const canvas = madeIn(null, "canvas", "heat");
+  Object.assign(canvas, { width: columns, height: rows });
+  const context = canvas.getContext("2d");
+  for (const [patch, digit] of [...heat].entries()) {
+    const share = Number.parseInt(digit, 16) / HEAT_STEPS;
+    context.fillStyle =
+      share < 0.5 ? `rgb(0 0 0 / ${COLD * (1 - 2 * share)})` : `rgb(255 170 60 / ${HOT * (2 * share - 1)})`;
+    context.fillRect(patch % columns, Math.floor(patch / columns), 1, 1);
+  }
+  return canvas;
+}
+
+export function madeIn(box, tag, className = "") {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  box?.append(element);
+  return element;
+}

@@ -11,9 +11,9 @@ import {
   normalisersInto,
   rowInto,
   scoresInto,
+  silence,
   softmaxInPlace,
 } from "./core.js";
-import { silence } from "./cuts.js";
 import { exposure, exposureOfAll } from "./light.js";
 import { MADE_OF_WEIGHTS, WAYS } from "./ways.js";
 
@@ -205,8 +205,7 @@ export function ownExposure(values, at, pack, what, ceiling, log) {
   return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling, log);
 }
 
-// One weight from its beginnings: what the query gives this token, step by step, from the numbers of q and k to the
-// share.
+// How one weight comes about: from the numbers of q and k, step by step, to the share that the query gives this token.
 
 // {q, k, products: dim numbers each, dot: q·k, score: dot × scale, exponential: e^(score − the row's largest score),
 //  total: the sum of all tokens' exponentials, weight, rank: 1 for the largest of the row, of: tokens}

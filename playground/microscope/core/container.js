@@ -1,3 +1,10 @@
+// What gzip has made smaller; what a host has unzipped on the way stays as it is.
+export async function unzipped(bytes) {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
 // Arrays as bytes, as playground/pack writes them and openContainer (core.js) reads them. No DOM in here.
 
 export const ALIGN = 16; // bytes
@@ -5,15 +12,27 @@ const KINDS = new Map([
   [Uint16Array, "float16"],
   [Float32Array, "float32"],
   [Uint8Array, "uint8"],
+  [Int8Array, "int8"],
 ]);
+const SIZES = new Map([...KINDS].map(([{ BYTES_PER_ELEMENT }, kind]) => [kind, BYTES_PER_ELEMENT]));
 
 // `arrays`: {name: [values, shape]}; sixteen bits are float16.
 export function toContainer(header, arrays) {
+  const kinds = {};
+  for (const [name, [values, shape]] of Object.entries(arrays)) kinds[name] = [KINDS.get(values.constructor), shape];
+  const { bytes, put } = emptyContainer(header, kinds);
+  for (const [name, [values]] of Object.entries(arrays)) put(name, values);
+  return bytes;
+}
+
+// One whose arrays come later, one by one: {bytes, put(name, values)}. `kinds`: {name: [dtype, shape]}.
+export function emptyContainer(header, kinds) {
   const sections = {};
   let offset = 0;
-  for (const [name, [values, shape]] of Object.entries(arrays)) {
-    sections[name] = { offset, dtype: KINDS.get(values.constructor), shape };
-    offset += Math.ceil(values.byteLength / ALIGN) * ALIGN;
+  for (const [name, [dtype, shape]] of Object.entries(kinds)) {
+    sections[name] = { offset, dtype, shape };
+    const count = shape.reduce((product, n) => product * n, 1);
+    offset += Math.ceil((count * SIZES.get(dtype)) / ALIGN) * ALIGN;
   }
   const text = new TextEncoder().encode(JSON.stringify({ ...header, sections }));
   const length = Math.ceil((4 + text.length) / ALIGN) * ALIGN - 4;
@@ -21,11 +40,9 @@ export function toContainer(header, arrays) {
   new DataView(out.buffer).setUint32(0, length, true);
   out.fill(32, 4, 4 + length); // spaces
   out.set(text, 4);
-  for (const [name, [values]] of Object.entries(arrays)) {
-    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    out.set(bytes, 4 + length + sections[name].offset);
-  }
-  return out;
+  const put = (name, { buffer, byteOffset, byteLength }) =>
+    out.set(new Uint8Array(buffer, byteOffset, byteLength), 4 + length + sections[name].offset);
+  return { bytes: out, put };
 }
 
 // A container's bytes with more entries in its header.
@@ -81,4 +98,135 @@ export function toBytes(values, dim) {
   for (let x = 0; x < dim; x++) step[x] = (high[x] - low[x]) / 255 || 1;
   const codes = Uint8Array.from(values, (value, i) => Math.round((value - low[i % dim]) / step[i % dim]));
   return { codes, low, step };
+}
+
+// Numbers of a figure as files, as playground/figures/numbers.py writes them: .json, .csv and .npz.
+
+// `about`: {key: value} of where it comes from; `table`: {about: of whom, grid, tokens: names, maps: [which map each
+// is], values: [Float32Array of each]}.
+export function numbersFile(kind, about, table) {
+  return { json: asJson, csv: asCsv, npz: asNpz }[kind](about, table);
+}
+
+// As short as float32 allows.
+const short = (x) => Number(x.toPrecision(9));
+const inUtf8 = (text) => new TextEncoder().encode(text);
+
+function asJson(about, { about: of, grid, tokens, maps, values }) {
+  const written = maps.map((which, i) => ({ ...which, values: Array.from(values[i], short) }));
+  return inUtf8(`${JSON.stringify({ figure: about, tables: [{ ...of, grid, tokens, maps: written }] })}\n`);
+}
+
+function asCsv(about, { about: of, tokens, maps, values }) {
+  const field = (value) => (/[",\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? ""));
+  const keys = Object.keys(maps[0]);
+  const lines = [["model", "image", ...keys, "token", "value"]];
+  maps.forEach((which, i) => {
+    const start = [of.model, of.image, ...keys.map((key) => which[key])];
+    tokens.forEach((token, j) => lines.push([...start, token, short(values[i][j])]));
+  });
+  const from = Object.entries(about).map(([key, value]) => `# ${key}: ${value}\n`);
+  return inUtf8(from.join("") + lines.map((line) => `${line.map(field).join(",")}\n`).join(""));
+}
+
+// NumPy's archive: `values` (maps, tokens), `tokens`, `grid`, an array for each key of the maps, `about` and `of`.
+function asNpz(about, { about: of, grid, tokens, maps, values }) {
+  const all = new Float32Array(values.length * tokens.length);
+  values.forEach((row, i) => all.set(row, i * tokens.length));
+  const arrays = {
+    about: ofTexts([JSON.stringify(about)], []),
+    values: npy("<f4", [values.length, tokens.length], all),
+    tokens: ofTexts(tokens),
+    of: ofTexts([JSON.stringify(of)], []),
+    grid: npy("<i8", [2], BigInt64Array.from(grid, BigInt)),
+  };
+  for (const key of Object.keys(maps[0])) {
+    const column = maps.map((which) => which[key]);
+    if (column.every(Number.isInteger)) arrays[key] = npy("<i8", [maps.length], BigInt64Array.from(column, BigInt));
+    else if (typeof column[0] === "number") arrays[key] = npy("<f8", [maps.length], Float64Array.from(column));
+    else arrays[key] = ofTexts(column.map(String));
+  }
+  return zipOf(Object.entries(arrays).map(([name, bytes]) => [`${name}.npy`, bytes]));
+}
+
+// Texts of one length, four bytes a letter.
+function ofTexts(texts, shape = [texts.length]) {
+  const letters = texts.map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
+  const most = Math.max(1, ...letters.map(({ length }) => length));
+  const codes = new Uint32Array(texts.length * most);
+  letters.forEach((one, i) => codes.set(one, i * most));
+  return npy(`<U${most}`, shape, codes);
+}
+
+function npy(kind, shape, values) {
+  const tuple = `(${shape.map((side) => `${side},`).join(" ")})`;
+  const told = `{'descr': '${kind}', 'fortran_order': False, 'shape': ${tuple}, }`;
+  const length = Math.ceil((10 + told.length + 1) / 64) * 64;
+  const header = inUtf8(`${told.padEnd(length - 11)}\n`);
+  const bytes = new Uint8Array(length + values.byteLength);
+  bytes.set([0x93, ...inUtf8("NUMPY"), 1, 0, header.length & 255, header.length >> 8]);
+  bytes.set(header, 10);
+  bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), length);
+  return bytes;
+}
+
+const ZIP = { local: 0x04034b50, central: 0x02014b50, end: 0x06054b50 };
+const LONG_AGO = 0x0021; // the first day that a zip file knows: the same numbers are the same file
+
+// Files that are stored as they are.
+function zipOf(files) {
+  const [parts, listed] = [[], []];
+  let offset = 0;
+  for (const [name, bytes] of files) {
+    const text = inUtf8(name);
+    const same = [20, 0, 0, 0, LONG_AGO]; // version, flags, method, time, day
+    const sizes = [crc32(bytes), bytes.length, bytes.length];
+    const local = record([[ZIP.local], same, sizes, [text.length, 0]], "4 22222 444 22");
+    listed.push(
+      record([[ZIP.central], [20, ...same], sizes, [text.length, 0, 0, 0, 0], [0, offset]], "4 222222 444 22222 44"),
+      text,
+    );
+    parts.push(local, text, bytes);
+    offset += local.length + text.length + bytes.length;
+  }
+  const size = listed.reduce((sum, { length }) => sum + length, 0);
+  const end = record([[ZIP.end], [0, 0, files.length, files.length], [size, offset], [0]], "4 2222 44 2");
+  return joinedBytes([...parts, ...listed, end]);
+}
+
+// Numbers of two and of four bytes, the lowest first.
+function record(numbers, sizes) {
+  const widths = Array.from(sizes.replaceAll(" ", ""), Number);
+  const bytes = new Uint8Array(widths.reduce((sum, width) => sum + width, 0));
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  numbers.flat().forEach((number, i) => {
+    if (widths[i] === 2) view.setUint16(at, number, true);
+    else view.setUint32(at, number, true);
+    at += widths[i];
+  });
+  return bytes;
+}
+
+function joinedBytes(parts) {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+const CHECKS = Int32Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte;
+  for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+  return sum;
+});
+
+// Of zip and of PNG.
+export function crc32(bytes) {
+  let sum = ~0;
+  for (const byte of bytes) sum = CHECKS[(sum ^ byte) & 255] ^ (sum >>> 8);
+  return ~sum >>> 0;
 }

@@ -1,4 +1,5 @@
-// Patches of a picture, numbered row by row: patch = row · columns + column.
+// Patches of a picture, numbered row by row: patch = row · columns + column; and how one becomes a number of its token.
+// No DOM in here.
 
 export const patchText = (patch, columns) => `${Math.floor(patch / columns)},${patch % columns}`;
 
@@ -23,4 +24,53 @@ export function patchAfterKey(key, patch, rows, columns) {
   const row = Math.min(rows - 1, Math.max(0, Math.floor(patch / columns) + step[0]));
   const column = Math.min(columns - 1, Math.max(0, (patch % columns) + step[1]));
   return row * columns + column;
+}
+
+// How a patch becomes a number of its token: laid out as a vector, times a learned filter, plus a bias. No DOM in here.
+//
+// `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own, pixels, mean, std, filters,
+// stretch, bias}, see lessons/patches.js.
+
+// The patch as the model gets it: all of red, all of green, all of blue; less the mean, over the standard deviation.
+export function patchVector(cut, at) {
+  const { size, patch, grid, pixels, mean, std } = cut;
+  const top = Math.floor(at / grid[1]) * patch,
+    left = (at % grid[1]) * patch;
+  const vector = new Float32Array(3 * patch * patch);
+  for (let channel = 0, i = 0; channel < 3; channel++) {
+    for (let y = 0; y < patch; y++) {
+      for (let x = 0; x < patch; x++, i++)
+        vector[i] = (pixels[((top + y) * size[1] + left + x) * 3 + channel] / 255 - mean[channel]) / std[channel];
+    }
+  }
+  return vector;
+}
+
+// The filter of one number of the token. It was trained on patches of own × own pixels and is enlarged or shrunk to
+// this patch: stretch · filter · stretchᵀ, colour by colour.
+export function patchFilter(cut, number) {
+  const { own, patch, stretch, filters } = cut;
+  const out = new Float32Array(3 * patch * patch),
+    half = new Float32Array(patch * own);
+  for (let channel = 0; channel < 3; channel++) {
+    const from = (number * 3 + channel) * own * own;
+    half.fill(0);
+    for (let y = 0; y < patch; y++)
+      for (let i = 0; i < own; i++)
+        for (let j = 0; j < own; j++) half[y * own + j] += stretch[y * own + i] * filters[from + i * own + j];
+    for (let y = 0; y < patch; y++) {
+      for (let x = 0; x < patch; x++) {
+        let sum = 0;
+        for (let j = 0; j < own; j++) sum += half[y * own + j] * stretch[x * own + j];
+        out[channel * patch * patch + y * patch + x] = sum;
+      }
+    }
+  }
+  return out;
+}
+
+export function dotProduct(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
 }

@@ -1,7 +1,7 @@
-// Guesses and exercises: how near one came, and what is kept of it in this browser. Nothing of it is sent anywhere. No
-// DOM in here.
+// Guesses and exercises: how near one came, what is kept of it in this browser, and what drawings report. Nothing of
+// it is sent anywhere. No DOM in here.
 
-const KEPT = "attention-playground:guesses";
+const GUESSES_KEPT = "attention-playground:guesses";
 export const DONE = "attention-playground:exercises";
 
 // The overlap of an evenly painted set of patches with a row of weights, both as shares: 1 if they are the same.
@@ -51,7 +51,7 @@ export function nearOf(guess, truth, asked) {
 const shortText = (x, digits) =>
   x < 10 ? x.toPrecision(digits) : Math.round(Number(x.toPrecision(digits))).toLocaleString("en");
 
-export function readKept(storage, place = KEPT) {
+export function readKept(storage, place = GUESSES_KEPT) {
   try {
     const kept = JSON.parse(storage.getItem(place) ?? "{}");
     return kept && typeof kept === "object" && !Array.isArray(kept) ? kept : {};
@@ -60,7 +60,7 @@ export function readKept(storage, place = KEPT) {
   }
 }
 
-export function keep(storage, id, said, place = KEPT) {
+export function keep(storage, id, said, place = GUESSES_KEPT) {
   try {
     storage.setItem(place, JSON.stringify({ ...readKept(storage, place), [id]: said }));
   } catch {
@@ -70,7 +70,7 @@ export function keep(storage, id, said, place = KEPT) {
 
 export function forget(storage) {
   try {
-    for (const place of [KEPT, DONE]) storage.removeItem(place);
+    for (const place of [GUESSES_KEPT, DONE]) storage.removeItem(place);
   } catch {
     // a browser that keeps nothing
   }
@@ -84,3 +84,17 @@ export function reasonFor(guess, truth, tempting) {
   const fits = ([which]) => (Array.isArray(which) ? within(which, guess) && !within(which, truth) : which === guess);
   return tempting.find(fits)?.[1] ?? "";
 }
+
+// What the drawings of a page report of themselves, for the exercises beside them: {drawing: its numbers}. They are
+// mounted one by one, each from a script of its own, so the page's root keeps it.
+
+const REPORTED_EVENT = "drawing-reported";
+
+export const reportsHere = () => (document.documentElement.__reports ??= {});
+
+export function reportNumbers(drawing, numbers) {
+  reportsHere()[drawing] = numbers;
+  dispatchEvent(new CustomEvent(REPORTED_EVENT, { detail: drawing }));
+}
+
+export const onReport = (listen, signal) => addEventListener(REPORTED_EVENT, listen, { signal });

@@ -1,5 +1,5 @@
-// What kind of row this is: one word for what a patch listens to, by a rule. The same lines as in
-// tests/row_kinds.py; tests/analysis/test_row_kinds.py compares the two. No DOM in here.
+// What kind of row this is: one word for what a patch listens to, by a rule; and the filter without a network. The
+// same lines as in tests/row_kinds.py; tests/analysis/test_row_kinds.py compares the two. No DOM in here.
 
 import { entropyBits, layerOf, rowInto } from "./core.js";
 import { makeFeatures } from "./features.js";
@@ -8,9 +8,9 @@ const CROWD = 48; // patches, evenly spread, whose rows are the crowd's
 const NEAR = 0.07; // of the longer side: how far the neighbourhood reaches
 export const ALIKE = 0.35; // the cosine from which a patch resembles another
 const EARLY = 1 / 3; // of the layers
-const THEIRS = 0.5; // of the largest patch's weight: so much the crowd gives it, too, where it is the crowd's
-const FLAT = 4; // times the mean: the largest patch of a row that is even
-const FAINT = 10; // and of one that is noise
+const THEIRS = 0.5; // of the row's largest weight: if patches give its place so much on average, everybody looks there
+const FLAT = 4; // times the mean weight: a row whose largest weight is smaller counts as even
+const FAINT = 10; // times the mean weight: a row whose largest weight is smaller may be noise
 
 // The numbers of at most about `most` patches on a lattice.
 export function spreadPatches(rows, columns, most) {
@@ -249,3 +249,59 @@ export function kindWords(kind, { one = "", plain = null } = {}) {
   if (!asks || plain === null) return `${SENTENCES[kind]}.`;
   return `${SENTENCES[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
 }
+
+// A filter without a network: what colour and nearness alone would light. The same lines as in
+// playground/analysis/colour_nearness.py; tests/analysis/test_colour_nearness.py compares the two. No DOM in here.
+
+const COLOUR_WIDTH = 0.03; // of red, green and blue from 0 to 1
+const PLACE_WIDTH = 0.08; // of the picture's longer side
+const MUCH = 0.5; // a head's row that has more than this in common with the filter's is called nearly the same
+
+// (patches × 3) from 0 to 1, of a picture's pixels, four bytes each, whose sides the grid divides.
+export function meanColours(pixels, width, height, rows, columns) {
+  const high = height / rows,
+    wide = width / columns;
+  const out = new Float32Array(3 * rows * columns);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const patch = Math.floor(y / high) * columns + Math.floor(x / wide);
+      for (let c = 0; c < 3; c++) out[3 * patch + c] += pixels[4 * (y * width + x) + c];
+    }
+  }
+  for (let i = 0; i < out.length; i++) out[i] /= 255 * high * wide;
+  return out;
+}
+
+// Writes weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), the patch itself left out, to out[at …]. It sums to 1.
+export function nearnessInto(out, at, colours, rows, columns, patch) {
+  const side = Math.max(rows, columns);
+  const y = Math.floor(patch / columns),
+    x = patch % columns;
+  let largest = -Infinity;
+  for (let j = 0; j < rows * columns; j++) {
+    let colour = 0;
+    for (let c = 0; c < 3; c++) colour += (colours[3 * patch + c] - colours[3 * j + c]) ** 2;
+    const place = ((Math.floor(j / columns) - y) / side) ** 2 + (((j % columns) - x) / side) ** 2;
+    out[at + j] = -colour / (2 * COLOUR_WIDTH ** 2) - place / (2 * PLACE_WIDTH ** 2);
+    if (j !== patch && out[at + j] > largest) largest = out[at + j];
+  }
+  let total = 0;
+  for (let j = 0; j < rows * columns; j++) {
+    out[at + j] = j === patch ? 0 : Math.exp(out[at + j] - largest);
+    total += out[at + j];
+  }
+  for (let j = 0; j < rows * columns; j++) out[at + j] /= total;
+  return out;
+}
+
+// What a head's row of patches, the patch itself left out, has in common with the filter's, from 0 to 1.
+export function inCommon(row, at, filtered, patch) {
+  let total = 0;
+  for (let j = 0; j < filtered.length; j++) if (j !== patch) total += row[at + j];
+  let shared = 0;
+  for (let j = 0; j < filtered.length; j++)
+    if (j !== patch) shared += Math.min(row[at + j] / Math.max(total, 1e-12), filtered[j]);
+  return shared;
+}
+
+export const isMuch = (shared) => shared >= MUCH;

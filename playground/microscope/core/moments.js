@@ -2,15 +2,15 @@
 // playground/analysis/moments.py, which says what is telling; tests/analysis/test_moments.py compares the two. No DOM
 // in here.
 
-import { holdsAll, rowInto, rowsInto } from "./core.js";
+import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import { ALIKE, alikeness, component, directionsOf, likenessOf, reach, spreadPatches } from "./kinds.js";
 
-const BESIDE = 0.03; // of the longer side: what is nearer tells nothing
-const FAR = 0.25; // of the longer side: from here on a place is wholly far
-const SUBJECT = 400; // patches among which twins are looked for: those that belong most to what the picture shows
-const ASKING = 24; // patches with a far twin
+const BESIDE = 0.03; // of the longer side: nearer partners do not count
+const FAR = 0.25; // of the longer side: at this distance or more a partner counts in full
+const SUBJECT = 400; // patches that are searched for partners: those that belong most to the picture's subject
+const ASKING = 24; // patches with a far partner whose rows are compared
 const REGION = 0.4; // the cosine from which a patch belongs to the region of the one that asks
-const WALL = 0.3; // of the picture: a region of this size tells half
+const WALL = 0.3; // of the picture: a region of this size counts half
 const SEEN = 0.45; // the cosine that the brightest patch of a telling row has at least
 const PLAIN = 0.1; // of what it would tell: a row whose brightest patch is no far part like the one that asks
 const ISLAND = 2; // patches around the one that tells most
@@ -18,13 +18,12 @@ const WHO_ASKS = 8; // patches, evenly spread, whose rows say what everybody lis
 const FRAME = 0.08; // of each side: what lies in this frame counts half
 const APART = 0.1; // of the longer side: two of the three patches are farther from each other
 const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
-export const STRIKING = 0.04; // what tells less strikes nobody
+export const STRIKING = 0.04; // moments with a smaller score are not called striking
+
+export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 
 // The layers that are here and worth a look, lowest first.
-export const telling = (pack) =>
-  Array.from({ length: pack.layers }, (_, layer) => layer).filter(
-    (layer) => layer >= Math.floor(pack.layers / 2) && holdsAll(pack, layer),
-  );
+export const telling = (pack) => wholeLayers(pack).filter((layer) => isLate(layer, pack));
 
 // Works through all heads of `layers`, and gives way after each: a generator that returns a scene, see headsFor, with
 // `moments`: {layer, head, patches: who asks, tells: how telling each row is}, the best first. `features`: of all

@@ -42,9 +42,9 @@ export function receivedOf(arrows, values) {
   return values.map((_, i) => values.reduce((sum, value, j) => sum + weights[i * TOKENS + j] * value, 0));
 }
 
-// One row of scores, and what the scale makes of it. No DOM in here.
+// One row of scores and its softmax at a scale. No DOM in here.
 
-// The weights of the row at this scale, and the numbers below the bars.
+// The row's weights at this scale, and the numbers that stand below its bars.
 export function softmaxRow(scores, scale) {
   const count = scores.length;
   const weights = Float64Array.from(scores, (score) => score * scale);

@@ -107,7 +107,7 @@ function aboutEven({ filled, tokens, most }) {
   return inParts(words("even", { ...filled, tokens, largest }, largest === mean && "exactly"), mean);
 }
 
-// Of the filter without a network, see core/nearness.js.
+// Of the filter without a network, see core/kinds.js.
 export function nearnessSentence({ k, seen, place }) {
   const filled = { k, share: percent(seen.far), place, amount: percent(seen.value) };
   return words("filter", filled, seen.where === "near" && "near");

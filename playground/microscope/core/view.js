@@ -151,6 +151,16 @@ export function viewFromQuery(text) {
   return view;
 }
 
+// [key, word] of each choice that an address says and this view has not taken over. A patch that is not there can't be
+// locked either: that is said once.
+export function notTaken(words, view) {
+  const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
+  const left = Object.entries(words ?? {}).filter(
+    ([key, word]) => Object.hasOwn(DEFAULT_VIEW, key) && word !== null && !isTaken(word, view[key]),
+  );
+  return left.some(([key]) => key === "query") ? left.filter(([key]) => key !== "locked") : left;
+}
+
 // Scenes: views that were saved in order, each a name and an address. An address says everything: which picture, which
 // model, and what core/view.js lists of the view. No DOM in here.
 
@@ -201,7 +211,7 @@ export function moveScene(list, from, by) {
   return moved;
 }
 
-// Which one a step leads to; at either end it stays. Before the first step none is shown (−1).
+// The scene after a step; at either end it stays the same. at: −1 before the first step.
 export function sceneAfter(at, by, count) {
   if (at < 0) return by > 0 ? 0 : count - 1;
   return Math.min(count - 1, Math.max(0, at + by));

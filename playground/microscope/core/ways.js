@@ -1,7 +1,7 @@
 // A way to look is one record: what its numbers are made of, how they become colours, in what they are written, what is
 // said of them. The table is Python's (playground/figures/drawing/ways.py). No DOM in here.
 import { percent, shortNumber } from "./numbers.js";
-import { WAY_RECORDS, WAY_USUAL, WAY_WORDS } from "./waytable.js";
+import { FORETOLD, WAY_RECORDS, WAY_USUAL, WAY_WORDS } from "./waytable.js";
 
 // What the browser makes of a row or a column of weights, for the ways to look that are made of those: one function
 // each, called for every head in every frame. No DOM in here.
@@ -28,6 +28,23 @@ export function tableWords(name, kind, cases = [], filled = {}, language = "en")
 }
 
 export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
+
+// How far a map of what matters can be trusted: as it was measured on this picture ({foretells, random, blocks, by}),
+// or on others in this model; "" of a way that claims no such thing.
+export function trustWords(way, model, measured = null) {
+  if (!way.attributes) return "";
+  const two = (number) => number.toFixed(2).replace("-", "−");
+  if (measured) {
+    const { foretells, random, blocks, by } = measured;
+    const blank = tableWords("blanked", "beside", [by]);
+    const numbers = { correlation: two(foretells), random: two(random), constant: two(0) };
+    return tableWords("trust", "beside", ["here"], { ...numbers, blocks, blank });
+  }
+  const found = FORETOLD[model];
+  if (!found) return tableWords("trust", "beside", ["none"]);
+  const numbers = { correlation: two(found[way.name]), random: two(found.random), constant: two(found.constant) };
+  return tableWords("trust", "beside", [], { ...numbers, pictures: found.pictures });
+}
 
 const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
 

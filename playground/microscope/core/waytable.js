@@ -1,9 +1,9 @@
-// Written by `python -m playground.figures.drawing.way_table`: change playground/figures/drawing/ways.py.
+// Written by `python -m playground.figures.drawing.ways`: change playground/figures/drawing/ways.py.
 
 export const WAY_USUAL =
 {"needs":"features","exposed":"spread","unit":"share","unitOfLabel":"","asksAPatch":true,"throughLayers":false,
-"raw":false,"explains":"","resembles":false,"uses":[],"sentence":"most","extra":true,"pack":"","ofHeads":false,
-"coloured":false,"spread":false,"rows":false,"offer":"features"};
+"raw":false,"explains":"","attributes":false,"resembles":false,"uses":[],"sentence":"most","extra":true,
+"pack":"","ofHeads":false,"coloured":false,"spread":false,"rows":false,"offer":"features"};
 
 export const WAY_RECORDS = [
 {"name":"weight","needs":"scores","exposed":"brightest","uses":["ceiling"],"sentence":"listens","extra":false,
@@ -17,9 +17,10 @@ export const WAY_RECORDS = [
 {"name":"score","needs":"scores","unit":"","raw":true,"sentence":"best","ofHeads":true,"spread":true,
 "offer":""},
 {"name":"norm","unit":"length","asksAPatch":false,"uses":["typical"],"spread":true},
-{"name":"rollout","needs":"flows","exposed":"largest","throughLayers":true,"sentence":"flows","offer":"rollout"},
+{"name":"rollout","needs":"flows","exposed":"largest","throughLayers":true,"attributes":true,"sentence":"flows",
+"offer":"rollout"},
 {"name":"relevance","needs":"network","exposed":"largest","throughLayers":true,"explains":"patch",
-"uses":["label","method","signed"],"sentence":"moves","offer":"relevance"},
+"attributes":true,"uses":["label","method","signed"],"sentence":"moves","offer":"relevance"},
 {"name":"occlusion","needs":"network","exposed":"largest","unitOfLabel":"logits","throughLayers":true,
 "explains":"patch","uses":["label","blank"],"sentence":"blanked","offer":"occlusion"},
 {"name":"text","needs":"network","unit":"cosine","asksAPatch":false,"explains":"text","uses":["text"],
@@ -28,8 +29,22 @@ export const WAY_RECORDS = [
 "offer":"label"},
 ];
 
+export const FORETOLD =
+{"bundled":{"rollout":0.36,"relevance":0.2,"random":-0.06,"constant":0,"pictures":12},
+"dinov2-small":{"rollout":0.55,"relevance":0.68,"random":0.08,"constant":0,"pictures":4}};
+
 export const WAY_WORDS = {
 "en":{
+beside:{
+"blanked.mean":"the mean colour",
+"blanked.noise":"noise",
+"blanked.neighbours":"what is around",
+"trust":"Rank correlation with blanking, mean of {pictures} drawn scenes: {correlation} (a random map " +
+"{random}, a constant one {constant}).",
+"trust.here":"Relevance foretells what blanking moves with a rank correlation of {correlation} ({blocks} blocks, " +
+"by {blank}; a random map {random}, a constant one {constant}).",
+"trust.none":"How well it foretells what blanking moves was not measured in this model.",
+},
 tab:{
 "weight":"weight",
 "value":"weight × ‖W<sub>O</sub> v‖",

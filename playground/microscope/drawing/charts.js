@@ -11,33 +11,37 @@ const BAR_STEP = 2; // pixels
 // The colour bar with its numbers: each place has the colour that its value has in the picture. The last number is the
 // exposure, what is drawn brightest. `ramp`: 256 CSS colours of the heat or of the light; `against`: of what is below
 // zero, which is hatched.
-export function drawColourBar(context, w, h, ramp, domain, unit, colours, against = null) {
-  context.clearRect(0, 0, w, h);
-  const bar = 9 * unit;
-  const valueAt = (t) =>
-    domain.log ? domain.low * (domain.high / domain.low) ** t : domain.low + t * (domain.high - domain.low);
-  for (let x = 0; x < w; x += BAR_STEP) {
-    const step = stepOf(valueAt((x + BAR_STEP / 2) / w), domain);
-    context.fillStyle = step < 0 ? against[-step] : ramp[step];
-    context.fillRect(x, 0, BAR_STEP, bar);
-  }
-  if (domain.signed) hatchBar(context, w / 2, bar, unit);
-  context.font = `${11 * unit}px ${colours.font}`;
-  context.fillStyle = colours.soft;
-  context.textBaseline = "top";
+// What is at a part of the bar, 0 to 1.
+const valueOnBar = ({ log, low, high }, t) => (log ? low * (high / low) ** t : low + t * (high - low));
+
+// [{t: where it stands, words}]; the last number has the unit for all.
+export function ticksOfBar(domain) {
   const share = domain.unit === "percent";
-  // The last number has the unit for all.
   const label = (value, t) =>
     share
       ? `${String(Number((100 * value).toPrecision(2))).replace("-", "\u2212")}${t === 1 ? "\u2009%" : ""}`
       : shortNumber(value);
-  const ticks = (domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1]).map((t) => {
-    const exact = valueAt(t);
+  return (domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1]).map((t) => {
+    const exact = valueOnBar(domain, t);
     const value = Math.abs(exact) < 1e-4 * (domain.high - domain.low) && !domain.log ? 0 : exact;
     const open = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
     return { t, words: open + label(value, t) };
   });
-  for (const { t, words } of withRoom(ticks, w, 6 * unit, (text) => context.measureText(text).width)) {
+}
+
+export function drawColourBar(context, w, h, ramp, domain, unit, colours, against = null) {
+  context.clearRect(0, 0, w, h);
+  const bar = 9 * unit;
+  for (let x = 0; x < w; x += BAR_STEP) {
+    const step = stepOf(valueOnBar(domain, (x + BAR_STEP / 2) / w), domain);
+    context.fillStyle = step < 0 ? against[-step] : ramp[step];
+    context.fillRect(x, 0, BAR_STEP, bar);
+  }
+  if (domain.signed) hatchBar(context, w / 2, bar, unit);
+  context.font = `${12 * unit}px ${colours.font}`;
+  context.fillStyle = colours.soft;
+  context.textBaseline = "top";
+  for (const { t, words } of withRoom(ticksOfBar(domain), w, 6 * unit, (text) => context.measureText(text).width)) {
     context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
     context.fillText(words, t * w, bar + 4 * unit);
   }
@@ -97,7 +101,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   const xOf = (rank) => left + ((Math.log(rank + 0.5) - Math.log(0.5)) / reach) * (right - left); // ranks count from 0
   const yOf = (weight) => bottom - (Math.min(weight, ceiling) / ceiling) * (bottom - top);
 
-  context.font = `${11 * unit}px ${colours.font}`;
+  context.font = `${12 * unit}px ${colours.font}`;
   context.fillStyle = colours.soft;
   context.strokeStyle = colours.line;
   context.lineWidth = unit;
@@ -173,7 +177,7 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
   context.clearRect(0, 0, w, h);
   const cw = w / k,
     ch = h / k;
-  context.font = `${11 * unit}px ${colours.font}`;
+  context.font = `${12 * unit}px ${colours.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (let i = 0; i < k * k; i++) {

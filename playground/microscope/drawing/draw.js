@@ -204,7 +204,7 @@ export function wallCellAt(cells, x, y) {
 export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   const { rows, columns } = shown;
   context.clearRect(0, 0, w, h);
-  context.font = `${11 * unit}px system-ui, sans-serif`;
+  context.font = `${12 * unit}px system-ui, sans-serif`;
   context.fillStyle = colours.soft;
   context.textAlign = "center";
   context.textBaseline = "middle";

@@ -68,7 +68,7 @@ const emphasised = (text) =>
     .replace(/(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, "<i>$1</i><sub>$2</sub>")
     .replace(/(?<!\w)e\^(?:\(([^)]*)\)|([−-]?(?:∞|\d+(?:\.\d+)?)))/g, "e<sup>$1$2</sup>");
 
-// The same in the text of an SVG, where a letter stands low by moving the pen, and the pen has to come back.
+// Subscripts in the text of an SVG: dy lowers a letter, and the next one needs the opposite dy.
 export const lowered = (text) =>
   text.replace(/(√?)(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, (_, root, letter, low) => {
     const bar = root && ' text-decoration="overline"';
@@ -77,3 +77,23 @@ export const lowered = (text) =>
       `<tspan dy="3" font-size="75%">${low}</tspan><tspan dy="-3">\u200b</tspan>`
     );
   });
+
+// Source code with formulas beside the lines that they stand for.
+//
+// data: {parts: [{file, lines: [{number, text, mark, formula}]}]}
+
+export function sourceRead({ data, parentElement }) {
+  const root = parentElement.querySelector("[data-read]") ?? parentElement;
+  root.innerHTML = data.parts.map(({ file, lines }) => `<p>${file}</p>${rows(lines)}`).join("");
+}
+
+function rows(lines) {
+  const inDocstring = docstrings(lines.map((line) => line.text));
+  return lines
+    .map(({ number, text, mark, formula }, i) => {
+      const code = inDocstring[i] ? `<span class="comment">${codeHtml(text)}</span>` : codeHtml(text, mark);
+      const beside = formula ? `<em>${formulaHtml(formula)}</em>` : "";
+      return `<div class="${formula ? "noted" : ""}"><s>${number}</s><code>${code}</code>${beside}</div>`;
+    })
+    .join("");
+}

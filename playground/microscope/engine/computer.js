@@ -7,10 +7,10 @@
 //     → {id, layer, q, k, features: float16 bits, norms}, one after the other, then {id, done: {logits, ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
+//   {what: "forget", model}                      lets go of a network
 //   {what: "stop", id}                           → {id, stopped}
 // What fails is answered with {id, error: a sentence}.
-import { decodeHalves } from "../core/core.js";
-import { readCuts } from "../core/cuts.js";
+import { decodeHalves, readCuts } from "../core/core.js";
 import { displayed, modelInput } from "./images.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
 import { cutting, SOME, VisionTransformer } from "./vit.js";
@@ -24,7 +24,7 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
   const mark = t.mark();
   const tokens = config.prefix.length + grid[0] * grid[1];
   const d = config.width / config.heads;
-  const at = cutting(config, grid, cuts);
+  const at = cutting({ t, config }, grid, cuts);
   const start = query === null ? Array.from({ length: tokens }, (_, token) => token) : [query];
   const reached = t.put(new Float32Array(start.length * tokens), start.length, tokens);
   start.forEach((token, i) => {
@@ -75,6 +75,9 @@ export function createComputer(say, decode = displayed) {
     kernels(message) {
       compiled = message.compiled;
     },
+    forget({ model }) {
+      networks.delete(model);
+    },
     async network({ model, weights }) {
       networks.set(model, new VisionTransformer(await createTensors(compiled), weights));
     },
@@ -83,7 +86,7 @@ export function createComputer(say, decode = displayed) {
       const began = performance.now();
       const image = await inputOf(vit, picture, grid);
       const words = { prefix: vit.config.prefix, columns: grid[1] };
-      const at = cutting(vit.config, grid, readCuts(cuts, words));
+      const at = cutting(vit, grid, readCuts(cuts, words));
       const layers = vit.layers(image, grid, { scale: scale ?? vit.scale, at });
       for (;;) {
         if (!(await goesOn(id))) return say({ id, stopped: true });
@@ -107,10 +110,11 @@ export function createComputer(say, decode = displayed) {
   };
 
   async function inputOf({ t, config }, picture, grid) {
-    const key = `${picture.id} ${config.mean} ${config.std} ${config.patch_size} ${grid}`;
+    const { mean, std, patch_size: side, interpolation } = config;
+    const key = [picture.id, mean, std, side, interpolation, grid].join(" ");
     if (input?.key !== key) {
-      const [height, width] = grid.map((patches) => patches * config.patch_size);
-      input = { key, numbers: modelInput(await decode(t, picture.bitmap, height, width), config) };
+      const [height, width] = grid.map((patches) => patches * side);
+      input = { key, numbers: modelInput(await decode(t, picture.bitmap, height, width, interpolation), config) };
     } else picture.bitmap.close();
     return input.numbers;
   }

@@ -1,9 +1,8 @@
 // A picture as a model's input: the end of playground/pictures/images.py in JavaScript.
 
-// Bicubic resizing as Pillow does it, to the bit: a browser's own makes rows of attention wrong by half. First along
-// rows, then along columns, each in fixed point and rounded to bytes; kernels.c does it.
+// Resizing as Pillow does it, to the bit: a browser's own makes rows of attention wrong by half. First along rows, then
+// along columns, each in fixed point and rounded to bytes; kernels.c does it.
 
-const SUPPORT = 2; // pixels to each side
 const SHARPNESS = -0.5; // Keys' a, as in Pillow and in torch's antialiased interpolation
 const BITS = 22;
 const CHANNELS = 4;
@@ -15,24 +14,51 @@ function cubic(x) {
   return far < 2 ? (((far - 5) * far + 8) * far - 4) * a : 0;
 }
 
+const triangle = (x) => Math.max(0, 1 - Math.abs(x));
+const sinc = (x) => (x ? Math.sin(Math.PI * x) / (Math.PI * x) : 1);
+const windowed = (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0);
+
+const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, windowed] }; // pixels to each side, weight
+
 // For each of `to` pixels: {first, weights} of those of `from` pixels that it is a mixture of.
-export function contributions(from, to) {
+export function contributions(from, to, interpolation = "bicubic") {
   const scale = from / to;
+  if (interpolation === "nearest") {
+    let centre = -scale / 2; // added up as Pillow does, whose rounding decides between two pixels
+    return Array.from({ length: to }, () => ({ first: Math.floor((centre += scale)), weights: [1] }));
+  }
+  const [reach, filter] = FILTERS[interpolation];
   const wide = Math.max(scale, 1);
-  const support = SUPPORT * wide;
+  const support = reach * wide;
   return Array.from({ length: to }, (_, place) => {
     const centre = (place + 0.5) * scale;
     const first = Math.max(0, Math.trunc(centre - support + 0.5));
     const last = Math.min(from, Math.trunc(centre + support + 0.5));
-    const weights = Array.from({ length: last - first }, (_, i) => cubic((first + i - centre + 0.5) * (1 / wide)));
+    const weights = Array.from({ length: last - first }, (_, i) => filter((first + i - centre + 0.5) * (1 / wide)));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return { first, weights: weights.map((weight) => weight / total) };
   });
 }
 
+// As `shrinkage` in images.py: of a picture of more than these, squares of so many pixels to a side count as one.
+const KEPT_PIXELS = 2 ** 25;
+export const shrinkage = (width, height) => Math.ceil(Math.sqrt((width * height) / KEPT_PIXELS));
+
+// The same mixtures of the pixels of `from` where `step` of them count as one, which is their mean.
+function finer(mixtures, step, from) {
+  if (step === 1) return mixtures;
+  return mixtures.map(({ first, weights }) => {
+    const shares = weights.map((weight, i) => {
+      const count = Math.min(step, from - (first + i) * step); // fewer at the end
+      return new Array(count).fill(weight / count);
+    });
+    return { first: first * step, weights: shares.flat() };
+  });
+}
+
 // The same for `mix` in kernels.c, in fixed point.
-function inFixedPoint(from, to) {
-  const all = contributions(from, to);
+function inFixedPoint(from, to, step, interpolation) {
+  const all = finer(contributions(Math.ceil(from / step), to, interpolation), step, from);
   const most = Math.max(...all.map(({ weights }) => weights.length));
   const [spans, fixed] = [new Int32Array(2 * to), new Int32Array(most * to)];
   all.forEach(({ first, weights }, place) => {
@@ -46,9 +72,10 @@ function inFixedPoint(from, to) {
 
 // Resizes (height, width) to (toHeight, toWidth), in the kernels' memory (`t`: tensors.js). Rows come from the top:
 // band(bytes, 4 a pixel, of which the last is not looked at) for some at a time, then end() gives all bytes.
-export function createResizer(t, width, height, toWidth, toHeight) {
+export function createResizer(t, width, height, toWidth, toHeight, interpolation) {
   const before = t.mark();
-  const along = t.putMixture(inFixedPoint(width, toWidth));
+  const step = shrinkage(width, height);
+  const along = t.putMixture(inFixedPoint(width, toWidth, step, interpolation));
   const narrow = t.pixels(height * toWidth);
   let row = 0;
   return {
@@ -63,7 +90,7 @@ export function createResizer(t, width, height, toWidth, toHeight) {
     },
     end() {
       if (row !== height) throw new Error(`${row} of ${height} rows of this picture have come.`);
-      const down = t.putMixture(inFixedPoint(height, toHeight));
+      const down = t.putMixture(inFixedPoint(height, toHeight, step, interpolation));
       const place = t.pixels(toHeight * toWidth);
       const columns = { line: 1, apart: toWidth };
       t.mix(toWidth, down, { place: narrow, ...columns }, { place, ...columns });
@@ -111,8 +138,8 @@ let context = null; // a new one takes longer than a film's frame is drawn
 let band = new Uint8Array(0);
 
 // (H, W, 4) bytes of the picture in this size, of which the last of a pixel says nothing; `t`: tensors.js. Closes it.
-export async function displayed(t, bitmap, height, width) {
-  const resizer = createResizer(t, bitmap.width, bitmap.height, width, height);
+export async function displayed(t, bitmap, height, width, interpolation) {
+  const resizer = createResizer(t, bitmap.width, bitmap.height, width, height, interpolation);
   const frame = plainFrame(bitmap);
   try {
     const read = frame ? copied(frame, bitmap) : drawn(bitmap);
@@ -160,4 +187,60 @@ function drawn(bitmap) {
     context.drawImage(bitmap, 0, -y);
     return context.getImageData(0, 0, width, height).data;
   };
+}
+
+// Position encodings: playground/vit_parts.py in JavaScript, as far as the engine needs it.
+
+// Interpolates learned positions (N, D) from one grid to another, like an image; not those of the prefix tokens.
+export function stretched(learned, width, old, [rows, columns]) {
+  const prefix = learned.length - old[0] * old[1] * width;
+  const tall = mixed(learned.subarray(prefix), 1, old[0], old[1] * width, rows); // (rows, old columns, D)
+  const patches = mixed(tall, rows, old[1], width, columns); // (rows, columns, D)
+  const all = new Float32Array(prefix + patches.length);
+  all.set(learned.subarray(0, prefix));
+  all.set(patches, prefix);
+  return all;
+}
+
+// (outer, from, width) → (outer, to, width)
+function mixed(values, outer, from, width, to) {
+  if (from === to) return values;
+  const out = new Float32Array(outer * to * width);
+  contributions(from, to).forEach(({ first, weights }, place) => {
+    for (let o = 0; o < outer; o++) {
+      const at = (o * to + place) * width;
+      for (let i = 0; i < weights.length; i++) {
+        const source = (o * from + first + i) * width;
+        const weight = weights[i];
+        for (let x = 0; x < width; x++) out[at + x] += weight * values[source + x];
+      }
+    }
+  });
+  return out;
+}
+// Fixed positions: sines and cosines of falling frequency, side by side, (N, D).
+export function sinusoidal(tokens, width) {
+  const out = new Float32Array(tokens * width);
+  for (let token = 0; token < tokens; token++)
+    for (let x = 0; x < width; x++) {
+      const angle = token * 10_000 ** (-(x - (x % 2)) / width);
+      out[token * width + x] = x % 2 ? Math.cos(angle) : Math.sin(angle);
+    }
+  return out;
+}
+
+// Rotary positions as in DINOv3: sines and cosines of angles that depend on a patch's place, (patches, half a head).
+export function rotary([rows, columns], half) {
+  const [sin, cos] = [new Float32Array(rows * columns * half), new Float32Array(rows * columns * half)];
+  const along = half / 2; // angles of the row, then as many of the column
+  for (let patch = 0; patch < rows * columns; patch++) {
+    const centres = [(Math.floor(patch / columns) + 0.5) / rows, ((patch % columns) + 0.5) / columns];
+    for (let x = 0; x < half; x++) {
+      const place = centres[Math.floor(x / along)] * 2 - 1; // from -1 to 1
+      const angle = (2 * Math.PI * place) / 100 ** ((x % along) / along);
+      sin[patch * half + x] = Math.sin(angle);
+      cos[patch * half + x] = Math.cos(angle);
+    }
+  }
+  return { sin, cos };
 }

@@ -138,14 +138,14 @@ TIMES_PAIRS(4)
 TIMES_PAIRS(1)
 
 // The same for codes (columns, inner) with a gain for each block of 32 of a row. `room` is for (inner + 1) integers and
-// a unit of each row of `a`.
+// a unit of each row of `a`. `adds`: to what is in `out`, and no bias.
 EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, const float *gains, const float *bias,
-                               int rows, int inner, int columns, float *out, int out_step, float *room) {
+                               int rows, int inner, int columns, float *out, int out_step, float *room, int adds) {
   int step = (inner + 1) & ~1, blocks = (inner + BLOCK - 1) / BLOCK;
   float *units = room;
   Int16 *integers = (Int16 *)(room + rows);
   to_integers(a, a_step, rows, inner, integers, step, units);
-  begin(out, out_step, rows, columns, bias);
+  if (!adds) begin(out, out_step, rows, columns, bias);
   for (int n = 0; n < columns; n += WIDE) {
     int wide = columns - n < WIDE ? columns - n : WIDE;
     for (int first = 0; first < inner; first += DEEP) {
@@ -231,6 +231,19 @@ EXPORTED void gelu(float *x, int count) {
   }
 }
 
+// x · σ(slope · x + bend · x³), in place: SiLU, the GELU of OpenAI's CLIP, and GELU by tanh, whose x³ bends it. Count: a
+// multiple of four.
+EXPORTED void gate(float *x, float slope, float bend, int count) {
+  for (int i = 0; i < count; i += 4) {
+    Four z = load(x + i), inside = z * (all(slope) + all(bend) * z * z);
+    store(x + i, z / (all(1) + exponential(-inside)));
+  }
+}
+
+EXPORTED void relu(float *x, int count) {
+  for (int i = 0; i < count; i += 4) store(x + i, larger(load(x + i), all(0)));
+}
+
 // -------------------------------------------------------------------------------------------------------- the rest
 
 // x += y. Where count is no multiple of four, numbers of the gap behind x and y are touched, which nobody reads.
@@ -238,10 +251,28 @@ EXPORTED void add(float *x, const float *y, int count) {
   for (int i = 0; i < count; i += 4) store(x + i, load(x + i) + load(y + i));
 }
 
-// One head's part of each row: x (rows, width of the head) times a number, to y without gaps.
-EXPORTED void take(const float *x, int step, float times, int rows, int width, float *y) {
-  for (int r = 0; r < rows; r++, x += step, y += width)
+// A part of each row, such as one head's, times a number, to a part of y's.
+EXPORTED void take(const float *x, int step, float times, int rows, int width, float *y, int y_step) {
+  for (int r = 0; r < rows; r++, x += step, y += y_step)
     for (int i = 0; i < width; i++) y[i] = x[i] * times;
+}
+
+// x *= y, a part of each row of both.
+EXPORTED void multiply(float *x, int step, const float *y, int y_step, int rows, int width) {
+  for (int r = 0; r < rows; r++, x += step, y += y_step)
+    for (int i = 0; i < width; i++) x[i] *= y[i];
+}
+
+// Turns each row of x in place: a number of its first half and one of its second are a point in a plane. The angles'
+// sines and cosines are (rows, width / 2).
+EXPORTED void rotate(float *x, int step, const float *sin, const float *cos, int rows, int width) {
+  int half = width / 2;
+  for (int r = 0; r < rows; r++, x += step, sin += half, cos += half)
+    for (int i = 0; i < half; i++) {
+      float first = x[i], second = x[half + i];
+      x[i] = first * cos[i] - second * sin[i];
+      x[half + i] = second * cos[i] + first * sin[i];
+    }
 }
 
 // √(a_r · b_r) of each row; what rounding makes negative is 0.

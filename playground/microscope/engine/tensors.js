@@ -8,6 +8,10 @@ const FLOAT = 4; // bytes
 const SHORT = 2; // bytes of the integers that rows become, see kernels.c, and of a float16
 const PIXEL = 4; // bytes
 
+// x · σ(slope · x + bend · x³): [slope, bend]
+const ROOT = Math.sqrt(8 / Math.PI);
+const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [ROOT, 0.044715 * ROOT] };
+
 // Rows and columns of a matrix.
 export const part = ({ at, step }, row, rows, column, columns) => ({
   at: at + FLOAT * (row * step + column),
@@ -36,11 +40,11 @@ export async function createTensors(compiled) {
     kernels.product(
       ...[x.at, x.step, w.at, w.step, transposed, bias?.at ?? 0, x.rows, x.columns, columns, out.at, out.step],
     );
-  function multiplyCodes(x, w, bias, out) {
+  function multiplyCodes(x, w, bias, out, adds = 0) {
     const before = top;
     const spare = room(x.rows * (FLOAT + SHORT * (x.columns + 1)));
     kernels.product_of_codes(
-      ...[x.at, x.step, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, spare],
+      ...[x.at, x.step, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, spare, adds],
     );
     top = before;
   }
@@ -79,6 +83,7 @@ export async function createTensors(compiled) {
     linear(x, w, bias = null, out = matrix(x.rows, w.rows)) {
       if (w.gains) multiplyCodes(x, w, bias, out);
       else multiply(x, w, 0, w.rows, bias, out);
+      if (w.fine) multiplyCodes(x, w.fine, null, someColumns(out, 0, w.fine.rows), 1); // what rounding left
       return out;
     },
     // x (rows, inner), w (inner, columns) → x w, (rows, columns)
@@ -92,12 +97,19 @@ export async function createTensors(compiled) {
     },
     // In place:
     softmax: (x) => kernels.softmax(x.at, x.rows, x.columns),
-    gelu: (x) => kernels.gelu(x.at, x.rows * x.columns),
+    activate(x, name) {
+      const count = x.rows * x.columns;
+      if (name in GATES) kernels.gate(x.at, ...GATES[name], count);
+      else kernels[name](x.at, count);
+      return x;
+    },
     add: (x, y) => kernels.add(x.at, y.at, x.rows * x.columns),
+    multiply: (x, y) => kernels.multiply(x.at, x.step, y.at, y.step, x.rows, x.columns),
+    rotate: (x, { sin, cos }) => kernels.rotate(x.at, x.step, sin.at, cos.at, x.rows, x.columns),
 
-    // A part of a matrix times a number, without gaps.
+    // A part of a matrix times a number, without gaps or to a part of another one.
     take(x, times = 1, out = matrix(x.rows, x.columns)) {
-      kernels.take(x.at, x.step, times, x.rows, x.columns, out.at);
+      kernels.take(x.at, x.step, times, x.rows, x.columns, out.at, out.step);
       return out;
     },
     // √(a · b) of each row

@@ -3,14 +3,13 @@
 //
 //     attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
 //
-// Shapes stand behind the lines: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads,
-// d = D / h; one image at a time. Parameters carry the names that they have there. Gains of LayerScale are multiplied
-// into the matrices before them, by playground/models/engine_file.py, which writes the weights and says which kinds of
-// ViT these lines compute.
+// Shapes stand behind the lines: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads, d
+// = D / h; one image at a time. Parameters carry the names that they have there; what a kind of ViT does not have, has
+// no weights. Gains of LayerScale are multiplied into the matrices before them by those who write the weights:
+// playground/models/engine_file.py and weights/blocks.js.
 
-import { decodeHalves, openContainer } from "../core/core.js";
-import { silence } from "../core/cuts.js";
-import { stretched } from "./positions.js";
+import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
+import { rotary, sinusoidal, stretched } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
 export const SOME = 256; // queries whose scores are held at one time
@@ -69,12 +68,20 @@ export class VisionTransformer {
   }
 
   // Multi-head self-attention: h small attentions side by side, each with queries, keys and values of its own.
-  attn(x, layer, scale, at) {
-    const { t, config } = this;
+  attn(x, layer, scale, rotation, at) {
+    const { t, config, w } = this;
     const name = `blocks.${layer}.attn`;
     const { width: D, heads } = config;
     const d = D / heads;
     const qkv = this.linear(x, `${name}.qkv`); // (N, 3 · D)
+    for (let head = 0; head < 2 * heads; head++) {
+      const its = someColumns(qkv, head * d, d); // (N, d): queries of all heads, then keys
+      const norm = `${name}.${head < heads ? "q" : "k"}_norm`;
+      const mark = t.mark();
+      if (w[`${norm}.weight`]) t.take(this.norm(t.take(its), norm), 1, its);
+      if (rotation) t.rotate(someRows(its, config.prefix.length, rotation.sin.rows), rotation); // prefix tokens stay
+      t.backTo(mark);
+    }
     const three = ["queries", "keys", "values"].map((what, i) => at(`attention.${what}`, someColumns(qkv, i * D, D)));
     const heard = at("attention.heard", null);
     const mixed = t.matrix(x.rows, D); // the heads' answers, one behind the other
@@ -95,20 +102,28 @@ export class VisionTransformer {
     ];
   }
 
-  // The same small network applied to each token separately: to mlp_width numbers, GELU, and back to D.
-  mlp(x, layer) {
-    const wide = this.linear(x, `blocks.${layer}.mlp.fc1`); // (N, mlp_width)
-    this.t.gelu(wide);
-    return this.linear(wide, `blocks.${layer}.mlp.fc2`); // (N, D)
+  // The same small network applied to each token separately: to mlp_width numbers, an activation, and back to D.
+  mlp(x, name) {
+    return this.linear(this.hidden(x, name), `${name}.fc2`); // (N, D)
+  }
+
+  hidden(x, name) {
+    const { t, config } = this;
+    const { activation, mlp_width: wide } = config;
+    const both = this.linear(x, `${name}.fc1`); // (N, mlp_width), twice that when gated
+    if (!config.gated_mlp) return t.activate(both, activation);
+    const gate = t.activate(t.take(someColumns(both, 0, wide)), activation);
+    t.multiply(gate, someColumns(both, wide, wide));
+    return gate; // (N, mlp_width)
   }
 
   // One layer: attention mixes the tokens, the MLP changes each one. Both add to what is there (the residual).
-  block(x, layer, scale, at) {
+  block(x, layer, scale, rotation, at) {
     const { t } = this;
     const mark = t.mark();
-    const [mixture, qkv] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, at);
+    const [mixture, qkv] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, rotation, at);
     t.add(x, at("attention", mixture));
-    t.add(x, at("mlp", this.mlp(this.norm(x, `blocks.${layer}.norm2`), layer)));
+    t.add(x, at("mlp", this.mlp(this.norm(x, `blocks.${layer}.norm2`), `blocks.${layer}.mlp`)));
     const after = at("residual", x);
     if (after !== x) t.take(after, 1, x);
     t.backTo(mark);
@@ -119,8 +134,9 @@ export class VisionTransformer {
   // they leave it}; at the end the logits are returned.
   *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
     const x = this.embed(image, grid, at);
+    const rotation = this.rotation(grid);
     for (let layer = 0; layer < this.config.depth; layer++) {
-      const qkv = this.block(x, layer, scale, (point, there) => at(`layers.${layer}.${point}`, there));
+      const qkv = this.block(x, layer, scale, rotation, (point, there) => at(`layers.${layer}.${point}`, there));
       yield { layer, ...qkv, features: this.t.numbers(x).slice() };
     }
     return this.classify(x);
@@ -140,13 +156,19 @@ export class VisionTransformer {
     const x = t.matrix(first + patches, this.config.width); // (N, D)
     const mark = t.mark();
     this.patchEmbed(image, grid, someRows(x, first, patches));
-    const prefix = ["cls_token", "reg_token"].filter((name) => this.w[name]).map((name) => t.numbers(this.w[name]));
+    const { positions } = this.config;
+    if (positions === "patches") t.add(someRows(x, first, patches), this.positions(grid));
+    const prefix = ["cls_token", "dist_token", "reg_token"]
+      .filter((name) => this.w[name])
+      .map((name) => t.numbers(this.w[name]));
     let filled = 0;
     for (const token of prefix) {
       t.numbers(x).set(token, filled);
       filled += token.length;
     }
-    t.add(x, this.positions(grid));
+    if (positions === "learned") t.add(x, this.positions(grid));
+    if (positions === "sinusoidal") t.add(x, t.put(sinusoidal(x.rows, x.columns), x.rows, x.columns));
+    if (this.w["norm_pre.weight"]) this.norm(x, "norm_pre", x);
     t.backTo(mark);
     return at("embedding", x);
   }
@@ -162,21 +184,76 @@ export class VisionTransformer {
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);
   }
 
+  // Sines and cosines of the patches' angles, where positions are angles.
+  rotation(grid) {
+    const { positions, width, heads } = this.config;
+    if (positions !== "rotary") return null;
+    const half = width / heads / 2;
+    const { sin, cos } = rotary(grid, half);
+    return { sin: this.t.put(sin, sin.length / half, half), cos: this.t.put(cos, cos.length / half, half) };
+  }
+
   // The logits; null of a model without a classifier.
   classify(x) {
-    if (!this.config.classes) return null;
-    const token = this.norm(someRows(x, 0, 1), "norm"); // (1, D)
-    return this.t.numbers(this.linear(token, "head")).slice(); // (classes,)
+    const { t, config, w } = this;
+    if (!config.classes) return null;
+    const after = (name, there) => (w[`${name}.weight`] ? this.norm(there, name) : there);
+    const all = after("norm", x); // (N, D)
+    const { dist_token: dist } = w;
+    if (dist) {
+      const said = ["head", "head_dist"].map((name, token) => this.linear(someRows(all, token, 1), name));
+      t.add(...said);
+      return t.numbers(t.take(said[0], 1 / 2)).slice();
+    }
+    const first = config.prefix.length;
+    const patches = someRows(all, first, all.rows - first);
+    const pooled = {
+      token: () => someRows(all, 0, 1),
+      avg: () => this.mean(patches),
+      map: () => this.attnPool(patches),
+    };
+    const ways = config.pool.split("+");
+    const read = t.matrix(1, ways.length * config.width); // (1, D), or two of them
+    ways.forEach((way, i) => t.take(pooled[way](), 1, someColumns(read, i * config.width, config.width)));
+    return t.numbers(this.linear(this.preLogits(after("fc_norm", read)), "head")).slice(); // (classes,)
+  }
+
+  mean(x) {
+    return this.t.product(this.t.put(new Float32Array(x.rows).fill(1 / x.rows), 1, x.rows), x); // (1, D)
+  }
+
+  // SigLIP's way to read an image out: one learned query asks all tokens.
+  attnPool(x) {
+    const { t, config } = this;
+    const { width: D, heads } = config;
+    const [q, kv] = [this.linear(this.w["attn_pool.latent"], "attn_pool.q"), this.linear(x, "attn_pool.kv")];
+    const mixed = t.matrix(1, D);
+    for (let at = 0; at < D; at += D / heads) {
+      const [its, k, v, out] = [q, kv, kv, mixed].map((of, i) => someColumns(of, at + (i === 2 ? D : 0), D / heads));
+      attention(t, its, k, v, this.scale, null, out);
+    }
+    const read = this.linear(mixed, "attn_pool.proj");
+    t.add(read, this.mlp(this.norm(read, "attn_pool.norm"), "attn_pool.mlp"));
+    return read; // (1, D)
+  }
+
+  // The paper's pre-training head
+  preLogits(read) {
+    if (!this.w["pre_logits.fc.weight"]) return read;
+    const hidden = this.linear(read, "pre_logits.fc");
+    const numbers = this.t.numbers(hidden);
+    numbers.set(numbers.map(Math.tanh));
+    return hidden;
   }
 
   linear(x, name, out) {
     return this.t.linear(x, this.w[`${name}.weight`], this.w[`${name}.bias`], out);
   }
-  norm(x, name) {
-    return this.t.norm(x, this.w[`${name}.weight`], this.w[`${name}.bias`], this.config.eps);
+  norm(x, name, out) {
+    return this.t.norm(x, this.w[`${name}.weight`], this.w[`${name}.bias`], this.config.eps, out);
   }
 
-  // ‖W_O v‖ of each token in one head, as in playground/vit.py: ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) per head
+  // ‖W_O v‖ of each token in one head, as in playground/vit_parts.py: ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) per head
   valueNorms(v, layer, head) {
     const { t } = this;
     const gram = someRows(this.grams[layer], head * v.columns, v.columns); // (d, d)
@@ -187,6 +264,7 @@ export class VisionTransformer {
 // ------------------------------------------------------------------------------------------------------- the weights
 
 const BLOCK = 32; // numbers of a row that share a gain
+const FINE = ".fine"; // what 8 bits have left of a matrix, or of its first rows, in 8 more
 
 // Every array of the file in the kernels' memory, by its name: matrices of int8 codes with their gains, or floats.
 function readWeights(t, header, section) {
@@ -194,8 +272,11 @@ function readWeights(t, header, section) {
   const found = {};
   for (const [name, { dtype, shape }] of Object.entries(header.sections)) {
     const [rows, columns] = shape.length > 1 ? shape : [1, ...shape];
-    if (dtype === "int8") found[name] = t.putCodes(section(name), floats(`${name}.gain`), rows, columns);
-    else if (!name.endsWith(".gain")) found[name] = t.put(floats(name), rows, columns);
+    if (dtype === "int8") {
+      const codes = t.putCodes(section(name), floats(`${name}.gain`), rows, columns);
+      if (name.endsWith(FINE)) found[name.slice(0, -FINE.length)].fine = codes;
+      else found[name] = codes;
+    } else if (!name.endsWith(".gain")) found[name] = t.put(floats(name), rows, columns);
   }
   return found;
 }
@@ -234,15 +315,16 @@ function readGrams(t, header, section) {
 
 // ----------------------------------------------------------------------------------------------------------- the cuts
 
-// Cuts, as core/cuts.js reads them, in a pass.
-export function cutting({ prefix, heads }, [rows, columns], cuts) {
+// Cuts, as core/core.js reads them, in a pass.
+export function cutting({ t, config: { prefix, heads } }, [rows, columns], cuts) {
   if (!cuts.length) return untouched;
   const tokens = prefix.length + rows * columns;
   const headNumbers = Array.from({ length: heads }, (_, head) => head);
   const pass = { cuts, tokens, columns, prefixCount: prefix.length, headNumbers };
   return (point, x) => {
-    if (!point.endsWith(".attention.heard")) return x;
     const layer = Number(point.split(".")[1]);
+    if (point.endsWith(".attention.heads")) ablate(t.numbers(x), pass, layer);
+    if (!point.endsWith(".attention.heard")) return x;
     return (t, scores, first, head) => {
       const numbers = t.numbers(scores);
       for (let i = 0; i < scores.rows; i++) silence(numbers, i * tokens, pass, layer, head, first + i, 0);

@@ -3,13 +3,14 @@
 // looks at any more is not waited for.
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
+import { isLate } from "../core/moments.js";
 import { sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
 import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
-import { canAsk, missingNames, overlayNow, passOf, resolve, takeNames } from "./shown.js";
+import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, resolve, takeNames } from "./state.js";
 
 // What has come from the source: traces with those of their layers that are here, and pictures. What was shown longest
 // ago goes first.
@@ -23,9 +24,29 @@ export function receive(data, trace, bytes) {
   const pack = unpack(bytes);
   const entry = data.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
   if (entry.pack !== pack) mergePack(entry.pack, pack);
+  if (entry.drawn) replaceRounded(entry, pack.stored.keys());
   entry.size += bytes.byteLength;
   data.packs.set(trace.id, entry);
   return entry;
+}
+
+// Layers in eight bits join those that are drawn and searched; numbers are read from the pack alone.
+export function receiveRounded(data, id, bytes) {
+  const entry = data.packs.get(id);
+  if (!entry) return;
+  const pack = entry.drawn?.pack ?? { ...entry.pack, stored: new Map(entry.pack.stored) };
+  entry.drawn ??= { pack, answers: createAnswers(pack) };
+  for (const [layer, one] of unpack(bytes).stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, one);
+  entry.size += bytes.byteLength;
+}
+
+// What comes whole takes the place of what was rounded.
+function replaceRounded({ drawn, pack }, layers) {
+  for (const layer of layers) {
+    if (!holdsAll(pack, layer)) continue;
+    drawn.pack.stored.set(layer, pack.stored.get(layer));
+    for (const worked of [drawn.answers.normalisers, drawn.answers.ranges]) worked.delete(layer);
+  }
 }
 
 // Called with what is shown now: it is used last, and stays.
@@ -85,7 +106,7 @@ function askNow(lens) {
   if (!main) return;
   // What has just come is not missing any more, though no frame has been drawn since
   const shown = resolve(choice, data, frame);
-  const found = wantedLayer(choice, data, frame);
+  const found = wantedLayer(lens);
   const matrix = missingMatrix(choice, data, frame);
   if (found) askForLayer(lens, ...found);
   if (matrix) askForMatrix(lens, matrix);
@@ -95,7 +116,7 @@ function askNow(lens) {
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (found) return;
   data.host.allHere?.();
-  askForNames(lens, main);
+  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // nowhere else they stand
 }
 
 // Asks once; when the answer has come, `take` is called if the lens still shows the trace, and a frame is drawn unless
@@ -131,8 +152,8 @@ export function stopAsking(data) {
 }
 
 // First the layers that are to be shown, then the neighbours of the layer shown, ahead of time, and what the wall and
-// the film have yet to show: [entry, layer], or null.
-function wantedLayer(choice, data, frame) {
+// the film have yet to show, rounded where the source rounds: [entry, layer, whether it is rounded], or null.
+function wantedLayer({ choice, data, frame, page }) {
   const { view } = choice,
     { main, whole, other } = data,
     { shown } = frame;
@@ -140,20 +161,33 @@ function wantedLayer(choice, data, frame) {
   const wanted = [[main, view.layer]];
   if (shown.wholeArrived) wanted.push([whole, view.layer]);
   if (other && view.beside === "compare") wanted.push([other, sameLayer(view.layer, main.pack, other.pack)]);
-  if (!main.trace?.sparing) wanted.push([main, view.layer + 1], [main, view.layer - 1]);
-  const there = ([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holdsAll(entry.pack, layer);
-  const more = missingLayers(choice, data, frame).map((layer) => [shown.wholeArrived ? whole : main, layer]);
-  return wanted.find(there) ?? more[0] ?? null;
+  const answering = shown.wholeArrived ? whole : main;
+  const { found, pack } = frame.collapse; // a sentence names its weight
+  if (found && pack === shown.drawn.pack) wanted.push([answering, found.layer]);
+  const rounded = isRounded(choice, data);
+  const { sparing } = main.trace ?? {};
+  if (!sparing) wanted.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
+  const isMissing = ([entry, layer, rounded]) =>
+    layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
+  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // whose moments lie in the later layers
+  const more = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
+    .filter((layer) => !inSee || !(rounded || sparing) || isLate(layer, main.pack))
+    .map((layer) => [answering, layer, rounded]);
+  return wanted.find(isMissing) ?? more[0] ?? null;
 }
 
-function askForLayer(lens, { trace, id }, layer) {
+// Whether every layer that the view may show is here.
+export const isComplete = (lens) => !wantedLayer(lens);
+
+function askForLayer(lens, { trace, id }, layer, rounded) {
   const { choice, data } = lens;
-  const question = (how) => data.host.source.layers(trace, [layer], how);
-  askOnce(lens, "layers", `${id} ${layer}`, question, (bytes) => {
-    keepNew(data, receive(data, trace, bytes));
+  const question = (how) => data.host.source.layers(trace, [layer], { ...how, ...(rounded && { rounded }) });
+  askOnce(lens, "layers", `${id} ${layer}${rounded ? " rounded" : ""}`, question, (bytes) => {
+    if (rounded) receiveRounded(data, id, bytes);
+    else keepNew(data, receive(data, trace, bytes));
     if (id === data.other?.id || layer === choice.view.layer || choice.view.beside === "wall") return true;
     paintFilmSoon(lens); // which alone shows it
-    return !wantedLayer(choice, data, lens.frame);
+    return isComplete(lens);
   });
 }
 

@@ -2,8 +2,8 @@
 import { answerCell, ownExposure } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
+import { inCommon, isMuch, meanColours, nearnessInto } from "../core/kinds.js";
 import { clippedPatches } from "../core/light.js";
-import { inCommon, isMuch, meanColours, nearnessInto } from "../core/nearness.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
 import { nearnessSentence, placeName, spread } from "../core/sentence.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
@@ -16,7 +16,7 @@ import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { waySign } from "./film.js";
 import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestFrom, titleOf, tokenName, writeOther } from "./readouts.js";
-import { depthOf, isMap, isMean, layersAtHand } from "./shown.js";
+import { depthOf, isMap, isMean, layersAtHand } from "./state.js";
 
 // The second picture, without any network: what a filter that knows only colours and places lights from the same patch.
 
@@ -216,7 +216,8 @@ function weightAround(choice, frame, i) {
 export function paintWall({ choice, data, frame, page: { refs } }) {
   const { view } = choice,
     { shown } = frame;
-  const { pack, answers, token } = shown;
+  const { token } = shown;
+  const { pack, answers } = shown.drawn;
   const canvas = refs.wall;
   const width = pack.heads * pack.columns,
     height = pack.layers * pack.rows;
@@ -260,7 +261,7 @@ export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, co
   const { pack } = shown;
   const { rows, columns, headNumbers } = pack;
   const cells = wallCells(w, h, layersAtHand(data), pack.heads, rows, columns, unit);
-  const missing = (layer) => !holdsAll(pack, layer);
+  const missing = (layer) => !holdsAll(shown.drawn.pack, layer);
   const picture = { rows, columns, smooth: view.smooth, layer: view.layer, head: view.head, headNumbers, missing };
   drawWall(context, w, h, cells, wallHeat.canvas, picture, colours, unit);
   return cells;

@@ -5,11 +5,11 @@
 import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { queryOf } from "../core/view.js";
-import { asks, wayOf, wayWords } from "../core/ways.js";
+import { asks, trustWords, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { isExplained } from "./features.js";
-import { canAsk, entryShown, explainedBy, labelNow, labelsOf, overlayNow } from "./shown.js";
+import { canAsk, entryShown, explainedBy, labelNow, labelsOf, overlayNow } from "./state.js";
 
 const BLANKED = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
 const CHOICE_RESTS = 150; // ms
@@ -174,7 +174,8 @@ function writeOptions({ view }, { explained }, labels) {
 }
 
 function explainedWords(choice, data, frame, drawn) {
-  const { view } = choice;
+  const { view } = choice,
+    { main } = data;
   const way = wayOf(view);
   if (way.explains === "label") return labelWords(choice, data, frame, drawn);
   if (way.explains === "text") return "";
@@ -183,13 +184,10 @@ function explainedWords(choice, data, frame, drawn) {
     way.uses.includes("blank") && drawn
       ? `${drawn.passes} passes${drawn.step + 1 < drawn.steps ? ` of ${drawn.of}` : ""}, ${drawn.how}. `
       : "";
-  if (found) return passes + foretoldWords(found);
-  return passes || (drawn ? wayWords(way, "after") : "");
+  const relevance = WAYS.relevance; // what an occlusion is compared with
+  if (found) return passes + trustWords(relevance, main.pack.model, found);
+  return passes || (drawn ? `${trustWords(way, main.pack.model)} ${wayWords(way, "after")}` : "");
 }
-
-export const foretoldWords = ({ foretells, blocks, by }) =>
-  `Relevance foretells what blanking moves with a rank correlation of ${foretells.toFixed(2)} ` +
-  `(${blocks} blocks, by ${BLANKED[by]}).`;
 
 function labelWords({ view }, { main }, { shown }, drawn) {
   if (!drawn) return "";

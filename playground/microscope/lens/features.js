@@ -2,8 +2,15 @@
 // features of a layer (or the rollout of all tokens) come once, and then nobody is asked while the cursor moves.
 
 import { halfFloats, holds } from "../core/core.js";
-import { componentPixels, makeFeatures, principal, similarityInto } from "../core/features.js";
-import { matchOf, PARTS_CUT, partsOf } from "../core/matching.js";
+import {
+  componentPixels,
+  makeFeatures,
+  matchOf,
+  PARTS_CUT,
+  partsOf,
+  principal,
+  similarityInto,
+} from "../core/features.js";
 import { sameLayer, upperLayer } from "../core/view.js";
 import { wayOf, wayWords } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";

@@ -2,33 +2,40 @@
 // along the strip plays them.
 
 import { answerCell, ownExposure } from "../core/answers.js";
-import { entropyBits, holdsAll } from "../core/core.js";
-import { WAYS } from "../core/ways.js";
+import { entropyBits, holdsAll, largestIndex, wholeLayers } from "../core/core.js";
+import { similarityInto } from "../core/features.js";
+import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
 import { fitCanvas, makeHeat, say, show } from "../drawing/dom.js";
-import { heatInto, makePhoto } from "../drawing/light.js";
-import { habitOf, layersAtHand } from "./shown.js";
+import { heatInto, makePhoto, makePrint } from "../drawing/light.js";
+import { printPatches } from "./layout.js";
+import { habitOf, isMap, layersAtHand } from "./state.js";
 
 const PACE = 40; // ms between two drawings
 
 const FILM = `
-  <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>
-  <p class="tabs small"><span>layers:</span>
-    <button data-film="head"></button>
-    <button data-film="sharpest" title="of each layer the head whose row is the most peaked">sharpest head</button>
-    <button data-film="mean" title="the mean of all heads of each layer">mean of heads</button>
-    <i></i></p>`;
+  <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>`;
+const FILM_HEADS = `<span>layers:</span>
+  <button data-film="head"></button>
+  <button data-film="sharpest" title="of each layer the head whose row is the most peaked">sharpest head</button>
+  <button data-film="mean" title="the mean of all heads of each layer">mean of heads</button>
+  <i></i>`;
 
 export function bindFilm({ choice, data, frame, page }) {
   const box = document.createElement("div");
   box.className = "film";
   box.innerHTML = FILM;
   page.refs.pictureBox.after(box);
+  const heads = document.createElement("p");
+  heads.className = "tabs small film-heads";
+  heads.innerHTML = FILM_HEADS;
+  page.refs.row.append(heads);
   const canvas = box.querySelector("canvas");
   page.film = {
     box,
     canvas,
-    buttons: [...box.querySelectorAll("button")],
-    sign: box.querySelector("i"),
+    heads,
+    buttons: [...heads.querySelectorAll("button")],
+    sign: heads.querySelector("i"),
     timer: 0, // of the next drawing, 0: none
   };
   const layerAt = (event) => {
@@ -67,14 +74,15 @@ export function bindFilm({ choice, data, frame, page }) {
   }
 }
 
-// The layers that the film or the wall would show and that are not here, nearest first.
-export function missingLayers(choice, data, { shown }) {
+// The layers that the film or the wall would show and that are not here, nearest first; `all`: whoever wants them.
+export function missingLayers(choice, data, { shown }, all = false) {
   const { view } = choice,
     { main } = data;
-  const wanted = choice.filmLooked || (choice.filmWanted && !main.trace?.sparing);
-  if (view.beside !== "wall" && !wanted) return [];
+  const { sparing, here } = main.trace ?? {};
+  const wanted = choice.filmLooked || here || (choice.filmWanted && !sparing);
+  if (view.beside !== "wall" && !wanted && !all) return [];
   return layersAtHand(data)
-    .filter((layer) => !holdsAll(shown.pack, layer))
+    .filter((layer) => !holdsAll(shown.drawn.pack, layer))
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
 }
 
@@ -84,7 +92,7 @@ export function waySign(choice, data, frame) {
   return missing ? `loading ${missing} ${missing === 1 ? "layer" : "layers"}` : "";
 }
 
-// The film follows the cursor at its own pace, between the frames of the pictures: it costs a row of every layer.
+// The film is painted between the frames of the picture: it needs a row of every layer, too much for each frame.
 export function paintFilmSoon(lens) {
   const { frame, page } = lens;
   const { film } = page;
@@ -101,7 +109,7 @@ function paintFilm(lens) {
     { film } = lens.page;
   const { pack } = shown;
   const layers = layersAtHand(data);
-  show(film.box, layers.length > 1);
+  for (const part of [film.box, film.heads]) show(part, layers.length > 1);
   if (layers.length < 2) return;
   for (const button of film.buttons) button.setAttribute("aria-pressed", String(button.dataset.film === choice.heads));
   say(film.buttons[0], `head ${pack.headNumbers[view.head]}`);
@@ -139,7 +147,8 @@ function noWeights({ strip, shown: { pack } }) {
 
 // (tokens,) of this layer: of the chosen head, of the sharpest one or the mean of all. null while it is not here.
 function rowOf({ view, heads }, { strip, shown }, layer) {
-  const { answers, token, scale, what, pack } = shown;
+  const { token, scale, what } = shown;
+  const { answers, pack } = shown.drawn;
   const of = (head) => answerCell(answers, layer, head, token, scale, what, view.direction);
   if (heads === "head") return of(view.head);
   if (strip.values?.length !== pack.tokens) strip.values = new Float32Array(pack.tokens);
@@ -179,12 +188,12 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
   for (const [place, layer] of layers.entries()) {
     const x = (place % inLine) * step + (step - w) / 2,
       y = Math.floor(place / inLine) * down + (down - h) / 2;
-    const here = holdsAll(shown.pack, layer);
+    const here = holdsAll(shown.drawn.pack, layer);
     context.globalAlpha = here ? 1 : 0.4;
     context.drawImage(strip.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
     if (!here && coming) {
-      context.font = `${Math.min(11 * unit, w / 4)}px ${colours.font}`;
+      context.font = `${Math.min(12 * unit, w / 4)}px ${colours.font}`;
       context.textAlign = "center";
       context.textBaseline = "middle";
       context.fillStyle = colours.ink;
@@ -200,3 +209,127 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
     if (layer === view.layer) context.strokeRect(x, y, w, h);
   }
 }
+
+// The curtain: dragged across the picture, it shows the same row at the other scale. To its right the scale on the
+// screen, to its left the other one: no scale at all, or the trained one where the scale is off already. Where an edge
+// is cut, the row before the cut is to its left.
+
+const STEP = 0.05; // of a key
+const COLLAPSED = 0.9; // a row without scale whose largest weight is above this
+
+// Columns would need the sums of all rows at the other scale too; maps of features know no scale.
+export const canDraw = (choice, frame) =>
+  wayOf(choice.view).resembles ? isCutNow(choice, frame) : choice.view.direction === "row" && !isMap(choice.view.what);
+
+// Where something is cut, the pass without the cut stands behind it, at the same scale.
+const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrived;
+const otherScale = (choice, data, frame) =>
+  isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
+
+// The print behind the curtain, or null where it is open.
+export function printBehind({ choice, data, frame, page }) {
+  const { view } = choice,
+    { shown } = frame;
+  placeCurtain(choice, frame, page);
+  if (!view.curtain || !canDraw(choice, frame)) return null;
+  const { pack, token, what } = shown;
+  if (wayOf(view).resembles) return similarityBehind(choice, data, frame);
+  const { answers } = isCutNow(choice, frame) ? data.main : shown;
+  if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
+  const values = answerCell(answers, view.layer, view.head, token, otherScale(choice, data, frame), what, "row");
+  if (!values) return null; // this head is on its way
+  const domain = ownExposure(values, 0, pack, what, view.ceiling, view.log);
+  printPatches(choice, frame, frame.behind, values, pack.prefixCount, pack, domain);
+  return { canvas: frame.behind.canvas, to: view.curtain };
+}
+
+// What was alike before the cut, at the same exposure.
+function similarityBehind(choice, data, frame) {
+  const { view } = choice,
+    { main } = data,
+    { shown } = frame;
+  const features = data.features.get(`${main.id} ${view.layer}`);
+  if (!features) return null; // they are on their way
+  if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
+  const values = similarityInto(new Float32Array(main.pack.tokens), features, shown.token, features);
+  printPatches(choice, frame, frame.behind, values, main.pack.prefixCount, main.pack, shown.mainDomain);
+  return { canvas: frame.behind.canvas, to: view.curtain };
+}
+
+function placeCurtain(choice, frame, page) {
+  const { curtain } = page.refs;
+  const { view } = choice,
+    { shown } = frame;
+  show(curtain, canDraw(choice, frame));
+  curtain.style.left = `${100 * view.curtain}%`;
+  curtain.classList.toggle("drawn", view.curtain > 0);
+  curtain.dataset.behind = isCutNow(choice, frame) ? "nothing cut" : shown.altered ? "with 1/√d" : "no scale";
+  curtain.setAttribute("aria-valuenow", String(Math.round(100 * view.curtain)));
+  const behind = isCutNow(choice, frame) ? "the pass without the cut" : "the other scale";
+  curtain.setAttribute("aria-valuetext", `${Math.round(100 * view.curtain)} % of the picture shows ${behind}`);
+}
+
+export function bindCurtain(choice, page) {
+  const { curtain, pictureBox } = page.refs;
+  const moveTo = (x) => {
+    const box = pictureBox.getBoundingClientRect();
+    const to = Math.min(1, Math.max(0, (x - box.left) / box.width));
+    page.choose({ curtain: to < 0.02 ? 0 : Math.round(1000 * to) / 1000 });
+  };
+  curtain.addEventListener("pointerdown", (event) => {
+    curtain.setPointerCapture(event.pointerId);
+    event.preventDefault();
+    curtain.focus();
+  });
+  curtain.addEventListener("pointermove", (event) => {
+    if (curtain.hasPointerCapture(event.pointerId)) moveTo(event.clientX);
+  });
+  curtain.addEventListener("dblclick", () => page.choose({ curtain: choice.view.curtain ? 0 : 0.5 }));
+  curtain.addEventListener("keydown", (event) => {
+    const { curtain: now } = choice.view;
+    const to = { ArrowLeft: now - STEP, ArrowRight: now + STEP, Home: 0, End: 1, Escape: 0 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    page.choose({ curtain: Math.round(1000 * Math.min(1, Math.max(0, to))) / 1000 });
+  });
+}
+
+// ------------------------------------------------------------------------------------- a head that does collapse
+
+// Where the head on view stays spread without scale, the head that collapses for the same patch: of this layer, else of
+// the nearest that is here. {layer, head, weight} or null; asked once for a patch, not with every frame.
+export function collapsing(choice, frame) {
+  const { view } = choice,
+    { shown } = frame;
+  const { pack, drawn, answers, token } = shown;
+  const unscaled = Math.abs(shown.scale - 1) < 1e-9;
+  if (!unscaled || !wayOf(view).rows || view.direction !== "row") return null;
+  const here = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
+  if (here > COLLAPSED) return null;
+  const layers = wholeLayers(drawn.pack); // of the first, one head may be here
+  const key = `${view.layer} ${token} ${layers.length} ${wholeLayers(pack).length}`;
+  if (frame.collapse.pack !== drawn.pack || frame.collapse.key !== key) {
+    frame.collapse = { pack: drawn.pack, key, found: search(choice, frame, layers) };
+  }
+  const { found } = frame.collapse;
+  const isTold = found && !shown.rough && holdsAll(pack, found.layer); // rounded weights are not
+  return isTold ? { ...found, here } : null;
+}
+
+function search({ view }, { shown }, layers) {
+  const { pack, token } = shown;
+  for (const layer of layers.toSorted((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))) {
+    let best = null;
+    const { answers } = holdsAll(pack, layer) ? shown : shown.drawn;
+    for (let head = 0; head < pack.heads; head++) {
+      const row = answerCell(answers, layer, head, token, 1, FIRST_WAY, "row");
+      const weight = largestOf(row, pack.prefixCount, pack.patches); // a special token has no place in the picture
+      if (weight > COLLAPSED && weight > (best?.weight ?? 0)) best = { layer, head, weight };
+    }
+    if (best) return best;
+  }
+  return null;
+}
+
+const largestOf = (values, at, count) => values[largestIndex(values, at, at + count)];

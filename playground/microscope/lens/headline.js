@@ -1,15 +1,20 @@
-// The sentence above the pictures, written anew with every move; it is the page's title as well. core/sentence.js has
-// the words.
+// The words above and below the pictures. The sentence above is written anew with every move; it is the page's title
+// as well. core/sentence.js has the words.
 
-import { largestIndex, sumOf } from "../core/core.js";
+import { holdsHead, largestIndex, sumOf } from "../core/core.js";
+import { patchText } from "../core/grid.js";
+import { crowdOf, isEarlyLayer, isMuch, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
 import { isEven } from "../core/light.js";
+import { headsFor, STRIKING, telling } from "../core/moments.js";
 import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { asks, unitOf, wayOf } from "../core/ways.js";
-import { say } from "../drawing/dom.js";
+import { say, show } from "../drawing/dom.js";
+import { nearnessShare } from "./beside.js";
 import { MOST_FLOWS, notHere } from "./features.js";
-import { asksFromOther, divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
+import { sceneOf, towardOf } from "./moment.js";
+import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
-import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./shown.js";
+import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
 const UNBROKEN = 13; // letters: "(13 %)." stays in one line
 const LETTERS = 24; // letters: the size of the type changes in steps, or it would tremble under the cursor
@@ -41,7 +46,9 @@ export function factsOf(choice, data, frame) {
   const way = wayOf(view);
   const overlay = overlayNow(choice, data, frame);
   const at = view.head * pack.tokens;
-  const ready = map ? overlay?.values.length >= pack.patches && !way.coloured : answers.ready[view.head] || way.raw;
+  const ready = map
+    ? overlay?.values.length >= pack.patches && !way.coloured
+    : (answers.ready[view.head] || way.raw) && !shown.rough;
   const values = map ? overlay?.values : answers.drawn;
   const from = map ? (values?.length === pack.patches ? 0 : pack.prefixCount) : at + pack.prefixCount;
   const seen = ready ? spread(values, from, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
@@ -121,4 +128,111 @@ function scaleOpening({ main }, { shown }) {
   const where = shown.wholeArrived ? "in all layers" : "in this layer";
   if (Math.abs(shown.scale - 1) < 1e-9) return `Without dividing by ${divisorOf(main.pack)} ${where}`;
   return `With scores times ${scaleText(shown.scale)} ${where}`;
+}
+
+// The line under the picture: what kind of row this is, and a head in which this patch shows more. It follows the
+// cursor at its own pace.
+
+const BETWEEN = 60; // ms between two
+const MORE = 1.5; // times as telling: worth going there
+const CROWDS = 24; // heads whose crowds are kept
+
+const KIND_LINE = `
+  <b data-hint></b>
+  <span data-kind></span>
+  <button class="quiet" data-go hidden></button>`;
+
+export function bindKindLine(frame, page) {
+  const line = document.createElement("p");
+  line.className = "kindline";
+  line.innerHTML = KIND_LINE;
+  page.refs.pictureBox.after(line);
+  const [hint, kind, go] = line.children;
+  page.kindline = { line, hint, kind, go, timer: 0 };
+  go.addEventListener("click", () => {
+    if (frame.better) page.choose({ ...frame.better, locked: true });
+  });
+}
+
+export function writeKindSoon(lens) {
+  const { page } = lens;
+  const { kindline } = page;
+  kindline.timer ||= setTimeout(() => {
+    kindline.timer = 0;
+    const { view } = lens.choice,
+      { main } = lens.data,
+      { shown } = lens.frame,
+      { alive } = page;
+    // The view may have gone on to a layer that is not here yet; it is written when that is painted.
+    if (alive && main && !shown.layerMissing && !shown.rough && holdsHead(shown.pack, view.layer, view.head))
+      writeKind(lens);
+  }, BETWEEN);
+}
+
+function writeKind(lens) {
+  const { choice, frame, page } = lens;
+  const { view } = choice,
+    { shown } = frame,
+    { kindline } = page;
+  const weights = wayOf(view).rows; // of other rows the sentence names other patches
+  const readable =
+    weights && view.direction === "row" && !isMean(choice, frame) && shown.mark >= 0 && shown.answers.ready[view.head];
+  frame.better = null;
+  say(kindline.hint, choice.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens.data, page));
+  say(kindline.kind, readable ? kindNow(lens) : "");
+  show(kindline.go, Boolean(readable && frame.better));
+}
+
+function kindNow({ choice, data, frame, page: { kindline } }) {
+  const { view } = choice,
+    { main } = data,
+    { shown } = frame;
+  const { pack, mark } = shown;
+  const toward = directions(frame);
+  if (!toward) return "";
+  const at = view.head * pack.tokens;
+  const row = shown.answers.weights.subarray(at, at + pack.tokens);
+  const crowd = crowdNow(choice, frame);
+  const facts = rowFacts(row, pack, mark, crowd, likenessOf(toward, mark));
+  const one = !isPeak(facts) ? "" : crowd.most < pack.prefixCount ? "token" : "patch";
+  const share = nearnessShare(choice, data, frame, mark);
+  const plain = share === null ? null : isMuch(share);
+  findBetter(choice, data, frame);
+  const { better } = frame;
+  if (better) say(kindline.go, `layer ${better.layer}, head ${main.pack.headNumbers[better.head]} shows more here`);
+  return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one, plain });
+}
+
+// Where this patch shows clearly more than in the head on view.
+function findBetter({ view }, data, frame) {
+  const { main } = data,
+    { shown } = frame;
+  const scene = sceneOf(data);
+  if (!scene || shown.altered || shown.pack !== main.pack) return;
+  const heads = headsFor(scene, shown.mark);
+  const [found] = heads;
+  const here = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
+  if (found === here || found.tells < Math.max(STRIKING, MORE * (here?.tells ?? 0))) return;
+  frame.better = { layer: found.layer, head: found.head, query: patchText(shown.mark, main.pack.columns) };
+}
+
+// What the patches of the pack on view are compared by; null while no late layer is here.
+function directions({ kinds, shown }) {
+  const { pack } = shown.drawn;
+  const layers = telling(pack).length;
+  if (!layers) return null;
+  if (kinds.pack !== pack || kinds.layers !== layers) {
+    kinds.crowds.clear();
+    Object.assign(kinds, { pack, layers, toward: towardOf(pack) });
+  }
+  return kinds.toward;
+}
+
+function crowdNow({ view }, { kinds, shown }) {
+  const key = `${view.layer} ${view.head} ${shown.scale}`;
+  const found = kinds.crowds.get(key) ?? crowdOf(shown.pack, view.layer, view.head, shown.scale);
+  kinds.crowds.delete(key);
+  kinds.crowds.set(key, found);
+  for (const old of kinds.crowds.keys()) if (kinds.crowds.size > CROWDS) kinds.crowds.delete(old);
+  return found;
 }

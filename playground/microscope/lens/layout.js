@@ -4,7 +4,7 @@ import { ROLES } from "../core/colours.js";
 import { canBeLit } from "../core/ways.js";
 import { fitCanvas } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
-import { layersAtHand } from "./shown.js";
+import { layersAtHand } from "./state.js";
 
 // After whatever changes sizes or colours.
 export function refresh(lens) {
@@ -63,6 +63,7 @@ function layOut(lens) {
   const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(main);
   if (page.see?.on) return page.see.layOut(aspect);
   root.style.removeProperty("margin-top");
+  root.classList.remove("more"); // what is unfolded takes nothing from the picture
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -96,6 +97,7 @@ function layOut(lens) {
   // Where a second picture is large in a broad column, the controls have a slender one beside it.
   const three = broad && choice.view.beside !== "convolution";
   root.classList.toggle("slender", three || (root.dataset.way === "one" && column < SLENDER * em));
+  root.classList.toggle("more", choice.more);
   fillBelow(choice, page, em);
   fillBeneath(lens, em);
   frame.ratio = Math.min(3, window.devicePixelRatio || 1);

@@ -3,9 +3,8 @@
 //
 //   const lens = createLens(parent, {
 //     source:   {                             // whoever has the numbers: a server, the file itself, a worker
-//       // the questions that it answers
 //       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "patched", "whole",
-//         "cuts", "names"],
+//         "cuts", "names", "ran"],            // the questions that it answers
 //       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of one that shows much) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
 //       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)
@@ -19,11 +18,12 @@
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, {scale, cut}, {signal}), // the trace of the whole pass with another scale, or with cuts
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
+//       ran(trace, {layer, head, query}, {signal}), // {torch, full, halves}: a row by PyTorch, from 32 and 16 bits
 //       keeps, keepsPictures,                 // bytes of packs, and pictures, that stay: see asking.js
 //     },                                      // each gives a promise, which is not waited for once it is aborted
 //     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 | "window" | -120: the window less 120 pixels
-//                bare},                       // the picture alone
+//                below, bare},                // px that the page needs beneath; the picture alone
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
 //     failed:   (error) => {},                // of a question that the source did not answer
 //     allHere:  () => {},                     // every layer that the view may show is here
@@ -37,7 +37,8 @@
 //   });
 //   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
 //   // to 1}, private: a person's own, verdict: [label, before, after] of each label that a whole pass changes,
-//   // offers: what the source answers of it, where that is less, sparing: no layer is asked for before it is wanted}
+//   // offers: what the source answers of it, where that is less, sparing: no layer is asked for before it is wanted,
+//   // here: the page computes it, and a layer costs nothing that has to come}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   // with `best` it opens in its best moment, which is looked for before anything is drawn of it
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
@@ -57,52 +58,52 @@
 //   asking.js     data: asked coming overlay packs pictures whole
 //   beside.js     frame: kernelKey nearness otherBox otherPrint otherSheet patchPhoto twin wallCells wallHeat
 //   controls.js   choice: aim everHovered hover hoverOther more pointer view
-//   curtain.js    frame: behind collapse
 //   explained.js  data: foretold labels overlay
 //   features.js   data: features flows; frame: live
-//   film.js       choice: filmLooked heads; frame: patchPhoto strip
-//   ghost.js      choice: hover pointer
-//   headline.js   frame: letters
-//   kindline.js   frame: better kinds
+//   film.js       choice: filmLooked heads; frame: behind collapse patchPhoto strip
+//   headline.js   frame: better kinds letters
 //   layout.js     frame: barKey colours filmLines kernelKey otherPhoto otherPrint patchPhoto photo pictureHeight
-//                  pictureWidth print ratio seenWidth thumbPhoto unit
+//                 pictureWidth print ratio seenWidth thumbPhoto unit
 //   lens.js       choice: aim hover place pointer scene view viewToCome; data: host main other overlay whole; frame:
-//                  dirty otherPhoto painted patchPhoto photo pointed requested sampled samples thumbPhoto wallHeat
-//   lockline.js   choice: aim hover
+//                 dirty otherPhoto painted patchPhoto photo pointed requested sampled samples thumbPhoto wallHeat
 //   matches.js    choice: patchWanted; data: patched; frame: match
-//   moment.js     choice: everHovered filmWanted hover opening view; data: search
+//   moment.js     choice: everHovered filmWanted hover opening pointer view; data: search
 //   paint.js      frame: bar barKey columnsDone kernel kernelSorted picture print shown sorted tag
 //   saving.js     choice: presenting
 //   scenes.js     choice: scene; data: scenes
 //   scissors.js   choice: cutting painting; data: moved
-//   shown.js      data: habits; frame: shown
+//   state.js      data: habits; frame: shown
 
-import { effectiveNumber, holds, holdsAll } from "../core/core.js";
+import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { collectRefs, say } from "../drawing/dom.js";
 import { explainWords } from "../drawing/explain.js";
-import { aimedPair, bindSums } from "./arithmetic.js";
-import { askForMissing, bring, bringBest, dropOld, stopAsking } from "./asking.js";
-import { buildHeads, showChoices } from "./choices.js";
-import { bindButtons, bindKeys, bindPointer, openShare, pressOutside, tokenUnder } from "./controls.js";
-import { bindCurtain } from "./curtain.js";
+import { aimedPair, bindLine, bindSums } from "./arithmetic.js";
+import { askForMissing, bring, bringBest, dropOld, isComplete, stopAsking } from "./asking.js";
+import {
+  bindButtons,
+  bindKeys,
+  bindPointer,
+  buildHeads,
+  openShare,
+  pressOutside,
+  showChoices,
+  tokenUnder,
+} from "./controls.js";
 import { askForExplained, bindExplained } from "./explained.js";
-import { bindFilm } from "./film.js";
-import { endGhost, greet } from "./ghost.js";
-import { bindKindLine, writeKindSoon } from "./kindline.js";
+import { bindCurtain, bindFilm } from "./film.js";
+import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, overflowOf, refresh } from "./layout.js";
-import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
-import { askedAgain, bestView, bindMoment, lookForMoment, noteOpening, settle } from "./moment.js";
+import { askedAgain, bestView, bindMoment, endGhost, greet, lookForMoment, noteOpening, settle } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
-import { bindShare, leavePresenting, pictureCanvas } from "./saving.js";
+import { bindShare, leavePresenting, pictureCanvas, toTakeAway } from "./saving.js";
 import { bindScenes, readKept } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
-import { canAsk, overlayNow, resolve } from "./shown.js";
-import { createState } from "./state.js";
+import { canAsk, createState, overlayNow, resolve } from "./state.js";
 
 export function createLens(parent, options = {}) {
   const root = document.createElement("div");
@@ -159,9 +160,10 @@ export function createLens(parent, options = {}) {
       Object.assign(data.host, host);
       if (host.scenes) readKept(choice, data, page);
     },
-    read: () => read(choice, data, frame),
+    read: () => read(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
+    ...toTakeAway(lens), // figure(about), numbers()
     picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
@@ -195,7 +197,6 @@ export function createLens(parent, options = {}) {
 }
 
 const LOOK = 400; // ms between two looks at whether all is still within the window
-
 // Sizes and colours follow the window, the fonts and the theme.
 function followThePage(lens) {
   const { page } = lens;
@@ -410,7 +411,7 @@ function onFrame(lens) {
 
 // ------------------------------------------------------------------------------------------- what is shown, in numbers
 
-function read(choice, data, frame) {
+function read({ choice, data, frame }, isComplete) {
   if (!data.main) return null;
   const shown = resolve(choice, data, frame);
   const { view } = choice;
@@ -439,11 +440,12 @@ function read(choice, data, frame) {
     drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)),
     map: overlayNow(choice, data, frame) && Array.from(overlayNow(choice, data, frame).values),
     domain: shown.mainDomain,
-    layersHeld: [...pack.stored.keys()].filter((layer) => holdsAll(pack, layer)).sort((a, b) => a - b),
+    layersHeld: wholeLayers(pack),
     match: matchNow(choice, data, frame),
     aim: choice.aim < 0 ? null : { at: queryOf(choice.aim, pack), ...aimedPair(choice, frame) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],
-    painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing,
+    painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing && !shown.rough,
+    waits: shown.rough ? "numbers" : isComplete() ? "" : "layers",
   };
 }

@@ -3,9 +3,10 @@
 
 import { WAYS, wayWords } from "../core/ways.js";
 
-// A button for each way to look.
-const menu = () =>
+// A button for each way to look; those that few need stand apart.
+const menu = (extra) =>
   Object.values(WAYS)
+    .filter((way) => way.extra === extra)
     .map((way) => {
       const needed = { ask: way.offer, section: way.pack };
       const data = Object.entries(needed).map(([key, name]) => (name ? ` data-${key}="${name}"` : ""));
@@ -18,7 +19,7 @@ const menu = () =>
 export const MARKUP = `
 <header class="bar">
   <div class="tabs" role="group" aria-label="What is drawn" data-choice="what">
-    ${menu()}
+    ${menu(false)}
   </div>
   <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction"
       data-ref="directionTabs">
@@ -78,6 +79,9 @@ export const MARKUP = `
 
 <div class="below" data-ref="below">
   <figure class="beside">
+    <div class="tabs more-ways" role="group" aria-label="More that is drawn" data-choice="what">
+      ${menu(true)}
+    </div>
     <figcaption>
       <div class="tabs heading" role="group" aria-label="The second picture" data-choice="beside">
         <button data-value="convolution" data-ref="convolutionTab">3×3 convolution</button>

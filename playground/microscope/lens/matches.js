@@ -1,7 +1,7 @@
 // Two pictures, one gesture: from the patch that is pointed at a line flies to its match in the other picture, measured
 // by features. A match is mutual; where there is none, the line below says so. On a phone the words are all there is.
 import { decodeHalves, largestIndex } from "../core/core.js";
-import { nearestTo } from "../core/matching.js";
+import { nearestTo } from "../core/features.js";
 import { percent } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
 import { queryOf, sameToken, tokenOf } from "../core/view.js";
@@ -11,7 +11,7 @@ import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { askOnce } from "./asking.js";
 import { matchable } from "./features.js";
 import { tokenName, verdictOf } from "./readouts.js";
-import { canAsk } from "./shown.js";
+import { canAsk } from "./state.js";
 
 const FLIGHT = 260; // ms
 

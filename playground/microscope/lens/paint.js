@@ -19,19 +19,17 @@ import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { drawPicture, printParts } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
-import { paintSums, rankOfAim } from "./arithmetic.js";
+import { paintLine, paintSums, rankOfAim } from "./arithmetic.js";
 import { comparesNumbers, paintNearness, paintOther, paintTwin, paintWall, rowBeside } from "./beside.js";
-import { printBehind } from "./curtain.js";
 import { paintExplained, waitingForExplained } from "./explained.js";
 import { isExplained, otherMap, printComponents, waitingFor } from "./features.js";
-import { paintFilmSoon } from "./film.js";
+import { paintFilmSoon, printBehind } from "./film.js";
 import { writeHeadline } from "./headline.js";
 import { photoOf, printPatches, rampOf, readyThumb } from "./layout.js";
-import { paintLine } from "./lockline.js";
 import { paintMatch, paintPatching } from "./matches.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { paintScissors } from "./scissors.js";
-import { habitOf, isMap, layMean, overlayNow, resolve } from "./shown.js";
+import { habitOf, isMap, layMean, overlayNow, resolve } from "./state.js";
 
 const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
 const SLICE = 9; // ms of a frame for the sums that columns need
@@ -184,7 +182,7 @@ function setTag({ view }, frame, { see }, hidden) {
   const { pack, answers, what } = shown;
   const at = view.head * pack.tokens;
   picture.tag = null;
-  if (hidden || (!answers.ready[view.head] && !WAYS[what].raw)) return;
+  if (hidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const from = at + pack.prefixCount;
   const largest = largestIndex(answers.drawn, from, at + pack.tokens);
   const best = see ? from + see.marked(largest - from) : largest;
@@ -202,7 +200,7 @@ function setClipped({ view }, { shown, picture }, hidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
   shown.clipped = 0;
-  if (hidden || WAYS[what].spread || !answers.ready[view.head]) return;
+  if (hidden || shown.rough || WAYS[what].spread || !answers.ready[view.head]) return;
   const from = view.head * pack.tokens + pack.prefixCount,
     to = from + pack.patches;
   const patches = clippedPatches(answers.drawn, from, to, shown.mainDomain.high);
@@ -219,7 +217,7 @@ function paintColourBar({ choice, data, frame, page: { refs, see } }) {
   const way = wayOf(view);
   const domain = shown.mainDomain;
   const onItsWay = isMap(view.what) && !overlayNow(choice, data, frame);
-  refs.colourBar.style.visibility = way.coloured || onItsWay ? "hidden" : "";
+  refs.colourBar.style.visibility = way.coloured || onItsWay || shown.rough ? "hidden" : "";
   const share = unitOf(view) === "share";
   const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
   if (frame.barKey === key || !refs.colourBar.width) return;
@@ -260,7 +258,7 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
       printHeat(thumb.print, answers.drawn, at + pack.prefixCount, rows, columns, domain, view.smooth);
     }
     const number = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
-    const text = !answers.ready[head] ? "…" : number >= 99.5 ? number.toFixed(0) : number.toFixed(1);
+    const text = !answers.ready[head] || shown.rough ? "…" : number >= 99.5 ? number.toFixed(0) : number.toFixed(1);
     nameHead(choice, data, frame, thumb, head, text);
   }
 }
@@ -315,9 +313,11 @@ export function workOnColumns(choice, data, frame) {
     { other, main } = data;
   const shown = resolve(choice, data, frame);
   if (view.direction !== "column" || shown.layerMissing) return false;
-  const layers = view.beside === "wall" ? [view.layer, ...shown.pack.stored.keys()] : [view.layer];
-  frame.columnsDone = prepareColumns(shown.answers, layers, view.head, shown.scale, SLICE);
+  frame.columnsDone = prepareColumns(shown.answers, [view.layer], view.head, shown.scale, SLICE);
   if (frame.columnsDone < 1) return true;
+  const { pack, answers } = shown.drawn;
+  if (view.beside === "wall" && prepareColumns(answers, [...pack.stored.keys()], view.head, shown.scale, SLICE) < 1)
+    return true;
   if (view.beside !== "compare" || !other) return false;
   const scale = dialToScale(scaleToDial(shown.scale, main.pack.scale), other.pack.scale);
   return (

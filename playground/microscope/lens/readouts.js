@@ -1,15 +1,16 @@
 // Everything that the lens writes in words and numbers.
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
+import { PARTS_CUT } from "../core/features.js";
 import { isEven } from "../core/light.js";
-import { PARTS_CUT } from "../core/matching.js";
 import { percent, shortNumber, toldApart } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
-import { asks, explainsLabel, sizeWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
+import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { say, show } from "../drawing/dom.js";
-import { collapsing } from "./curtain.js";
-import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./shown.js";
+import { isExplained } from "./features.js";
+import { collapsing } from "./film.js";
+import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
@@ -81,9 +82,10 @@ export function writeTitles({ choice, data, frame, page }) {
   show(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
-  say(refs.note, wayWords(way, "note", cases, { parts: PARTS_CUT }));
+  const trust = isExplained(view) ? "" : trustWords(way, main.pack.model); // of relevance beside its choices
+  say(refs.note, [wayWords(way, "note", cases, { parts: PARTS_CUT }), trust].filter(Boolean).join(". "));
   say(refs.exposed, exposureText(choice, frame));
-  say(refs.outlined, outlineText(frame.print));
+  say(refs.outlined, shown.rough ? "" : outlineText(frame.print));
   show(refs.drawn, !way.coloured);
   refs.hold.disabled = overlay || way.spread; // these have an axis of their own
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
@@ -96,7 +98,7 @@ export function writeTitles({ choice, data, frame, page }) {
         : !choice.everHovered
           ? hasNoLine(page)
             ? whatToDo(data, page)
-            : "" // it stands below the picture, see kindline.js
+            : "" // it stands below the picture, see headline.js
           : page.touch
             ? "tap to lock"
             : "click to lock",
@@ -132,6 +134,7 @@ const outlineText = (print) =>
 // From which weight on a cell is as bright as can be; an even row is called even.
 function exposureText({ view }, { shown }) {
   const { answers, mainDomain, pack } = shown;
+  if (shown.rough) return "";
   if (shown.beyond) return beyondText(shown.beyond, view.typical);
   if (isMap(view.what) || wayOf(view).spread || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
@@ -237,7 +240,7 @@ export function writeNumbers({ choice, data, frame, page }) {
   const { pack, answers, peak } = shown;
   const at = view.head * pack.tokens;
   const row = view.direction === "row";
-  const ready = answers.ready[view.head];
+  const ready = answers.ready[view.head] && !shown.rough;
   const bits = answers.entropies[view.head];
 
   const on = !shown.altered;
@@ -371,7 +374,7 @@ const NAMED = 3; // tokens
 export function describe({ choice: { view }, data, frame, page }) {
   const { shown } = frame;
   const { pack, answers, token } = shown;
-  if (!answers || shown.layerMissing || !answers.ready[view.head]) return "";
+  if (!answers || shown.layerMissing || shown.rough || !answers.ready[view.head]) return "";
   if (!asks(view)) return page.refs.sentence.textContent; // a map, of nobody's row
   const at = view.head * pack.tokens;
   const best = Array.from({ length: pack.tokens }, (_, j) => j)
@@ -417,7 +420,7 @@ export function captionOf(choice, data, frame) {
     words.push(`${scaleWords(data, frame)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") words.push("who listens to it");
   if (view.cut && shown.wholeArrived) words.push(`cut: ${view.cut}`);
-  for (let i = 0; i < shown.pack.prefixCount && !overlayNow(choice, data, frame); i++) {
+  for (let i = 0; i < shown.pack.prefixCount && !shown.rough && !overlayNow(choice, data, frame); i++) {
     words.push(
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );

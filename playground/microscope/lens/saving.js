@@ -2,15 +2,15 @@
 
 import { queryOf, viewToQuery } from "../core/view.js";
 import { asks, wayOf } from "../core/ways.js";
-import { composePicture, drawColourBar } from "../drawing/charts.js";
+import { composePicture, drawColourBar, ticksOfBar } from "../drawing/charts.js";
 import { makeCanvas, say, show } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, printParts } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
 import { printComponents } from "./features.js";
 import { printPatches, rampOf, refresh } from "./layout.js";
-import { captionOf, saidHere } from "./readouts.js";
-import { isMap, layMean, overlayNow } from "./shown.js";
+import { captionOf, saidHere, tokenName } from "./readouts.js";
+import { isMap, layMean, overlayNow } from "./state.js";
 
 // At 1, 2 or 4 times its size on the page.
 export function pictureCanvas({ choice, data, frame, page }, factor, both) {
@@ -80,7 +80,10 @@ export function printed(choice, data, frame, photo) {
   return print.canvas;
 }
 
+const COMES = "Its numbers are on their way: try again in a moment."; // rounded ones go into no file
+
 export function savePicture(lens, factor, both) {
+  if (lens.frame.shown.rough) return say(lens.page.refs.saveNote, COMES);
   pictureCanvas(lens, factor, both).toBlob((blob) => {
     handOver(
       new File([blob], fileName(lens.choice, lens.frame, "png", factor > 1 ? `@${factor}x` : ""), { type: blob.type }),
@@ -247,6 +250,7 @@ async function chooseShared(lens, of) {
   offerShared(page);
   say(refs.shareSave, saidHere(page, "shareSave", "Save"));
   if (of === "link") return showLink(lens);
+  if (lens.frame.shown.rough) return say(refs.shareStatus, saidHere(page, "shareComes", COMES));
   say(refs.shareStatus, saidHere(page, "shareMaking", "Making it …"));
   const { make, end } = SHARED[of];
   const blob = await make(lens, of, goesOn).catch(() => null);
@@ -303,4 +307,136 @@ function sharedLoop({ page }, shape, goesOn) {
 async function sharedPage(lens) {
   await sharedPicture(lens);
   return new Blob([await lens.page.see.sharedPage()], { type: "text/html" });
+}
+
+// What is on view to take away: as an SVG whose text is text, and as numbers. What is drawn on the screen and what is
+// written here are made of the same values.
+
+const WIDTH = 504; // points: the width of a page's text
+const PER_POINT = 3; //  of a picture, for each point
+const PANEL_GAP = 8;
+const PANEL_TOP = 24;
+const SMALL_LETTERS = 6.8;
+const FIGURE_INK = { text: "#14141a", soft: "#5d5f69", query: "#0072b2", key: "#d55e00" };
+const FIGURE_FONT = "'Source Sans 3', 'Source Sans Pro', system-ui, sans-serif";
+
+const asText = (text) =>
+  String(text).replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter]);
+
+export const toTakeAway = (lens) => ({
+  figure: (about) => figureSvg(lens, about),
+  numbers: () => lens.data.main && numbersOnView(lens),
+});
+
+// `about`: {key: value} of where it comes from, which the file carries.
+function figureSvg({ choice, data, frame, page }, about) {
+  const { view } = choice;
+  const { pack, token, mark } = frame.shown;
+  const aspect = frame.pictureHeight / frame.pictureWidth;
+  const wide = (WIDTH - PANEL_GAP) / 2;
+  const high = wide * aspect;
+  const photo = makePhoto(data.main.picture.bitmap, Math.round(wide * PER_POINT), Math.round(high * PER_POINT));
+  const map = printed(choice, data, frame, photo);
+  const [cw, ch] = [wide / pack.columns, high / pack.rows];
+  const { ask1, chip, ask2 } = page.refs;
+  const question = [ask1, chip, ask2].map(({ textContent }) => textContent.trim()).join(" ");
+  const at = mark >= 0 && [Math.floor(mark / pack.columns), mark % pack.columns];
+  const outlined = (x) =>
+    at
+      ? ["#ffffff", view.direction === "column" ? FIGURE_INK.key : FIGURE_INK.query].map(
+          (colour, i) =>
+            `<rect x="${x + at[1] * cw}" y="${PANEL_TOP + at[0] * ch}" width="${cw}" height="${ch}" fill="none" ` +
+            `stroke="${colour}" stroke-width="${i ? 1.2 : 2.3}"/>`,
+        )
+      : [];
+  const panel = (id, x, canvas, kind, heading, sub) => [
+    line(x, 10, heading, { size: 8.5, bold: true }),
+    line(x, 19.7, sub, { colour: FIGURE_INK.soft }),
+    `<image id="${id}" x="${x}" y="${PANEL_TOP}" width="${wide}" height="${high}" preserveAspectRatio="none" ` +
+      `href="${canvas.toDataURL(kind, 0.9)}"/>`,
+    ...outlined(x),
+  ];
+  const said = captionOf(choice, data, frame);
+  const asked = asks(view) ? tokenName(token, pack) : "";
+  const parts = [
+    ...panel("picture", 0, photo.clear, "image/jpeg", data.main.picture.title, asked),
+    ...panel("map", wide + PANEL_GAP, map, "image/png", question.replace(" ?", "?"), layerAndHead(view, pack)),
+    ...(wayOf(view).coloured ? [] : bar(choice, frame, PANEL_TOP + high + 8, wide)),
+  ];
+  const lines = wrapped(said, 62);
+  lines.forEach((words, i) => parts.push(line(wide + PANEL_GAP, PANEL_TOP + high + 13 + 9 * i, words)));
+  const height = PANEL_TOP + high + Math.max(32, 16 + 9 * lines.length);
+  const facts = Object.entries(about).map(([key, value]) => `${key}: ${value}`);
+  return (
+    `<?xml version="1.0" encoding="utf-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}pt" ` +
+    `height="${height}pt" viewBox="0 0 ${WIDTH} ${height}">\n<title>${asText(said)}</title>\n` +
+    `<desc>${asText(facts.join("; "))}</desc>\n<rect width="100%" height="100%" fill="#ffffff"/>\n` +
+    `${parts.join("\n")}\n</svg>\n`
+  );
+}
+
+const layerAndHead = (view, pack) =>
+  wayOf(view).throughLayers ? "" : `layer ${view.layer}, head ${pack.headNumbers[view.head]}`;
+
+const line = (x, y, words, { size = SMALL_LETTERS, bold = false, colour = FIGURE_INK.text, anchor = "start" } = {}) =>
+  `<text x="${x}" y="${y}" font-family="${FIGURE_FONT}" font-size="${size}" fill="${colour}" text-anchor="${anchor}"` +
+  `${bold ? ' font-weight="700"' : ""}>${asText(words)}</text>`;
+
+const BAR_STOPS = 32; // of the bar's colours
+
+function bar(choice, frame, y, wide) {
+  const ramp = rampOf(choice, frame);
+  const stops = Array.from({ length: BAR_STOPS + 1 }, (_, i) => {
+    const colour = ramp[Math.round((i / BAR_STOPS) * (ramp.length - 1))];
+    return `<stop offset="${i / BAR_STOPS}" stop-color="${colour}"/>`;
+  });
+  const anchors = { 0: "start", 1: "end" };
+  const width = wide * 0.6;
+  return [
+    `<defs><linearGradient id="colours">${stops.join("")}</linearGradient></defs>`,
+    `<rect x="0" y="${y}" width="${width}" height="4" fill="url(#colours)"/>`,
+    ...ticksOfBar(frame.bar).map(({ t, words }) =>
+      line(t * width, y + 11, words, { colour: FIGURE_INK.soft, anchor: anchors[t] ?? "middle", size: 6.1 }),
+    ),
+  ];
+}
+
+// Lines of at most so many letters.
+function wrapped(words, most) {
+  const lines = [""];
+  for (const word of words.split(" ")) {
+    const longer = [lines.at(-1), word].filter(Boolean).join(" ");
+    if (longer.length > most && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
+// {tokens: their names, grid, values: of each token, or of each patch, map: which it is}; null where what is on view is
+// no number of each patch.
+function numbersOnView({ choice, data, frame }) {
+  const { view } = choice;
+  const { pack, answers, token, scale } = frame.shown;
+  const overlay = overlayNow(choice, data, frame);
+  const way = wayOf(view);
+  if (way.coloured || overlay?.parts || (!way.ofHeads && !overlay)) return null;
+  const at = view.head * pack.tokens;
+  const values = overlay ? overlay.values : answers.drawn.subarray(at, at + pack.tokens);
+  const names = Array.from({ length: pack.tokens }, (_, i) => queryOf(i, pack));
+  return {
+    tokens: values.length === pack.patches ? names.slice(pack.prefixCount) : names,
+    grid: [pack.rows, pack.columns],
+    input: pack.header.size,
+    patch: pack.header.patch,
+    predictions: pack.header.predictions ?? [],
+    dim: pack.dim,
+    values: Float32Array.from(values),
+    map: {
+      layer: view.layer,
+      ...(way.ofHeads && { head: pack.headNumbers[view.head] }),
+      ...(asks(view) && { patch: queryOf(token, pack) }),
+      what: view.what,
+      ...(way.ofHeads && { direction: view.direction, scale }),
+    },
+  };
 }

@@ -1,16 +1,17 @@
 // Scissors: the edge from the locked patch to the one that is pointed at is cut, and the whole pass runs again without
 // it. What is cut is listed on the picture: where it holds, how far it moves the locked patch's feature, what becomes
-// of the labels, its undoing. Sets of patches are painted (see scissors.js), and a head is cut whole.
-import { MOST_CUTS } from "../core/cuts.js";
+// of the labels, its undoing. Sets of patches are painted, and a head is cut whole, or gives nothing.
+import { MOST_CUTS } from "../core/core.js";
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { queryOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { verdictOf } from "./readouts.js";
-import { canAsk } from "./shown.js";
+import { canAsk } from "./state.js";
 
 const NEIGHBOURS = "*>3x3";
+const OFF = { zero: "gives nothing", mean: "gives its mean" };
 const INVITES = "Lock a patch, point at another and press x; or choose here.";
 
 const CUTS = `
@@ -19,6 +20,7 @@ const CUTS = `
     <button class="quiet" data-way="paint" title="Drag over patches that shall not be heard">paint patches</button>
     <button class="quiet" data-way="made">cut these</button>
     <button class="quiet" data-way="head" title="In this head everybody hears themselves alone">cut this head</button>
+    <button class="quiet" data-way="zero" title="This head gives nothing to anybody">this head off</button>
     <button class="quiet" data-way="neighbours"
         title="Every patch hears its eight neighbours alone: attention as a convolution">cut all but 3×3</button>
   </p>
@@ -57,6 +59,7 @@ export function bindScissors(lens) {
   });
   ways.neighbours.addEventListener("click", () => cut(NEIGHBOURS));
   ways.head.addEventListener("click", () => cut(headText(choice, data)));
+  ways.zero.addEventListener("click", () => cut(offText(choice, data)));
   ways.made.addEventListener("click", () => cutPainted(choice, data, page, cut, words));
   ways.paint.addEventListener("click", () => {
     if (choice.painting.on) endPainting(choice, data, page);
@@ -66,6 +69,8 @@ export function bindScissors(lens) {
 }
 
 const headText = ({ view }, { main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
+
+const offText = ({ view }, { main }) => `zero@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
 const cutsOf = ({ view }) => (view.cut ? view.cut.split(";") : []);
 
@@ -109,6 +114,7 @@ export function paintScissors(lens) {
   say(ways.paint, paints ? "stop painting" : "paint patches");
   show(ways.made, paints);
   show(ways.head, !paints && !cutsOf(choice).includes(headText(choice, data)));
+  show(ways.zero, !paints && !cutsOf(choice).includes(offText(choice, data)));
   show(ways.neighbours, !paints && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
   say(scissors.said, paints ? paintingWords(choice) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
   const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
@@ -132,6 +138,7 @@ function writeCuts(choice, data, page) {
 
 // "7,5>3,2" → "row 7, column 5 ⇢ row 3, column 2", short.
 function edgeWords(edge) {
+  if (OFF[edge]) return OFF[edge];
   const [who, whom] = edge.split(">");
   const name = who === "*" ? "everybody" : who;
   const words = whom.split("+");
@@ -144,7 +151,7 @@ function placeChooser(choice, { main }, page, edge, where, at) {
   const { view } = choice;
   const head = main.pack.headNumbers[view.head];
   const places = [
-    ["", "in all layers"],
+    ...(OFF[edge] ? [] : [["", "in all layers"]]),
     [`${view.layer}`, `in layer ${view.layer}`],
     [`${view.layer}.${head}`, `in layer ${view.layer}, head ${head}`],
   ];

@@ -3,9 +3,12 @@
 // throws an error when it is set, instead of becoming one more thing to search for in six files. Who writes which of
 // them stands at the top of lens.js.
 
-import { DEFAULT_VIEW } from "../core/view.js";
-import { FIRST_WAY } from "../core/ways.js";
+import { entropyBits, holds } from "../core/core.js";
+import { placeName } from "../core/sentence.js";
+import { DEFAULT_VIEW, queryOf, scaleOf, tokenOf } from "../core/view.js";
+import { asks, explainsLabel, FIRST_WAY, sizeWords, WAYS, wayOf } from "../core/ways.js";
 import { barColours } from "../drawing/light.js";
+import { isExplained, liveMap } from "./features.js";
 
 export const createState = (root, refs, host) =>
   Object.freeze({ choice: aChoice(), data: noData(host), frame: noFrame(), page: aPage(root, refs) });
@@ -17,7 +20,7 @@ const aChoice = () =>
     viewToCome: null, //                    given before the first pack was here
     place: "", //                           of the picture and the model, in an address
     hover: -1, //                           the token under the cursor, −1: none
-    aim: -1, //                             the token that the line leads to (see lockline.js), −1: none
+    aim: -1, //                             the token that the line leads to (see arithmetic.js), −1: none
     hoverOther: -1, //                      the token under the cursor in the compared picture
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
     everHovered: false, //                  until then the lens says "put the cursor on a patch"
@@ -26,6 +29,7 @@ const aChoice = () =>
     heads: "head", //                       of each layer: the chosen, the "sharpest" or the "mean"
     filmWanted: !globalThis.navigator?.connection?.saveData, // its layers are fetched; or only when looked at
     filmLooked: false, //                   at the film
+    exact: false, //                        numbers of all layers are told: no rounded ones will do
     dimension: -1, //                       that is written out in the arithmetic; −1: the one with the largest product
     cutting: false, //                      the scissors are open
     painting: Object.seal({ on: false, patches: new Set(), at: 0, takes: true, down: false }), // see scissors.js
@@ -49,13 +53,13 @@ const aChoice = () =>
 const noData = (host) =>
   Object.seal({
     host, //                                what lens.js describes: source, onView, link, …
-    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size}
+    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, drawn}
     main: null, //                          the entry on the left
     other: null, //                         the entry to compare with
     whole: null, //                         the entry whose whole forward pass ran with another scale
     pictures: new Map(), //                 id → {id, title, credit, start, bitmap}, those of former traces too
     features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
-    habits: new Map(), //                   id → layer → what its heads do on average, see shown.js
+    habits: new Map(), //                   id → layer → what its heads do on average, see below
     flows: new Map(), //                    id → the rollout of every token, as float16
     overlay: null, //                       a map that the source made: {what, query, id, values}
     labels: new Map(), //                   id of a trace → [[number, name, probability], …]
@@ -74,10 +78,11 @@ const noData = (host) =>
 // What this frame draws, and what is made once for many of them.
 const noFrame = () =>
   Object.seal({
-    // ---- what follows from choices and data, worked out at the beginning of every frame (see shown.js and paint.js)
+    // ---- what follows from choices and data, worked out at the beginning of every frame (see below and paint.js)
     shown: Object.seal({
       answers: null, //                     of the pack that answers: the main one or the whole pass
       pack: null,
+      drawn: null, //                       {pack, answers} of which film and wall are drawn
       token: -1, //                         who asks
       scale: NaN,
       altered: false, //                    the scale is not the trained one
@@ -85,6 +90,7 @@ const noFrame = () =>
       wholeArrived: false,
       what: FIRST_WAY, //                   one of heads, see core/ways.js
       layerMissing: false,
+      rough: false, //                      rounded numbers are drawn, and none is told: those are on their way
       domain: null, //                      the colours that all heads share
       mainDomain: null, //                  the colours of the large picture
       clipped: 0, //                        how many patches are brighter than can be shown
@@ -94,8 +100,8 @@ const noFrame = () =>
     }),
     live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map, see features.js
     match: { key: "", found: null, drawn: "" }, // which patch is which in two pictures, see matches.js
-    better: null, //                        {layer, head, query}: where this patch shows more, see kindline.js
-    kinds: { pack: null, layers: 0, toward: null, crowds: new Map() }, // see kindline.js
+    better: null, //                        {layer, head, query}: where this patch shows more, see headline.js
+    kinds: { pack: null, layers: 0, toward: null, crowds: new Map() }, // see headline.js
     collapse: { pack: null, key: "", found: null }, // the head that collapses without scale, for which patch
     columnsDone: 0, //                      the share of the sums that columns need, 0 to 1
 
@@ -150,7 +156,7 @@ const aPage = (root, refs) =>
   Object.seal({
     root, //                                the element that holds the lens
     refs, //                                its parts by name, see markup.js
-    ui: { height: 600, bare: false },
+    ui: { height: 600, below: 0, bare: false },
     alive: true, //                         false once it is destroyed
     touch: matchMedia("(hover: none)").matches,
     thumbs: [], //                          {button, canvas, number, said, print} of every head
@@ -158,7 +164,7 @@ const aPage = (root, refs) =>
     expected: null, //                      the bitmap of a picture whose trace is on its way, see layout.js
 
     // ---- elements that a module makes, under its name
-    line: null, //                          see lockline.js
+    line: null, //                          see arithmetic.js
     film: null,
     explained: null,
     sheet: null, //                         that the scissors paint on
@@ -169,7 +175,7 @@ const aPage = (root, refs) =>
     kindline: null,
     share: null, //                         what is sent on, see saving.js
     see: null, //                           the other face of the lens, where its host has one: see/see.js
-    ghost: null, //                         the soft cursor that greets a newcomer, see ghost.js
+    ghost: null, //                         the soft cursor that greets a newcomer, see moment.js
 
     // ---- timers
     telling: 0,
@@ -183,3 +189,189 @@ const aPage = (root, refs) =>
     showView: null, //                      (view) shows another one
     opens: null, //                         ({greets}) after the view in which a picture opens was changed
   });
+
+// What the choices mean for the picture: which pack answers, at which scale, for which token, and what is still
+// missing.
+
+// Maps that are not made of queries and keys: the source is asked for what they need.
+export const isMap = (what) => WAYS[what]?.ofHeads === false;
+
+// Whether the source answers such questions: "layers", "features", "rollout", "relevance", "whole", "names"; of this
+// trace, where it says so there. Only a host with more than one picture can compare, and only a model that learned from
+// captions knows texts.
+export const canAsk = (data, what) =>
+  what === "compare"
+    ? Boolean(data.host.compare)
+    : (data.main?.trace?.offers ?? data.host.source.offers).includes(what) &&
+      (WAYS[what]?.explains !== "text" || Boolean(data.main?.trace.text));
+
+export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
+
+const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : (pack.forwardScale ?? pack.scale));
+
+// Of the whole pass that the view wants: its scale, where that is not the trained one, and its cuts.
+export const passOf = ({ view }, { shown }) => ({
+  scale: view.pass === "whole" && shown.altered ? view.scale : null,
+  cut: view.cut,
+});
+const cutOf = (entry) => (entry.trace.cut ?? []).join(";");
+
+// The layers that can be shown: all of them where the source has more, else those that were given.
+export const layersAtHand = (data) =>
+  Array.from({ length: data.main.pack.layers }, (_, layer) => layer).filter(
+    (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
+  );
+
+// What of an entry is drawn, and searched: its layers, and of those that are not here their roundings.
+export const drawnOf = (entry) => entry.drawn ?? entry;
+
+// Whether what only is drawn, or searched, comes in eight bits: the eye cannot tell, and it is half as much. What is
+// compared or told comes whole, and what the page itself computes.
+export const isRounded = ({ exact, view }, { host, main }) => {
+  const { private: own, here } = main?.trace ?? {};
+  return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !own && !here;
+};
+
+export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
+export const labelsOf = (data, frame) => data.labels.get(entryShown(data, frame).id) ?? null;
+
+// The label that is explained: the one that is chosen, or the likeliest where one is needed: [number, name,
+// probability], or null.
+export function labelNow({ view }, data, frame) {
+  if (!isExplained(view)) return null;
+  const labels = labelsOf(data, frame);
+  if (view.label !== "") return labels?.find(([number]) => String(number) === view.label) ?? null;
+  return wayOf(view).explains === "label" ? (labels?.[0] ?? null) : null;
+}
+
+// What a map of explained.js is about, and how it was made.
+export function explainedBy({ view }, { main }, { shown }) {
+  const way = wayOf(view);
+  const about = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
+  const patch = asks(view) ? queryOf(shown.token, main.pack) : "";
+  return `${view.what} ${way.explains === "text" ? view.text : view.label || patch} ${about}`;
+}
+
+// Written into one object that lives as long as the lens, because this runs at every frame.
+export function resolve(choice, data, frame) {
+  const { main, whole } = data;
+  const { view } = choice;
+  const scale = scaleOf(view, main.pack);
+  const altered = Math.abs(scale - main.pack.scale) > 1e-9;
+  const through = view.pass === "whole" && altered;
+  const wanted = through || Boolean(view.cut);
+  const asked = through ? scale : main.pack.scale;
+  const arrived =
+    wanted && whole !== null && Math.abs(forwardScale(whole.pack) - asked) < 1e-6 && cutOf(whole) === view.cut;
+  const entry = arrived ? whole : main;
+  const rough = !holds(entry.pack, view.layer) && holds(drawnOf(entry).pack, view.layer);
+  const { answers, pack } = rough ? drawnOf(entry) : entry;
+  return Object.assign(frame.shown, {
+    answers,
+    pack,
+    drawn: isRounded(choice, data) ? drawnOf(entry) : entry,
+    rough,
+    token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
+    scale,
+    altered,
+    wholeMissing: wanted && !arrived,
+    wholeArrived: arrived,
+    what: isMap(view.what) ? FIRST_WAY : view.what,
+    layerMissing: !holds(pack, view.layer),
+  });
+}
+
+// The map that is drawn: made here of what has arrived, or by the source for the present choices.
+export function overlayNow(choice, data, frame) {
+  const { view } = choice,
+    { overlay, main, whole } = data,
+    { shown } = frame;
+  if (!isMap(view.what)) return null;
+  const live = liveMap(choice, data, frame);
+  if (live || !overlay || overlay.what !== view.what) return live;
+  if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
+  if (isExplained(view) && overlay.about !== undefined && overlay.about !== explainedBy(choice, data, frame))
+    return null;
+  if ((overlay.id ?? main.id) !== (shown.wholeArrived ? whole : main).id) return null;
+  return overlay;
+}
+
+// What speaks most for a label and most against it, of the map on view.
+
+// {most, least}: {patch, value} each; null where no label is explained or its map is not here.
+export function endsOf(choice, data, frame) {
+  const { view } = choice,
+    { shown } = frame;
+  const overlay = explainsLabel(view) ? overlayNow(choice, data, frame) : null;
+  if (!overlay) return null;
+  const { pack } = shown;
+  const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
+  let [most, least] = [0, 0];
+  for (let patch = 1; patch < pack.patches; patch++) {
+    if (overlay.values[from + patch] > overlay.values[from + most]) most = patch;
+    if (overlay.values[from + patch] < overlay.values[from + least]) least = patch;
+  }
+  const at = (patch) => ({ patch, value: overlay.values[from + patch], place: placeName(patch, pack.columns) });
+  return { most: at(most), least: at(least) };
+}
+
+// "+2.8 %" or "−0.12 logits"
+export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), unit)}`;
+
+// "Mean of heads": the row that the picture, its sentence and its numbers show is the mean of all heads of the layer.
+// For the time of a drawing it lies in the place of the chosen head's row.
+
+export function isMean({ heads, view }, { shown }) {
+  if (heads !== "mean" || isMap(view.what) || wayOf(view).raw) return false;
+  return Boolean(shown.answers) && shown.answers.ready.every(Boolean);
+}
+
+// Gives what puts the head's own row back.
+export function layMean(choice, frame) {
+  if (!isMean(choice, frame)) return () => {};
+  const { head } = choice.view;
+  const { answers, pack } = frame.shown;
+  const { heads, tokens } = pack;
+  const at = head * tokens;
+  const arrays = [...new Set([answers.weights, answers.drawn])];
+  const kept = arrays.map((values) => values.slice(at, at + tokens));
+  const { [head]: bits } = answers.entropies,
+    { [head]: total } = answers.totals;
+  for (const values of arrays) {
+    const mean = new Float32Array(tokens);
+    for (let h = 0; h < heads; h++) for (let j = 0; j < tokens; j++) mean[j] += values[h * tokens + j] / heads;
+    values.set(mean, at);
+  }
+  answers.entropies[head] = entropyBits(answers.weights, at, at + tokens);
+  answers.totals[head] = answers.totals.reduce((sum, each) => sum + each, 0) / heads;
+  return () => {
+    arrays.forEach((values, n) => values.set(kept[n], at));
+    answers.entropies[head] = bits;
+    answers.totals[head] = total;
+  };
+}
+
+// What each head does on average over the picture on view, by name: the source measures it, layer by layer.
+
+export function takeNames(data, id, layer, heads) {
+  if (!data.habits.has(id)) data.habits.set(id, new Map());
+  data.habits.get(id).set(layer, heads);
+}
+
+// The layer whose names are to be asked for next, the one on view first; −1: all are here.
+export function missingNames({ view }, data) {
+  const { main } = data;
+  if (!canAsk(data, "names")) return -1;
+  const known = data.habits.get(main.id);
+  const layers = Array.from({ length: main.pack.layers }, (_, layer) => layer).filter((layer) => !known?.has(layer));
+  return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
+}
+
+// {label, short, colour, told, means}, or null where it is not known. It was measured at the trained scale.
+export function habitOf(data, frame, layer, head) {
+  if (frame.shown.altered) return null;
+  const found = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
+  if (!found) return null;
+  const [label, short, colour, told = "", means = ""] = found;
+  return { label, short, colour, told, means };
+}

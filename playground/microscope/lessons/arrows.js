@@ -4,8 +4,8 @@
 // data: {arrows: "20_0_…", start: the arrows of "Start again", still: they can't be moved yet}. Out goes the setting
 // "arrows"; it reports the same.
 import { ROLES } from "../core/colours.js";
+import { reportNumbers } from "../core/guesses.js";
 import { inReach, MOST_LONG, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
-import { reportNumbers } from "../core/reports.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 

@@ -5,9 +5,8 @@
 // a lesson that the server judges, {id, question, hint, answer, done: true | false | null: nothing to check, why: what
 // is tempting in the page's state, and wrong}. In the texts, **, * and ` are as in Markdown.
 
-import { DONE, keep, readKept } from "../core/guesses.js";
+import { DONE, forget, keep, onReport, readKept, reportsHere } from "../core/guesses.js";
 import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
-import { onReport, reportsHere } from "../core/reports.js";
 import { markedWords } from "../drawing/listing.js";
 
 // Whether an exercise is done. It brings its conditions (playground/lessons/parts.py): true or false, as Python has
@@ -70,7 +69,7 @@ const EXERCISE = `<details><summary><i></i><span></span></summary>
   <p class="hint"></p><p class="why"></p><p class="offers"></p>
   <p class="ask"><button>Show the answer</button></p><p class="answer"></p></details>`;
 
-export default function ({ data: told, parentElement }) {
+export function exercise({ data: told, parentElement }) {
   const left = new AbortController();
   const show = () =>
     showExercise(told.tempting ? { ...told, question: told.asks, ...stateNow(told) } : told, parentElement);
@@ -114,7 +113,7 @@ function showExercise(data, parentElement) {
   kept.done = data.done;
   kept.draw = () => {
     const done = isFinished() || (data.id && data.id in readKept(localStorage, DONE));
-    const answered = done || kept.shown || !data.hint;
+    const answered = done || kept.shown || !(data.hint || offers.length);
     const wrong = data.done && kept.said !== null ? offers[kept.said][1] : data.done ? "" : data.why;
     root.dataset.id = data.id;
     root.dataset.done = String(isFinished());
@@ -142,4 +141,46 @@ function offerAnswers(place, offers, chosen, say) {
   });
   const asks = Object.assign(document.createElement("b"), { textContent: "Set. Your answer?" });
   place.replaceChildren(asks, ...buttons);
+}
+
+// The whole model as a row of boxes, on top of every lesson: the part that the page is about is lit, and each box leads
+// to the page about it. Beside it: how many of the lessons' questions were guessed in this browser, and how many
+// exercises done.
+//
+// data: {boxes: [{name, page, lit, group}], questions, exercises: how many there are, step: the page and its step}
+// Out goes the trigger "go": {page}.
+
+export function overview({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector("[data-overview]") ?? parentElement;
+  const box = ({ name, page, lit }) =>
+    `<button data-page="${page}" ${lit ? 'class="lit" aria-current="true"' : ""}>${name}</button>`;
+  const part = (group) => data.boxes.filter((one) => one.group === group).map(box);
+  root.innerHTML = `<nav aria-label="The whole model">${[
+    ...part("before"),
+    `<span class="layer"><i>L ×</i>${part("layer").join("")}</span>`,
+    ...part("after"),
+  ].join("<s>→</s>")}</nav><p><span></span> <button data-forget hidden>forget them</button></p>`;
+  const count = () => {
+    const known = Object.values(readKept(localStorage)).filter((one) => one?.words).length;
+    const done = Object.keys(readKept(localStorage, DONE)).length;
+    const said = [
+      known && `${known} of ${data.questions} questions guessed`,
+      done && `${done} of ${data.exercises} exercises done`,
+    ].filter(Boolean);
+    root.querySelector("p span").textContent = said.length ? `${said.join(", ")}; kept in this browser only.` : "";
+    root.querySelector("[data-forget]").hidden = !said.length;
+  };
+  root.onclick = (event) => {
+    const button = event.target.closest?.("button");
+    if (button?.dataset.page) setTriggerValue("go", { page: button.dataset.page, stamp: Date.now() });
+    if (button && "forget" in button.dataset) {
+      forget(localStorage);
+      count();
+    }
+  };
+  count();
+  if (parentElement.__step && parentElement.__step !== data.step) root.scrollIntoView({ block: "center" }); // the top
+  parentElement.__step = data.step;
+  addEventListener("guess-locked", count);
+  return () => removeEventListener("guess-locked", count);
 }

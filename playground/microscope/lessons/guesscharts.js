@@ -2,7 +2,7 @@
 // the truth over it. Each function gets a chart (see playground/lessons/questions.py) and what is known of it,
 //   {guess: a number, or null, truth, open: whether the truth is shown, high: the largest number, width, height},
 // and gives {svg: its marks as a text, valueAt(x, y): the number under the pointer, or null}.
-import { MAGMA } from "../core/magma.js";
+import { MAGMA } from "../core/colours.js";
 import { lowered } from "../drawing/listing.js";
 
 const LETTER = 7; // pixels of a letter of a name, about

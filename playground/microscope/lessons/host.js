@@ -1,17 +1,18 @@
 // Plays the parts of a lesson's step in the browser, where there is no Python: playground/lessons/parts.py says what
-// each is, and playground/serving/lesson_files.py which of them changes with which settings.
+// each is, and playground/serving/site_files.py which of them changes with which settings.
 //
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
-// {script, styles, box}}, read(file) and fileAt(file), plotly() → a promise, set(changes)}. Every kind of part is a
-// function of its place, of `get`, which gives the part as it is with the present settings, and of the lesson; it gives
-// {draw(), end()}.
+// {script, styles, box, look, mount: the script where it is here already}}, read(file) and fileAt(file), plotly() → a
+// promise, set(changes)}. Every kind of part is a function of its place, of `get`, which gives the part as it is with
+// the present settings, and of the lesson; it gives {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
 import { softmaxRow } from "../core/nine.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 
 // Gives {draw, end}.
-export default function playParts(box, parts, lesson, left) {
+export default playParts;
+export function playParts(box, parts, lesson, left) {
   lesson.data = {}; // of the drawings, by their names
   const places = parts.map((part) => {
     const place = document.createElement("div");
@@ -266,20 +267,21 @@ const PLAYED = {
 
 // One of our scripts in a place of its own, as in the app: no style of another part reaches it.
 function mountedScript(place, name, lesson, left, told, then = () => {}) {
-  const { script, styles, box } = lesson.scripts[name];
+  const { script, styles, box, look = "", mount: here } = lesson.scripts[name];
   const within = place.attachShadow({ mode: "open" });
   const root = document.createElement("div");
-  root.className = box;
+  root.className = `${box} ${look}`.trim();
   root.dataset[box] = "";
   within.append(root);
-  const coming = Promise.all([import(lesson.fileAt(script)), styles && lesson.read(styles)]).then(
-    ([{ default: mount }, text]) => {
-      const sheet = new CSSStyleSheet();
-      if (text) sheet.replaceSync(new TextDecoder().decode(text));
-      within.adoptedStyleSheets = [sheet];
-      return mount;
-    },
-  );
+  const coming = Promise.all([
+    here ? { default: here } : import(lesson.fileAt(script)),
+    styles && lesson.read(styles),
+  ]).then(([{ default: mount }, text]) => {
+    const sheet = new CSSStyleSheet();
+    if (text) sheet.replaceSync(new TextDecoder().decode(text));
+    within.adoptedStyleSheets = [sheet];
+    return mount;
+  });
   const setStateValue = (setting, value) => {
     const changes = setting === "settings" ? value : { [setting]: value };
     const known = Object.entries(changes).filter(([one]) => one in lesson.settings);

@@ -6,8 +6,7 @@
 // and whose sections are pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch (patch × own),
 // bias (width) and tokens (patches × width). Out go the states "at" and "number".
 import { decodeHalves, openContainer } from "../core/core.js";
-import { dotProduct, patchFilter, patchVector } from "../core/embedding.js";
-import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
+import { dotProduct, patchAfterKey, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
 import { hatch } from "../drawing/matrix.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";

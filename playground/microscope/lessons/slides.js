@@ -1,63 +1,78 @@
-// The scenes of a plan as slides, in one file that needs no server: the microscope as a frame, and questions that a
-// room guesses. Arrow keys, a remote control's page keys and the buttons go from one to the next; N shows what to do.
+// A plan as slides, in one file that needs no server. A slide has a scene of the story, which lives in one frame for
+// all of them, or what a lesson's step draws and asks. Arrow keys, a clicker's page keys and the buttons go from one to
+// the next; N shows the speaker's notes.
 //
-// In the page: <script type="application/json" id="slides"> [{title, minutes, task, questions: [a Question of
-// playground/lessons/questions.py …], living: the HTML of a living figure, or ""}]
+// In the page: <script type="application/json" id="slides"> {slides: [{title, minutes, notes, story: the scene's number
+// or 0, lesson: null or {settings: {name: {default, options, now}}, parts: as lessons/host.js plays them}}], story: the
+// frame's HTML, files: {name: base64}, scripts: {name: {styles, box, look}}}; the scripts stand in globalThis.mounts.
 
 import { markedWords } from "../drawing/listing.js";
-import { mountGuess } from "./guess.js";
+import { playParts } from "./host.js";
 
-const SLIDE = `<header><h2></h2><span class="minutes"></span></header><p class="task" hidden></p>
+const SLIDE = `<header><h2></h2><span class="minutes"></span></header><p class="notes" hidden></p>
   <div class="scene"></div>`;
 
-function makeSlide({ title, minutes, task, questions, living }, number) {
+function makeSlide({ title, minutes, notes, story, lesson }, deck) {
   const slide = Object.assign(document.createElement("section"), { className: "slide", innerHTML: SLIDE });
   const put = (part, words) => Object.assign(slide.querySelector(part), { innerHTML: markedWords(words) });
   put("h2", title);
   put(".minutes", minutes);
-  put(".task", task);
-  const scene = slide.querySelector(".scene");
-  if (living) {
-    const frame = Object.assign(document.createElement("iframe"), { title, srcdoc: living });
-    scene.append(frame);
-  }
-  const mounts = questions.map((question, n) => {
-    const picture = question.picture && { ...question.picture, height: Math.max(380, Math.round(0.64 * innerHeight)) };
-    const box = Object.assign(document.createElement("div"), { className: "guess" });
-    box.dataset.guess = "";
-    const place = document.createElement("div");
-    place.append(box);
-    scene.append(place);
-    return () =>
-      mountGuess({
-        data: { ...question, picture, context: `slide ${number} ${n}`, afresh: true },
-        parentElement: place,
-      });
-  });
+  put(".notes", notes);
+  slide.classList.toggle("of-story", story > 0);
   let mounted = false;
   slide.show = (on) => {
     slide.hidden = !on;
-    if (on && !mounted) {
-      mounted = true;
-      for (const mount of mounts) mount();
-    }
+    if (!on || mounted || !lesson) return;
+    mounted = true;
+    playOn(slide.querySelector(".scene"), lesson, deck);
   };
   return slide;
 }
 
+// The parts of a step, without a server: their scripts and their numbers are in the file.
+function playOn(box, { settings: told, parts }, { files, scripts }) {
+  const list = document.createElement("div");
+  box.append(list);
+  const each = Object.entries(told);
+  const lesson = {
+    settings: Object.fromEntries(each.map(([name, { now }]) => [name, now])),
+    defaults: Object.fromEntries(each.map(([name, setting]) => [name, setting.default])),
+    options: Object.fromEntries(each.map(([name, { options }]) => [name, options])),
+    scripts: Object.fromEntries(
+      Object.entries(scripts).map(([name, one]) => [name, { ...one, mount: globalThis.mounts[name] }]),
+    ),
+    read: async (file) => Uint8Array.from(atob(files[file]), (letter) => letter.charCodeAt(0)),
+    set(changes) {
+      Object.assign(lesson.settings, changes);
+      played.draw();
+    },
+  };
+  const played = playParts(list, parts, lesson, new AbortController().signal);
+  played.draw();
+}
+
 function startSlides() {
   const place = document.getElementById("place");
-  const slides = JSON.parse(document.getElementById("slides").textContent).map(makeSlide);
+  const deck = JSON.parse(document.getElementById("slides").textContent);
+  const slides = deck.slides.map((slide) => makeSlide(slide, deck));
   const count = document.getElementById("count");
   place.replaceChildren(...slides);
+  const frame = deck.slides.some(({ story }) => story) ? frameOf(deck.story) : null;
+  if (frame) place.append(frame);
   const asked = () => Math.min(slides.length, Math.max(1, Number(location.hash.slice(1)) || 1)) - 1;
   let notes = false;
+  const tell = () => {
+    const { story } = deck.slides[asked()];
+    if (story) frame.contentWindow.postMessage({ scene: story }, "*");
+  };
   const draw = () => {
     const at = asked();
     for (const [n, slide] of slides.entries()) {
       slide.show(n === at);
-      slide.querySelector(".task").hidden = !notes;
+      slide.querySelector(".notes").hidden = !notes;
     }
+    if (frame) frame.classList.toggle("away", !deck.slides[at].story);
+    tell();
     count.textContent = `${at + 1} of ${slides.length}`;
   };
   const go = (by) => {
@@ -73,10 +88,21 @@ function startSlides() {
     if (event.target.closest("input, svg") || event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key in act) act[event.key]();
   });
+  addEventListener("message", ({ data, source }) => {
+    if (!frame || source !== frame.contentWindow) return;
+    if (data.ready) tell();
+    else if (data.by === 1 || data.by === -1) go(data.by);
+    else if (data.notes) act.n();
+  });
   document.getElementById("back").addEventListener("click", () => go(-1));
   document.getElementById("on").addEventListener("click", () => go(1));
   document.getElementById("notes").addEventListener("click", act.n);
   draw();
+}
+
+// It stays where it is while slides come and go: a frame that is moved begins anew.
+function frameOf(html) {
+  return Object.assign(document.createElement("iframe"), { title: "The story", srcdoc: html, className: "living" });
 }
 
 startSlides();

@@ -5,11 +5,10 @@
 // page never takes a choice back. Out go the settings, when a dial has rested for a moment; it reports the largest
 // weight.
 
-import { colourIndex, sharedCeiling } from "../core/colours.js";
-import { MAGMA } from "../core/magma.js";
+import { colourIndex, MAGMA, sharedCeiling } from "../core/colours.js";
+import { reportNumbers } from "../core/guesses.js";
 import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
-import { reportNumbers } from "../core/reports.js";
 import { collectRefs, say } from "../drawing/dom.js";
 
 const REST = 250; // milliseconds after the last move of a dial

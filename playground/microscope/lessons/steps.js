@@ -7,8 +7,8 @@
 // what walknumbers.js and showSizes need.
 // Out go settings: the step, a moment after the last choice and never while it plays; and the sizes of random tokens.
 
+import { MAGMA } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";
-import { MAGMA } from "../core/magma.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
 import { walkOfNumbers, whyNot } from "./walknumbers.js";
 

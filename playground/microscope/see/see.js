@@ -10,12 +10,20 @@ import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
 import { prefixName, writeMarked } from "../lens/readouts.js";
-import { isMean, layersAtHand } from "../lens/shown.js";
-import { CURVE, createCurve } from "./curve.js";
+import { isMean, layersAtHand } from "../lens/state.js";
+import {
+  barsAt,
+  CURVE,
+  createCurve,
+  createStaircase,
+  drawStaircase,
+  isMoving,
+  largestShares,
+  setBars,
+} from "./curve.js";
 import { createMoments } from "./moments.js";
 import { beyondNear, outsideNine, sayRow, together } from "./says.js";
 import { createShared } from "./shared.js";
-import { barsAt, createStaircase, drawStaircase, isMoving, largestShares, setBars } from "./staircase.js";
 import { habitIn, seeWords } from "./words.js";
 
 const BAR = 44; // px, above the lens
@@ -219,7 +227,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const width = root.clientWidth;
     const beside = width >= BESIDE_FROM && width > window.innerHeight;
     const above = choice.presenting ? 0 : beside || !bar ? bar : PHONE_BAR;
-    const height = window.innerHeight - pullUp(above);
+    const height = window.innerHeight - pullUp(above) - (choice.presenting ? 0 : page.ui.below);
     root.style.setProperty("--room", `${Math.max(0, height)}px`);
     root.dataset.way = "see";
     root.dataset.size = beside ? "wide" : "narrow";
@@ -281,7 +289,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { shown } = frame;
     const { main } = data;
     const { pack, answers, mark, mainDomain } = shown;
-    const ready = answers.ready[view.head] && !shown.layerMissing;
+    const ready = answers.ready[view.head] && !shown.layerMissing && !shown.rough;
     const at = view.head * pack.tokens;
     show(outside, ready && mark >= 0);
     let sentence = { before: words(page.touch ? "touch" : "point"), place: "", after: "" };
@@ -310,7 +318,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
         layer: view.layer,
         head: pack.headNumbers[view.head],
         count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
-        brightest: mainDomain ? together(mainDomain.high) : "…",
+        brightest: mainDomain && ready ? together(mainDomain.high) : "…",
         model: main.trace.title,
       }),
     );
@@ -362,7 +370,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { view } = choice;
     const { shown, sorted } = frame;
     const { pack, answers, token, mainDomain } = shown;
-    if (!stairs.width || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
+    if (!stairs.width || shown.rough || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
     const { scale } = pack;
     const altered = Math.abs(shown.scale - scale) > 1e-9 * scale;
     const now = performance.now();

@@ -1,10 +1,12 @@
-// What See makes to send on: the picture with its sentence, a loop, a page.
+// What See makes to send on: the picture with its sentence, a loop, a page; and how that page is written.
+
+import { toBytes, toContainer } from "../core/container.js";
+import { layerOf } from "../core/core.js";
 import { makeCanvas } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto } from "../drawing/light.js";
 import { printed } from "../lens/saving.js";
 import { drawLoop, LOOP_SHAPES, loopPicture, makeLoop } from "./loop.js";
-import { makeSharedPage } from "./sharedpage.js";
 
 const WIDE_PICTURE = 620; // px of a picture for which its numbers and lines are made
 const AT_REST_MS = 3000;
@@ -56,4 +58,120 @@ export function createShared(lens, see) {
       return makeSharedPage(lens, await see.shared(), { tryAt: see.tryAt(), words, language: see.language() });
     },
   };
+}
+
+// A moment as one HTML file, which opens alive in somebody's hand, without a network: this head's queries and keys in
+// eight bits, the photograph, and the lens. It is made in this browser. Names from outside stand in it as text, and its
+// own policy lets it ask nobody.
+
+const PHOTO_BYTES = 60e3;
+const PHOTO_SIDES = [1100, 900, 700, 500, 320]; // px, tried one after the other
+const QUALITIES = [0.82, 0.7, 0.55];
+const POLICY =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " +
+  "base-uri 'none'; form-action 'none'";
+
+// `script`: of shell/shared.js, with its styles as they are exported; `tryAt`: an address that others reach, or "".
+// `words`: {title, tryYours, still: the sentence}, `language`: of See.
+export async function makeSharedPage({ choice, data, frame }, script, { tryAt, words, language }) {
+  const { main } = data;
+  const { view } = choice;
+  const pack = headPack(main.pack, view.layer, view.head);
+  const photo = await smallPhoto(main.picture.bitmap, main.pack);
+  const start = {
+    ...{ model: main.trace.title, title: main.picture.title, parts: main.picture.parts ?? [], language, tryAt },
+    credit: main.picture.credit ?? "",
+    tryYours: words.tryYours,
+    view: { ...view, head: 0, query: view.query, locked: false, beside: "convolution", pass: "layer", what: "weight" },
+    mark: frame.shown.mark,
+  };
+  const [packed, code] = await Promise.all([
+    zipped(pack),
+    zipped(new TextEncoder().encode(`${script}\nstartShared(styles);`)),
+  ]);
+  return pageOf({ title: words.title, still: words.still, photo, start, packed, code });
+}
+
+const safeText = (text) =>
+  text.replace(
+    /[&<>"']/g,
+    (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[letter],
+  );
+const safeJson = (value) => JSON.stringify(value).replace(/</g, "\\u003c");
+
+// The code is written into the page as it was zipped; a few lines unzip it and put it in.
+const LOADER = `
+const unzippedPart = async (id) => {
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+};
+const script = document.createElement("script");
+script.type = "module";
+script.textContent = await (await unzippedPart("code")).text();
+document.head.append(script);
+`;
+
+export function pageOf({ title, still, photo, start, packed, code }) {
+  return `<!doctype html>
+<html lang="${safeText(start.language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${safeText(POLICY)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${safeText(title)}</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<main id="place"></main>
+<img id="picture" alt="${safeText(still)}" src="${photo}" hidden>
+<noscript><p>${safeText(still)}</p></noscript>
+<script type="application/json" id="start">${safeJson(start)}</script>
+<script type="text/plain" id="pack">${packed}</script>
+<script type="text/plain" id="code">${code}</script>
+<script type="module">${LOADER}</script>
+</body>
+</html>
+`;
+}
+
+// A pack of this head alone; what is printed says how many there are in all.
+export function headPack(pack, layer, head) {
+  const { q, k, norms } = layerOf(pack, layer);
+  const size = pack.tokens * pack.dim;
+  const part = (values, count) => values.subarray(head * count, (head + 1) * count);
+  const { sections: _sections, some_heads: _some, ...header } = pack.header;
+  const arrays = {};
+  for (const [name, values] of Object.entries({ q, k })) {
+    const { codes, low, step } = toBytes(part(values, size), pack.dim);
+    arrays[name] = [codes, [1, 1, pack.tokens, pack.dim]];
+    arrays[`${name}_low`] = [low, [1, 1, pack.dim]];
+    arrays[`${name}_step`] = [step, [1, 1, pack.dim]];
+  }
+  if (norms) arrays.value_norms = [Float32Array.from(part(norms, pack.tokens)), [1, 1, pack.tokens]];
+  const alone = { held: [layer], heads: 1, head_numbers: [pack.headNumbers[head]], heads_in_all: pack.heads };
+  return toContainer({ ...header, ...alone }, arrays);
+}
+
+// A data URL of at most 60 kB: as the model saw it, so that its patches fit.
+async function smallPhoto(bitmap, { rows, columns, header }) {
+  const aspect = header.size ? header.size[1] / header.size[0] : columns / rows;
+  for (const side of PHOTO_SIDES) {
+    const [width, height] = aspect > 1 ? [side, side / aspect] : [side * aspect, side];
+    const canvas = makeCanvas(Math.round(width), Math.round(height));
+    canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+    for (const quality of QUALITIES) {
+      const url = canvas.toDataURL("image/jpeg", quality);
+      if (url.length * 0.75 <= PHOTO_BYTES) return url;
+    }
+  }
+  throw new Error("The photograph does not get small enough.");
+}
+
+async function zipped(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
+  const out = new Uint8Array(await new Response(stream).arrayBuffer());
+  let text = "";
+  for (let at = 0; at < out.length; at += 0x8000) text += String.fromCharCode(...out.subarray(at, at + 0x8000));
+  return btoa(text);
 }

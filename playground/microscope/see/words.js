@@ -123,6 +123,7 @@ export const SEE_WORDS = {
     shareOwnLink: "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.",
     shareLinkSays: "Who opens it sees this very view.",
     shareSave: "Save",
+    shareComes: "Its numbers are on their way: try again in a moment.",
     shareMaking: "Making it …",
     shareMade: "Made in this browser; it goes nowhere until you send it.",
     shareOwn: "Your photograph is in it.",
@@ -247,6 +248,7 @@ export const SEE_WORDS = {
       "Ihr Foto reist nicht im Link mit: Wer ihn öffnet, sieht ein anderes Bild. Senden Sie die lebendige Seite.",
     shareLinkSays: "Wer ihn öffnet, sieht genau diese Ansicht.",
     shareSave: "Speichern",
+    shareComes: "Die Zahlen kommen gerade: gleich noch einmal.",
     shareMaking: "Wird gemacht …",
     shareMade: "In diesem Browser gemacht; es geht nirgendwohin, bis Sie es senden.",
     shareOwn: "Ihr Foto ist darin.",
@@ -321,7 +323,8 @@ export function habitIn(language, label) {
 export const languageOf = (wanted) =>
   wanted.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(SEE_WORDS, name)) ?? "en";
 
-const filledIn = (sentence, filled) => sentence.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+export const filledIn = (sentence, filled = {}) =>
+  sentence.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
 
 export const seeWords = (language, key, filled = {}) => filledIn(SEE_WORDS[language][key], filled);
 

@@ -1,21 +1,18 @@
 // The microscope in an exported file. Everything that it shows is in the page (see playground/figures/html.py); what
 // only a server could answer is not offered.
 
+import { unzipped } from "../core/container.js";
 import { viewFromQuery, viewToQuery } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { createLens } from "../lens/lens.js";
-import { isMap } from "../lens/shown.js";
+import { isMap } from "../lens/state.js";
 
 const partOfPage = (id) => document.getElementById(id);
 const published = /^https?:$/.test(location.protocol); // a file on a disk has no address that others can open
 
 // A browser without DecompressionStream (older than 2023) stops here, and keeps the still figure.
 async function bytesOf(id) {
-  const text = atob(partOfPage(id).textContent);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
-  const unzipped = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(unzipped).arrayBuffer());
+  return unzipped(Uint8Array.from(atob(partOfPage(id).textContent), (letter) => letter.charCodeAt(0)));
 }
 
 // A file may hold only some heads. Links name a head by its number in the model; the lens counts the heads of the file.

@@ -2,8 +2,8 @@
 // settings. One script, so that what they share is there once.
 
 import { headWanted } from "../lens/asking.js";
-import { readAddress } from "./address.js";
-import { loadCatalogue, openedBy, tracesOf } from "./choice.js";
+import { openFace, readAddress, shownTrace, visit } from "./address.js";
+import { choice, loadCatalogue, openedBy, tracesOf } from "./choice.js";
 import { enterTheDoor, watchDialog, watchDoor } from "./connection.js";
 import { endEarly, moveIn, pageSays, standEarly, wish } from "./early.js";
 import { addressOf } from "./http.js";
@@ -12,24 +12,26 @@ import { ownPictures } from "./own.js";
 import { computeOwnHere } from "./siteanswers.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
-import { shownTrace, visit } from "./visit.js";
 import { mountWall } from "./wall.js";
 
 // The microscope is shown before Streamlit begins: the server names this script in the page, and lays Streamlit's own
-// scripts into a template (ui/toolbar.py), where they wait until the first picture is there.
+// scripts into a template (ui/toolbar.py), where they wait until the first picture is there; in See until they are
+// needed, for each page of Streamlit's is a session on the server.
 
 const STREAMLITS = "template[data-later]";
 const LATEST = 1000; // ms after which Streamlit begins, whether there is a picture or not
+const LATEST_IN_SEE = 8000;
+const LEADS_ELSEWHERE = ".opener.pages, .opener.more, a";
 const LAYERS = 400; // ms after the picture, if its layers are not here sooner
 
 // `mounts`: {toolbar, stage}
 async function comeAhead(mounts) {
   const told = pageSays();
   if (told?.computes?.length) computeOwnHere(told.computes);
-  watchDoor();
   watchDialog();
   const waits = document.querySelector(STREAMLITS); // not on a lesson's page
-  if (waits) beginAfterPicture(waits);
+  if (!waits) watchDoor();
+  const begin = waits && beginAfterPicture(waits);
   if (told) await Promise.all([loadCatalogue(told.samples), ownPictures.read()]);
   if (!told || !waits) return;
   const found = readAddress();
@@ -39,28 +41,53 @@ async function comeAhead(mounts) {
   const places = standEarly(styles);
   if (!places) return;
   const data = { page: "microscope", arrived: 0, answer: null, run: null };
-  mounts.toolbar({ data, parentElement: places.toolbar, setStateValue() {}, setTriggerValue: wish });
+  const setTriggerValue = (...said) => {
+    wish(...said);
+    begin();
+  };
+  places.toolbar.addEventListener("pointerdown", (event) => {
+    if (event.composedPath().some((one) => one.matches?.(LEADS_ELSEWHERE))) begin(); // before the page is chosen
+  });
+  mounts.toolbar({ data, parentElement: places.toolbar, setStateValue() {}, setTriggerValue });
   mounts.stage({ parentElement: places.stage });
 }
 
 // Where the layers lie in the browser's cache they are here sooner than Streamlit's scripts could be read; where they
 // come from the server, nothing waits for them.
 function beginAfterPicture(waits) {
-  let latest = setTimeout(begin, LATEST);
+  let latest = setTimeout(() => {
+    latest = setTimeout(begin, openFace().now === "see" ? LATEST_IN_SEE : 0);
+  }, LATEST);
+  let isShown = false;
+  const beginIfNeeded = () => isShown && needsServerSide() && begin();
+  const unfollow = [openFace().follow(beginIfNeeded), choice.follow(beginIfNeeded)];
   function begin() {
     clearTimeout(latest);
     shownTrace.listeners.delete(shown);
     shownTrace.whenComplete = null;
+    for (const end of unfollow.splice(0)) end();
+    if (!waits.isConnected) return;
+    watchDoor();
     waits.replaceWith(waits.content);
   }
   function shown() {
     shownTrace.listeners.delete(shown);
     clearTimeout(latest);
-    latest = setTimeout(begin, LAYERS);
+    latest = setTimeout(() => {
+      isShown = true;
+      beginIfNeeded();
+    }, LAYERS);
   }
-  shownTrace.whenComplete = begin;
+  shownTrace.whenComplete = () => {
+    isShown = true;
+    beginIfNeeded();
+  };
   shownTrace.listeners.add(shown);
+  return begin;
 }
+
+// Lab, and a photograph of somebody's own: whoever asks for much has a page at the server, by which they are known.
+const needsServerSide = () => openFace().now !== "see" || Boolean(choice.now.mine);
 
 const MOUNTS = {
   toolbar: mountToolbar,

@@ -131,6 +131,13 @@ export function openedBy(words) {
   return { ...opened, beside: besideFrom(words.with, opened) };
 }
 
+// [key, word] of each that is left open so.
+export function leftOpen(words, opened) {
+  const said = wordsOf(opened);
+  const isNone = { detail: words.detail === "1", sample: Boolean(opened.mine) }; // of the usual grid nothing is said
+  return Object.entries(words).filter(([key, word]) => key !== "model" && !isNone[key] && said[key] !== word);
+}
+
 const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");
 
 // Nothing is compared with itself.
@@ -176,6 +183,7 @@ export const besideFor = (view, compares) => ({
 // What the app says beside the picture where it chose the model, or where another one would suit: {says, model, label},
 // or null.
 export function adviceFor(trace, kind, { chose }, before, real) {
+  if (trace.own) return null; // who has brought a model of their own knows what they want
   const wasOther = before && before.model !== trace.model;
   const thing = kind === "drawing" ? "a drawing" : "a photograph";
   if (!chose && wasOther)

@@ -1,9 +1,8 @@
 // The WebSocket of the page is lost: said in our words, while the picture goes on working, for its numbers come over
 // HTTP. Streamlit tries again by itself; its own dialog, which tells how to start a server, is closed, also before
 // anything was drawn: connection.js says then what is wrong.
-import { isEarly } from "./early.js";
+import { CONNECTION, hasConnected, isConnected, isEarly } from "./early.js";
 import { forgetNotice, notify } from "./notice.js";
-import { CONNECTION, hasConnected, isConnected } from "./streamlitparts.js";
 
 const SHORT_BREAK = 2000; // ms: a short break is nobody's business
 const CONNECTION_LOST =
@@ -77,7 +76,7 @@ async function lookAtTheDoor() {
     page?.body?.cancel();
     if (isIn) return;
     const isFull = page?.status === FULL_STATUS;
-    if (isEarly()) sayInNotice(isFull ? NO_LESSONS : page ? "" : SERVER_AWAY);
+    if (isEarly()) sayInNotice(isFull || page?.headers.has("X-Playground-Full") ? NO_LESSONS : page ? "" : SERVER_AWAY);
     else if (isFull) return location.reload();
     else sayAtTheDoor(page ? "" : SERVER_AWAY);
   }

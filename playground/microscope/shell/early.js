@@ -1,11 +1,10 @@
-// Toolbar and microscope stand in the page before Streamlit has built its own, over the place where it will put them.
-// When it gives each its place, they move there as they are.
+// Toolbar and microscope stand in the page before Streamlit has built its own, over the place where it will put
+// them. When it gives each its place, they move there as they are. What is read of Streamlit's page stands below,
+// and nowhere else.
 
 // What the page's HTML says of all pages of the app (ui/toolbar.py): {samples: the address of their list,
 // pages: [{name, short, title, number, exports}], titles, labelled,
 // computes: models that this browser runs on a person's own pictures, version}
-
-import { APP } from "./streamlitparts.js";
 
 const SCRIPT = "script[data-toolbar]";
 
@@ -86,3 +85,17 @@ function move(element, before) {
   if (before.parentNode.moveBefore) before.parentNode.moveBefore(element, before);
   else before.before(element);
 }
+
+// What these modules read of Streamlit's page, which Streamlit does not promise to keep. Tried with Streamlit 1.67;
+// tests/ui/test_streamlit_private.py fails when a part is gone, and counts them. Python's share is in
+// ui/streamlit_private.py.
+
+export const MAIN = "stMain"; //             a data-testid: what scrolls
+export const CONNECTION = "data-test-connection-state"; // an attribute
+export const APP = '[data-testid="stApp"]'; // a selector: the whole page
+export const SKIP = "stSkipToContent"; //    a data-testid: the link past everything, for the keyboard
+
+export const partOfStreamlit = (id, within = document) => within.querySelector(`[data-testid="${id}"]`);
+export const hasConnected = () => Boolean(document.querySelector(`[${CONNECTION}=CONNECTED]`));
+export const isConnected = () => !document.querySelector(`[${CONNECTION}]:not([${CONNECTION}=CONNECTED])`);
+export const isWithin = (element, id) => Boolean(element.closest?.(`[data-testid="${id}"]`));

@@ -104,6 +104,22 @@ function askServer(path, { headers, ...asked }, ticket) {
   });
 }
 
+// What lies beside this page as a file.
+
+const NO_NETWORK = "This is not kept in this browser, and the network does not answer: try again when it does.";
+const WENT_WRONG = "That did not work: try it again, or open this page anew.";
+
+export async function fetchFile(address, how = {}) {
+  const response = await fetch(address, how).catch((error) => {
+    throw how.signal?.aborted ? error : new Refusal(404, NO_NETWORK);
+  });
+  if (!response.ok) throw new Refusal(response.status, `${address.split("/").at(-1)} is not there.`);
+  return response;
+}
+
+// What a person reads of an error: never an exception's own text.
+export const wordsOfTrouble = ({ says }) => says ?? WENT_WRONG;
+
 async function refusalOf(response) {
   const body = await response.json().catch(() => ({}));
   return new Refusal(response.status, body.says ?? `The server answers with ${response.status}.`, body);

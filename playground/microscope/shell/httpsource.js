@@ -1,5 +1,6 @@
 // The source of the lens where a server has the numbers: each is a resource with an address. What belongs to everybody
 // is kept by the browser's own cache.
+
 import { openContainer } from "../core/core.js";
 import { WAYS } from "../core/ways.js";
 import { addressOf, ask, Refusal, sayWaiting } from "./http.js";
@@ -53,7 +54,7 @@ export function createHttpSource({ bringAgain, onWait }) {
   const source = {
     offers: [
       ...new Set(Object.values(WAYS).map(({ offer }) => offer)),
-      ...["layers", "labels", "patched", "whole", "cuts", "names"],
+      ...["layers", "labels", "patched", "whole", "cuts", "names", "ran"],
     ],
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
@@ -67,8 +68,13 @@ export function createHttpSource({ bringAgain, onWait }) {
     },
     forget: () => known.clear(),
 
-    async layers(trace, layers, { heads, signal } = {}) {
-      const wanted = { ...(layers && { layers: layers.join(",") }), ...(heads && { heads: heads.join(",") }) };
+    rounds: true,
+    async layers(trace, layers, { heads, rounded, signal } = {}) {
+      const wanted = {
+        ...(layers && { layers: layers.join(",") }),
+        ...(heads && { heads: heads.join(",") }),
+        ...(rounded && { rounded: "yes" }),
+      };
       return bring(part(trace, "layers", wanted), bytesOf, { signal });
     },
     picture: (trace, how) => bring(trace.picture.address, asImage, how),
@@ -105,6 +111,9 @@ export function createHttpSource({ bringAgain, onWait }) {
     async moved(trace, query, how) {
       return (await get(part(trace, "moved", { query }), how)).json();
     },
+    async ran(trace, asked, how) {
+      return (await get(part(trace, "ran", asked), how)).json();
+    },
     addressOf,
   };
   return source;
@@ -130,5 +139,80 @@ export function askNearer(nearer) {
   for (const [name, question] of Object.entries({ ...server, ...nearer }))
     if (typeof question === "function") source[name] = (what, ...more) => whoHas(what)[name](what, ...more);
   source.forget = server.forget;
-  Object.assign(source, { keeps: nearer.keeps, keepsPictures: nearer.keepsPictures });
+  const { keeps, keepsPictures, rounds = server.rounds } = nearer;
+  Object.assign(source, { keeps, keepsPictures, rounds });
+}
+
+// The source of a page without a server: of samples the layers lie in files, made ahead; everything else is computed in
+// this browser, where the network is here.
+
+const GONE_WITH_IT = "a model that was opened from files is gone when its page is. Drop its files again.";
+const WITHOUT = "This page was written without the network that would compute that.";
+
+// `computing`: a source as workersource.js makes it; models: {model: {title, megabytes, asked: whether a person is
+// asked before it is fetched, …}}, of those whose weights the page has; `isKept(model)` gives a promise.
+// `preparedOf(words)` gives what lies ready of a sample, or null: {opening: {layer, head, file} or null, upper: the
+// layer that opens where none is named, layers: files, names: of heads, a file or null}; `read(file)` gives a promise
+// of its bytes. `without`: what is said where a network is missing.
+// `knows(model)`: whether the page was written with it, if not with its weights.
+export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...more }) {
+  const { without = WITHOUT, knows = () => true } = more;
+  const isHere = (model) => Boolean(models[model]);
+
+  // Who asks for what must be computed hears how to get the network; small ones just come.
+  async function needs(model) {
+    const { title, megabytes, asked } = models[model] ?? {};
+    if (!title)
+      throw new Refusal(404, knows(model) ? without : `There is no ${model.slice(0, 80)} here: ${GONE_WITH_IT}`);
+    if (!asked || (await isKept(model))) return;
+    const missing = { model, title, megabytes, may_fetch: true };
+    throw new Refusal(404, `${title} is not in this browser yet: ${megabytes} MB, once.`, { missing });
+  }
+
+  const computed =
+    (name, { plain = true } = {}) =>
+    async (trace, ...more) => {
+      if (plain) await needs(trace.model);
+      return computing[name](trace, ...more);
+    };
+
+  return {
+    ...computing,
+    has: () => true,
+    rounds: false, // a file has the numbers as they are
+    async open(words, how) {
+      const prepared = preparedOf(words);
+      if (!prepared) await needs(words.model);
+      const trace = await computing.open(words, how);
+      if (!prepared) return Object.freeze({ ...trace, offers: computing.offers, here: true });
+      const offers = [...(isHere(words.model) ? computing.offers : ["layers"]), ...(prepared.names ? ["names"] : [])];
+      return Object.freeze({ ...trace, prepared, offers, sparing: true });
+    },
+    async layers(trace, wanted, how = {}) {
+      const { prepared } = trace;
+      if (!prepared) return computing.layers(trace, wanted, how);
+      const { opening, upper, layers } = prepared;
+      const layer = wanted?.[0] ?? upper; // the lens asks for one at a time
+      const [head, ...others] = how.heads ?? [];
+      const isOpening = opening?.layer === layer && opening.head === head && !others.length;
+      if (!isOpening && !layers[layer]) throw new Refusal(400, `There is no layer ${layer}.`);
+      const file = isOpening ? opening.file : layers[layer];
+      return read(file, how).catch(async (error) => {
+        if (how.signal?.aborted || !isHere(trace.model) || !(await isKept(trace.model))) throw error;
+        return computing.layers(trace, wanted, how); // without a network it is computed
+      });
+    },
+    picture: (trace, how) => (trace.prepared ? pictureFile(trace, how) : computing.picture(trace, how)),
+    features: computed("features"),
+    flows: computed("flows"),
+    rollout: computed("rollout"),
+    whole: computed("whole"),
+    moved: computed("moved"),
+    async names({ prepared }, layer, how) {
+      const told = await read(prepared.names, how);
+      return JSON.parse(new TextDecoder().decode(told))[layer];
+    },
+    async beginWith() {}, // the page itself names what comes first
+    addressOf: computing.addressOf,
+  };
 }

@@ -2,6 +2,7 @@
 // the patch under the cursor stays. A locked patch freezes the picture. Nothing is kept, and nothing is sent.
 
 import { choice } from "./choice.js";
+import { wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { notify } from "./notice.js";
 
@@ -47,7 +48,7 @@ export function createLive({ lens, place, modelFor, back, stageLeft }) {
     } catch (error) {
       if (now !== mine) return;
       leave();
-      notify(error.says ?? String(error));
+      notify(wordsOfTrouble(error));
     }
   }
 

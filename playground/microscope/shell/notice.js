@@ -1,5 +1,5 @@
 // A sentence for the person, in a corner of the page: what could not be done, or who comes first. A new one takes the
-// place of the former; it goes by itself, but for one that offers something to do.
+// place of the former; it goes by itself, but for one that offers something to do or holds until it is closed.
 
 const STAYS = 8000; // ms
 const NOTICE_STYLE = `
@@ -18,8 +18,10 @@ const NOTICE_STYLE = `
 
 let box = null;
 let timer = 0;
+let holding = false; // also while another picture is shown
 
-export function notify(sentence, { action = null, closed = () => {}, stays = STAYS } = {}) {
+export function notify(sentence, { action = null, closed = () => {}, stays = STAYS, holds = false } = {}) {
+  holding = holds && Boolean(sentence);
   box ??= makeBox();
   clearTimeout(timer);
   box.replaceChildren();
@@ -30,10 +32,10 @@ export function notify(sentence, { action = null, closed = () => {}, stays = STA
   box.append(words);
   if (action) box.append(button(action.label, action.act));
   box.append(button("×", closed, "Close"));
-  if (!action && Number.isFinite(stays)) timer = setTimeout(() => notify(""), stays);
+  if (!action && !holds && Number.isFinite(stays)) timer = setTimeout(() => notify(""), stays);
 }
 
-export const forgetNotice = () => box && notify("");
+export const forgetNotice = () => box && !holding && notify("");
 
 function button(text, act, label = text) {
   const made = document.createElement("button");

@@ -1,5 +1,6 @@
 // A picture of one's own: chosen, photographed, dropped or pasted; or a small one by its number.
-import { MOST } from "./browserstore.js";
+
+import { MOST } from "./own.js";
 import { createIcon } from "./toolbarparts.js";
 
 // A photograph from the camera of a computer. Nobody is asked for their camera who has not pressed the button.
@@ -156,7 +157,7 @@ export function takeDroppedAndPasted(take, wanted, signal) {
     if (!wanted() || event.defaultPrevented || !transfer?.files.length) return;
     event.preventDefault();
     event.stopPropagation();
-    take([...transfer.files]);
+    take([...transfer.files], transfer);
   };
   const over = (event) => {
     if (!wanted() || ![...(event.dataTransfer?.types ?? [])].includes("Files")) return;

@@ -1,8 +1,16 @@
 // The page of a class on a phone: the scene that the lecturer is on, its question, one's own guess, and all guesses
 // when they are shown. It waits in one request for what comes next, and asks anew when the phone wakes up.
 
-import { drawGuesses, madeIn, mapOf } from "../classroom/charts.js";
-import { CLASS_LANGUAGES, classWords, inLanguage, languageOfPhone } from "../classroom/words.js";
+import {
+  CLASS_LANGUAGES,
+  classWords,
+  drawGuesses,
+  inLanguage,
+  languageOfPhone,
+  madeIn,
+  mapOf,
+  refusedWords,
+} from "../classroom/words.js";
 import { markedWords } from "../drawing/listing.js";
 import { addressOf, ask } from "./http.js";
 
@@ -17,8 +25,8 @@ function createPhone(root, host) {
   const phone = {
     language: languageOfPhone(host.languages),
     state: null, //  what the server told last
-    refusal: "", //  why there is none
-    says: "", //     a sentence under the guess
+    refusal: null, // why there is none, as http.js has it
+    says: null, //   (language) → a sentence under the guess
     wanted: null, // a number on the slider that was not sent
     image: null, //  {of: path, src}
     drawn: "",
@@ -48,16 +56,19 @@ function createPhone(root, host) {
         if (state.ended) return;
       } catch (error) {
         if (signal.aborted) return;
-        if (REFUSED_FOR_GOOD.includes(error.status)) return refuse(error.says);
-        phone.says = error.status === 429 && !phone.state ? error.says : words("lost");
+        if (REFUSED_FOR_GOOD.includes(error.status)) return refuse(error);
+        phone.says = error.status === 429 && !phone.state ? refusedAs(error) : lost;
         draw();
         await new Promise((go) => setTimeout(go, AGAIN_AFTER));
       }
     }
   }
 
-  function refuse(sentence) {
-    Object.assign(phone, { state: null, refusal: sentence });
+  const lost = (language) => classWords(language, "lost");
+  const refusedAs = (error) => (error.says ? (language) => refusedWords(language, error) : lost);
+
+  function refuse(error) {
+    Object.assign(phone, { state: null, refusal: refusedAs(error) });
     draw();
   }
 
@@ -65,7 +76,7 @@ function createPhone(root, host) {
     const former = phone.state?.question;
     const same = former?.number === state.question?.number && former?.turn === state.question?.turn;
     if (!same) phone.wanted = null;
-    Object.assign(phone, { state, says: "" });
+    Object.assign(phone, { state, says: null });
     bringImage(state.question?.picture);
     draw();
   }
@@ -85,16 +96,17 @@ function createPhone(root, host) {
       const kept = await host.guess(host.code, { question: number, turn, guess });
       const { question, mine } = phone.state;
       if (question?.number === number && question.turn === turn) mine[turn - 1] = kept.guess;
-      phone.says = "";
+      phone.says = null;
     } catch (error) {
-      phone.says = error.says ?? words("lost");
+      phone.says = refusedAs(error);
     }
     draw();
   }
 
   // ---- what is shown
   function draw() {
-    const { state, refusal, says, language } = phone;
+    const { state, language } = phone;
+    const [refusal, says] = [phone.refusal, phone.says].map((sentence) => sentence?.(language) ?? "");
     const now = JSON.stringify([state, refusal, says, language, phone.image?.src]);
     if (phone.drawn === now) return;
     phone.drawn = now;
@@ -132,7 +144,8 @@ function createPhone(root, host) {
 
   // A field for the code, and why it is asked for.
   function drawDoor() {
-    const sentence = phone.state?.ended ? words("ended") : phone.refusal || phone.says;
+    const refused = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
+    const sentence = phone.state?.ended ? words("ended") : refused;
     if (sentence) madeIn(root, "p", "phone-refusal").textContent = sentence;
     if (!sentence && CODE_OF_CLASS.test(host.code)) return; // it is on its way
     const form = madeIn(root, "form");
@@ -166,11 +179,19 @@ function createPhone(root, host) {
     drawGuesses(box, question, { language, mine: phone.state.mine, picture: pictureOf });
     const [own, truth] = [madeIn(root, "p", "phone-yours"), madeIn(root, "p", "phone-truth")];
     own.textContent = mine === null ? words("missed") : `${words("you")}: ${wordsOf(question, mine)}`;
-    if (mine !== null && question.kind === "place") own.textContent = "";
+    if (mine !== null && question.kind === "place") own.textContent = offBy(question, mine);
     if (question.phase !== "tells") return;
     const told = question.kind === "place" ? words("truthPlace") : wordsOf(question, question.truth);
     truth.textContent = question.kind === "place" ? told : words("truth", { truth: told });
     madeIn(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
+  }
+
+  // How far a pressed place was from the truth, once that is shown; one square beside it is it.
+  function offBy({ truth = null, columns }, mine) {
+    if (truth === null) return "";
+    const down = Math.abs(Math.floor(mine / columns) - Math.floor(truth / columns));
+    const count = Math.max(down, Math.abs((mine % columns) - (truth % columns)));
+    return count <= 1 ? words("hit") : words("off", { count });
   }
 
   function wordsOf({ kind, options, unit = "" }, guess) {

@@ -1,6 +1,8 @@
 // A person's file as the pixels that Python reads from it (playground/pictures/images.py): what shines through lies on
 // white, and of sixteen bits the upper eight count. Browsers round both in ways of their own, by up to a level.
 
+import { crc32 } from "../core/container.js";
+
 // A PNG of sixteen bits a channel as one of eight, without decoding it: its filters work on each byte beside the same
 // byte of a neighbour, so the upper bytes of all numbers are a PNG too.
 
@@ -77,21 +79,9 @@ function chunk(name, data) {
   bytes.set(latin1(name), 4);
   bytes.set(data, 8);
   view.setUint32(0, data.length);
-  view.setUint32(8 + data.length, checksum(bytes.subarray(4, 8 + data.length)));
+  view.setUint32(8 + data.length, crc32(bytes.subarray(4, 8 + data.length)));
   return bytes;
 }
-
-function checksum(bytes) {
-  let sum = ~0;
-  for (const byte of bytes) sum = CHECKS[(sum ^ byte) & 255] ^ (sum >>> 8);
-  return ~sum >>> 0;
-}
-
-const CHECKS = Int32Array.from({ length: 256 }, (_, byte) => {
-  let sum = byte;
-  for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
-  return sum;
-});
 
 const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
@@ -99,10 +89,42 @@ const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at
 const UPRIGHT = { imageOrientation: "from-image" };
 const HEAD = 2 ** 16; // bytes, in which a PNG says what in it is transparent
 const OPACITY_TOO = 4; // a bit of a PNG's kind of pixels
-const JPEG_BEGINS = 0xff;
 
-// A bitmap of it, turned upright. A frame of a camera is a bitmap already.
-export const toBitmap = async (file) => createImageBitmap(await readable(file), UPRIGHT);
+// A bitmap of it, turned upright, whose colours are the file's: multiplied by their opacity, eight bits would be too
+// few for a colour profile. A frame of a camera is a bitmap already.
+const decodedAnew = async (file, how) =>
+  createImageBitmap(await readable(file), { ...UPRIGHT, premultiplyAlpha: "none", ...how });
+
+// A large photograph is a JPEG; to decode it takes long, and several parts of the page want it at almost the same
+// time: all of them get copies of one bitmap, which lasts until nobody has asked for a while, or another file comes.
+const JPEG_BEGINS = 0xff;
+const DECODED_STAYS = 2000; // ms
+let lastDecoded = { file: null, coming: null, timer: 0 };
+
+function dropDecoded() {
+  lastDecoded.coming?.then((bitmap) => bitmap.close()).catch(() => {});
+  clearTimeout(lastDecoded.timer);
+  lastDecoded = { file: null, coming: null, timer: 0 };
+}
+
+const isJpeg = async (file) => new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === JPEG_BEGINS;
+
+// `how`: resizeWidth and the like.
+export async function toBitmap(file, how = {}) {
+  if (!(file instanceof Blob) || !(await isJpeg(file))) return decodedAnew(file, how);
+  if (lastDecoded.file !== file) {
+    dropDecoded();
+    lastDecoded = { file, coming: decodedAnew(file), timer: 0 };
+    lastDecoded.coming.catch(dropDecoded);
+  }
+  const mine = lastDecoded;
+  clearTimeout(mine.timer);
+  const bitmap = await mine.coming;
+  const copy = createImageBitmap(bitmap, how);
+  clearTimeout(mine.timer);
+  mine.timer = setTimeout(() => mine === lastDecoded && dropDecoded(), DECODED_STAYS);
+  return copy;
+}
 
 // What createImageBitmap makes these pixels of: the file itself where it can.
 export async function readable(file) {

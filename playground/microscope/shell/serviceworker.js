@@ -1,6 +1,6 @@
 // Keeps the page for a visit without a network. Names hold digests, so what is kept under a name never changes; only
 // the page itself is asked for first. Files of the version before stay, for a tab may still show it. Weights are kept
-// by the page (computing.js). Before this script stands {version, core: names kept at once, names: all}.
+// by the page (siteanswers.js). Before this script stands {version, core: names kept at once, names: all}.
 
 const SITE = globalThis.writtenSite;
 const KEPT_FILES = "attention-playground-files";
@@ -17,13 +17,14 @@ addEventListener("fetch", (event) => {
 });
 
 const nameOf = (url) => url.slice(registration.scope.length).split(/[?#]/)[0];
+const isPage = (name) => name === "./" || name.endsWith(".html"); // without a digest in its name
 const keptFiles = () => caches.open(KEPT_FILES);
 
 async function keepCore() {
   const kept = await keptFiles();
   for (const name of SITE.core) {
     const url = new URL(name, registration.scope).href;
-    if (name === "./" || !(await kept.match(url))) await kept.add(new Request(url, { cache: "no-cache" }));
+    if (isPage(name) || !(await kept.match(url))) await kept.add(new Request(url, { cache: "no-cache" }));
   }
 }
 
@@ -35,7 +36,9 @@ async function thePage(request) {
     return answer;
   });
   const late = new Promise((_, stop) => setTimeout(() => stop(new Error("slow")), SLOW));
-  return Promise.race([fresh, late]).catch(async () => (await kept.match(page)) ?? fresh);
+  return Promise.race([fresh, late]).catch(
+    async () => (await kept.match(request.url.split(/[?#]/)[0])) ?? (await kept.match(page)) ?? fresh,
+  );
 }
 
 async function aFile(request) {

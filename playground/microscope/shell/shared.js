@@ -1,5 +1,6 @@
 // The script of a page that somebody shared: one moment, in See, with all that it needs in the page. See
-// see/sharedpage.js, which writes it.
+// see/shared.js, which writes it.
+import { unzipped } from "../core/container.js";
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 
@@ -11,8 +12,7 @@ export default async function startShared(styles) {
   style.textContent = styles;
   document.head.append(style);
   const bytes = Uint8Array.from(atob(inPage("pack").textContent), (letter) => letter.charCodeAt(0));
-  const unzipped = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const pack = new Uint8Array(await new Response(unzipped).arrayBuffer());
+  const pack = await unzipped(bytes);
   await inPage("picture").decode();
   const lens = createLens(inPage("place"), {
     source: { offers: [], layers: async () => pack, picture: async () => inPage("picture") },

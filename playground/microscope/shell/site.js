@@ -1,21 +1,23 @@
-// The playground without a server: toolbar and microscope in a page of plain files. What a server would answer the page
-// answers itself; networks run in a worker, so no picture leaves this machine.
+// The playground without a server: toolbar and microscope in a page of plain files. What a server would answer the
+// page answers itself; networks run in a worker, so no picture leaves this machine. Lessons are shown from files.
 
-import { pageNow, readAddress, writeBehindHash } from "./address.js";
+import { unzipped } from "../core/container.js";
+import { sayMath } from "../drawing/dom.js";
+import { markedWords } from "../drawing/listing.js";
+import { pageNow, readAddress, visit, writeBehindHash } from "./address.js";
 import { catalogue, choice, sampleNamed } from "./choice.js";
-import { canCompute, computeHere, ownPicture } from "./computing.js";
 import { pageSays } from "./early.js";
-import { answerHere } from "./http.js";
-import { askNearer } from "./httpsource.js";
+import { answerHere, fetchFile } from "./http.js";
+import { askNearer, createPreparedSource } from "./httpsource.js";
 import { liveFrame } from "./live.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
-import { createPreparedSource } from "./preparedsource.js";
-import { createPageAnswers, fillTakeAway } from "./siteanswers.js";
-import { showLesson } from "./sitelessons.js";
+import { createOffline } from "./offline.js";
+import { createModelDoor } from "./ownmodels.js";
+import { canCompute, computeHere, createPageAnswers, ownPicture } from "./siteanswers.js";
 import { mountStage } from "./stage.js";
+import { fillTakeAway } from "./takeaway.js";
 import { mountToolbar } from "./toolbarmount.js";
-import { visit } from "./visit.js";
 import { mountWall } from "./wall.js";
 
 const TOO_OLD =
@@ -25,23 +27,24 @@ const NEW_VERSION = "There is a new version of this page.";
 const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
 const REAL_NAME = "dinov2-small"; // the network that knows photographs
 
-// What playground/ui/site wrote: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
-// lessons: {page: see sitelessons.js}, offline: a service worker keeps the page}
+// What playground/ui/site wrote: {worker, opener, kernels, models_from: origins that models may come from, cards:
+// {model: …}, weights: {model: {file, bytes, digest, …}}, lessons: {page: see below}, offline: see createOffline}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
 const siteRoot = new URL("./", SITE_SCRIPT.src).href;
 const siteFile = (name) => new URL(name, siteRoot).href;
 
 async function readFile(name, { signal } = {}) {
-  const response = await fetch(siteFile(name), { signal });
-  if (!response.ok) throw Object.assign(new Error(name), { status: response.status, says: `${name} is not there.` });
-  return new Uint8Array(await response.arrayBuffer());
+  const bytes = new Uint8Array(await (await fetchFile(siteFile(name), { signal })).arrayBuffer());
+  return name.endsWith(".packed") ? unzipped(bytes) : bytes;
 }
 
 const able = canCompute();
 if (!able) site.weights = {};
 const lacks = able ? undefined : TOO_OLD;
-const { kept, networks, computing } = computeHere(site, siteFile, pictureNamed);
+const { kept, networks, computing, ownModels } = computeHere(site, siteFile, pictureNamed);
+const mine = able ? ownModels((model) => choice.set({ model, chose: true })) : null;
+const models = mine && createModelDoor(async () => mine, choice);
 
 const nearer = createPreparedSource({
   computing,
@@ -51,6 +54,7 @@ const nearer = createPreparedSource({
     scale === undefined && !cut && (sampleNamed(sample)?.prepared[`${model} ${detail ?? 1}`] ?? null),
   read: readFile,
   without: lacks,
+  knows: (model) => model in site.cards,
   pictureFile: async ({ picture }) =>
     createImageBitmap(new Blob([await readFile(sampleNamed(picture.sample).picture)])),
 });
@@ -64,6 +68,22 @@ async function pictureNamed({ sample, mine }) {
   const file = async () => new Blob([await readFile(picture)], { type: "image/jpeg" });
   const view = layer === undefined ? {} : { [model]: { layer, head } };
   return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
+}
+
+// The page has not waited for this script, see begin.js.
+function whenLoaded(act) {
+  if (document.readyState === "complete") setTimeout(act);
+  else addEventListener("load", act);
+}
+
+// A model at an address, as #model=https://…: the address loses it, for it is called after its file.
+function bringNamed() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const address = words.get("model");
+  if (!/^https?:\/\//.test(address ?? "")) return;
+  words.delete("model");
+  history.replaceState(null, "", `#${words}`);
+  if (mine) whenLoaded(() => mine.bring(address, site.models_from ?? []));
 }
 
 // The list of samples, and which network opens a person's own picture.
@@ -85,6 +105,7 @@ function arrived(model) {
 
 const places = { toolbar: document.getElementById("toolbar"), stage: document.getElementById("stage") };
 const lesson = document.getElementById("lesson");
+const foot = document.getElementById("foot");
 let came = 0;
 
 const pageAsked = () => {
@@ -95,6 +116,7 @@ const pageAsked = () => {
 const wordsHere = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 
 let leaveWall = null;
+let leaveLesson = () => {}; // ends what is mounted of the lesson that was shown
 const linkHere = (to, words) =>
   siteFile(`#${new URLSearchParams(to === "microscope" ? words : { page: to, ...words })}`);
 
@@ -127,7 +149,8 @@ function draw(page) {
     more: {
       kept: STAYS_HERE,
       live: Object.keys(networks).length ? LIVE : null,
-      sheets: { models: fillModels, export: fillTakeAway },
+      models,
+      sheets: { models: models?.sheet ?? fillModels, export: fillTakeAway },
       link: linkHere,
     },
   });
@@ -160,8 +183,12 @@ async function keepForOffline() {
   navigator.serviceWorker.addEventListener("controllerchange", () => {
     if (had) notify(NEW_VERSION, { action: { label: "load it", act: () => location.reload() } });
   });
-  await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => {}); // then it needs the network each time
+  const taken = new Promise((go) => navigator.serviceWorker.addEventListener("controllerchange", go, { once: true }));
+  const registered = await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => null);
   await kept.dropOld().catch(() => {});
+  if (!registered) return; // it needs the network each time
+  if (!navigator.serviceWorker.controller || registered.installing || registered.waiting) await taken;
+  createOffline(site.offline, { kept, networks, siteFile }).begin(foot, foot.querySelector("button"));
 }
 
 // An address of the app opens here as it does there.
@@ -177,6 +204,7 @@ function takeQuery() {
 }
 
 takeQuery();
+bringNamed();
 writeBehindHash();
 answerHere(
   createPageAnswers({
@@ -186,7 +214,131 @@ answerHere(
   siteRoot,
 );
 askNearer(nearer);
-mountStage({ parentElement: places.stage });
+mountStage({ parentElement: places.stage, below: foot.offsetHeight + 3 }); // and the gap above it
 draw(pageAsked());
 choice.follow((_, how) => how.quietly || pageNow().name === "microscope" || leadTo("microscope", choice.words()));
-addEventListener("load", () => setTimeout(keepForOffline));
+whenLoaded(() => setTimeout(keepForOffline));
+
+// A lesson's page where there is no server: its steps, one at a time, and how to get the app, which has it whole.
+//
+// The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
+// plotly, steps: [{name, title, beyond, file: of its parts}]}. lessons/host.js, which `host` names, plays the parts.
+
+// `file`: of the lesson; `words`: what the address says of it; `chose(words)`; `read(name)` gives a
+// promise of a file's bytes, and `fileAt(name)` says where it lies.
+export function showLesson(box, { name, title, about }, { go, file, words, chose, read, fileAt }) {
+  leaveLesson();
+  const stop = new AbortController();
+  leaveLesson = () => stop.abort();
+  const [heading, what, how] = ["h1", "p", "p"].map((tag) => document.createElement(tag));
+  sayMath(heading, title);
+  what.innerHTML = markedWords(about ?? "");
+  const typed = document.createElement("code");
+  typed.textContent = pageSays().app.command;
+  how.append("The app has this lesson whole, with your own picture: ", typed, ` ${pageSays().app.where}.`);
+  const back = buttonOf("wide", "Back to the microscope", () => go("microscope"));
+  const place = document.createElement("div");
+  box.dataset.page = name;
+  box.replaceChildren(heading, what, place, how, back);
+  const failed = (error) => {
+    if (!stop.signal.aborted) place.textContent = error.says ?? "The lesson did not come: open this page again.";
+  };
+  const readJson = (one) =>
+    read(one, { signal: stop.signal }).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
+  readJson(file)
+    .then((told) => beginLesson(place, told, { words, chose, read, readJson, fileAt, failed, left: stop.signal }))
+    .catch(failed);
+}
+
+function buttonOf(kind, words, act) {
+  const button = Object.assign(document.createElement("button"), { type: "button", className: kind });
+  button.innerHTML = markedWords(words);
+  button.addEventListener("click", act);
+  return button;
+}
+
+function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed, left }) {
+  const tabs = document.createElement("nav");
+  tabs.className = "lesson-steps";
+  const body = document.createElement("div");
+  const { settings, defaults, options } = settingsOf(told.settings, words);
+  const lesson = { ...told, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(told, fileAt) };
+  let now = null; // what is played: {step, parts, end}
+  lesson.set = (changes) => {
+    Object.assign(settings, changes);
+    now.parts?.draw(); // also the part that told it, which waits to hear it
+    chose({ step: now.step.name, ...changedOf(told.settings, settings) });
+  };
+  const go = async (step) => {
+    now?.end();
+    const stop = new AbortController();
+    const mine = { step, parts: null, end: () => [mine.parts?.end(), stop.abort()] };
+    now = mine;
+    for (const button of tabs.children)
+      button.setAttribute("aria-current", button.dataset.step === step.name ? "step" : "false");
+    const [{ default: playParts }, parts] = await Promise.all([import(fileAt(told.host)), readJson(step.file)]);
+    if (now !== mine || left.aborted) return;
+    const list = document.createElement("div");
+    mine.parts = playParts(list, parts, lesson, stop.signal);
+    body.replaceChildren(list, ...afterParts(step));
+    mine.parts.draw();
+  };
+  const choose = (step) => {
+    go(step).catch(failed);
+    chose({ step: step.name, ...changedOf(told.settings, settings) });
+  };
+  const { steps } = told;
+  function afterParts(step) {
+    const beyond = document.createElement("p");
+    beyond.className = "lesson-beyond";
+    beyond.textContent = step.beyond ?? "";
+    const next = steps[steps.indexOf(step) + 1];
+    const lead = () => [choose(next), scrollTo(0, 0)];
+    return [...(step.beyond ? [beyond] : []), ...(next ? [buttonOf("lesson-next", `Next: ${next.title}`, lead)] : [])];
+  }
+  for (const step of told.steps) {
+    const button = buttonOf("lesson-step", step.title, () => choose(step));
+    button.dataset.step = step.name;
+    tabs.append(button);
+  }
+  if (steps.length > 1) place.replaceChildren(tabs, body);
+  else place.replaceChildren(body);
+  left.addEventListener("abort", () => now?.end());
+  go(steps.find(({ name }) => name === words.step) ?? steps[0]).catch(failed);
+}
+
+// What the address says of a setting, where that is one of its options; else how it begins.
+function settingsOf(told, words) {
+  const [settings, defaults, options] = [{}, {}, {}];
+  for (const [name, setting] of Object.entries(told)) {
+    const { default: begins, options: there, pattern } = setting;
+    [defaults[name], options[name]] = [begins, there];
+    const known = there.some(([text]) => text === words[name]) || (pattern && isWritten(pattern, words[name]));
+    settings[name] = known ? words[name] : begins;
+  }
+  return { settings, defaults, options };
+}
+
+const isWritten = (pattern, word) => word !== undefined && new RegExp(`^(?:${pattern})$`).test(word);
+
+function changedOf(told, settings) {
+  const changed = Object.entries(settings).filter(([name, text]) => told[name].default !== text);
+  return Object.fromEntries(changed);
+}
+
+// Plotly comes when the first chart is shown. It would write styles of its own into the page, which the page's policy
+// forbids, were there no elements with their ids: those that it needs stand in shell/site.css.
+let comingPlotly = null;
+
+function plotlyOf({ plotly: { file, styles } }, fileAt) {
+  comingPlotly ??= new Promise((resolve, reject) => {
+    const instead = styles.map((id) =>
+      Object.assign(document.createElement("template"), { id, className: "no-inline-styles" }),
+    );
+    const script = Object.assign(document.createElement("script"), { src: fileAt(file) });
+    script.addEventListener("load", () => resolve(globalThis.Plotly));
+    script.addEventListener("error", () => reject(new Error(file)));
+    document.head.append(...instead, script);
+  });
+  return comingPlotly;
+}

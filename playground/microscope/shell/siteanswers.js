@@ -1,18 +1,21 @@
 // What the toolbar asks a server for, answered by the page itself: the list of samples, the models, bringing one of
-// them, and a person's own pictures, which stay where they are.
-import { linkTo, viewNow } from "./address.js";
-import { catalogue, choice } from "./choice.js";
-import { computeHere, hexOf, ownPicture } from "./computing.js";
-import { pageSays } from "./early.js";
-import { addressOf, answerHere, ask } from "./http.js";
-import { askNearer } from "./httpsource.js";
+// them, and a person's own pictures, which stay where they are. Below, the worker that computes.
+
+import { visit } from "./address.js";
+import { catalogue, choice, sampleNamed } from "./choice.js";
+import { addressOf, answerHere, ask, fetchFile } from "./http.js";
+import { askNearer, createPreparedSource } from "./httpsource.js";
 import { notify } from "./notice.js";
 import { ownPictures } from "./own.js";
-import { createPreparedSource } from "./preparedsource.js";
-import { visit } from "./visit.js";
+import { createModelDoor, ownModelsWithin } from "./ownmodels.js";
+import { toBitmap } from "./readable.js";
+import { createWorkerSource, lateWorker } from "./workersource.js";
 
 const SMALL_SIDE = 96; // pixels of a small picture: two to a point
 const MOST_PIXELS = 120e6; // of a picture; more would fill the memory of a phone
+const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
+const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // Python's own sentence
+const LARGER = "crop or resize it.";
 const OPENING_TIME = 20_000; // ms; a file may be made so that decoding it never ends
 const UNREADABLE =
   "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only " +
@@ -25,17 +28,19 @@ const answered = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const sorry = (says, status = 400) => answered({ says }, status);
 
-// `models`: as preparedsource.js has them, each with {good_for, licence, suits} for its card; `kept`: computing.js;
+// `models`: as httpsource.js has them, each with {good_for, licence, suits} for its card; `kept`: see below;
 // `catalogueFrom(found)` completes the list of samples; `arrived(model)` is told when one is here; `without` is
 // said where there is none; `wall` is the file of the wall of moments.
 export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, wall, without = SAMPLES_ALONE }) {
   const readJson = (name, asked) => read(name, asked).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
   const routes = {
     "api/models": async () => {
-      const cards = Object.entries(models).map(async ([name, { title, good_for, licence, suits, megabytes }]) => {
-        const here = await kept.isKept(name);
-        return { name, title, good_for, licence, suits, megabytes, here, quick: false };
-      });
+      const cards = Object.entries(models).map(
+        async ([name, { title, good_for, licence, suits, megabytes, assumed }]) => {
+          const here = await kept.isKept(name);
+          return { name, title, good_for, licence, suits, megabytes, assumed, here, quick: false };
+        },
+      );
       return answered({ open: false, cards: await Promise.all(cards) });
     },
     "api/fetching": async (words, { method }) => {
@@ -65,11 +70,14 @@ export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, 
 }
 
 async function openHere(blob, name) {
-  const pixels = await pixelsClaimed(blob);
-  if (!pixels) return sorry(UNREADABLE, 415);
+  const claimed = await sizeClaimed(blob);
+  if (!claimed) return sorry(UNREADABLE, 415);
+  if (Math.min(...claimed) < LEAST_SIDE)
+    return sorry(`${SIDES}, and this one is ${claimed.join(" × ")}: ${LARGER}`, 415);
+  const pixels = claimed[0] * claimed[1];
   if (pixels > MOST_PIXELS)
     return sorry(`The picture has ${Math.round(pixels / 1e6)} million pixels: make it smaller first.`, 413);
-  const bitmap = await createImageBitmap(blob, { imageOrientation: "from-image" }).catch(() => null);
+  const bitmap = await toBitmap(blob).catch(() => null);
   if (!bitmap) return sorry(UNREADABLE, 415);
   const { width, height } = bitmap;
   const thumb = await smallPicture(bitmap);
@@ -77,13 +85,14 @@ async function openHere(blob, name) {
   return answered({ id: await idOf(blob), title: name, thumb, width, height });
 }
 
-// How many pixels the header claims, read before decoding: a small file may claim more than memory holds. 0: none.
-async function pixelsClaimed(blob) {
+// [width, height] as the header claims, read before decoding: a small file may claim more than memory holds. null:
+// none.
+async function sizeClaimed(blob) {
   const image = new Image();
   const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg")); // told by its bytes
   const size = new Promise((found) => {
-    image.onload = () => found(image.naturalWidth * image.naturalHeight);
-    image.onerror = () => found(0);
+    image.onload = () => found(image.naturalWidth ? [image.naturalWidth, image.naturalHeight] : null);
+    image.onerror = () => found(null);
   });
   image.src = src;
   return size.finally(() => URL.revokeObjectURL(src));
@@ -107,43 +116,6 @@ async function smallPicture(bitmap) {
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
 
-// What can be taken away from a page without a server: the picture, a loop, a link. Figures are made by the app.
-
-const FACTOR = 4; // times its size on the page
-
-export function fillTakeAway(box, { done, share }) {
-  const line = (words, act) => {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "wide", textContent: words });
-    button.addEventListener("click", act);
-    return button;
-  };
-  const note = document.createElement("p");
-  note.className = "note";
-  const { command, where } = pageSays().app;
-  const made = "Figures for print, as SVG and PDF, numbers and living files are made by the app";
-  note.textContent = `${made}: ${command} ${where}.`;
-  const link = line("Copy the link to this view", async () => {
-    const copied = await navigator.clipboard.writeText(linkTo(viewNow())).then(
-      () => true,
-      () => false,
-    );
-    link.textContent = copied ? "Copied" : "This browser does not let a page copy: take the address above";
-  });
-  box.append(line("Save the picture as PNG", () => saveAsPng().then(done)));
-  if (share) box.append(line("A loop of three seconds, or a still picture", share));
-  box.append(link, note);
-}
-
-async function saveAsPng() {
-  const blob = await new Promise((kept) => visit.picture(FACTOR).toBlob(kept, "image/png"));
-  const link = document.createElement("a");
-  const { sample, model } = choice.now;
-  Object.assign(link, { href: URL.createObjectURL(blob), download: `attention-${sample ?? "mine"}-${model}.png` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-}
-
 // Where the operator wants it, a person's own photographs are computed by their own browser, and do not travel. What
 // needs Python asks before one does.
 
@@ -165,7 +137,9 @@ export function computeOwnHere(models) {
 
   async function begin() {
     const told = await (await ask(ENGINE)).json();
-    const { kept, networks, computing } = computeHere(told, addressOf, ({ mine }) => ownPicture(mine));
+    const here = computeHere(told, addressOf, ({ mine, sample }) => (mine ? ownPicture(mine) : samplePicture(sample)));
+    const { kept, networks, computing } = here;
+    const own = here.ownModels((model) => choice.set({ model, chose: true }));
     const source = createPreparedSource({ computing, models: networks, isKept: kept.isKept, preparedOf: () => null });
     const arrived = (model) => {
       catalogue.own = { model, detail: 1 };
@@ -173,8 +147,11 @@ export function computeOwnHere(models) {
     const answers = createPageAnswers({ models: networks, kept, arrived });
     const small = Object.keys(networks).find((name) => !networks[name].asked);
     if (small && !(await kept.isKept(catalogue.own.model))) catalogue.own = { model: small, detail: 1 };
-    return { source, answers };
+    brought = own.kept;
+    return { source, answers, own };
   }
+  let brought = new Map(); // models that this person has opened from files
+  visit.models = createModelDoor(async () => (await begun()).own, choice);
 
   const isOurs = (path, { method, travels }) =>
     (path === "api/pictures" && method === "POST" && !travels) ||
@@ -185,7 +162,7 @@ export function computeOwnHere(models) {
     (name) =>
     async (...asked) =>
       (await begun()).source[name](...asked);
-  const has = (what) => Boolean((what.words ?? what).mine) && models.includes(what.model);
+  const has = (what) => brought.has(what.model) || (Boolean((what.words ?? what).mine) && models.includes(what.model));
   askNearer({ has, ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, late(name)])), beginWith: async () => {} });
 
   ownPictures.mayTravel = async (id) => {
@@ -194,8 +171,214 @@ export function computeOwnHere(models) {
   };
 }
 
+// A sample, in a model that somebody has brought.
+async function samplePicture(name) {
+  const { title, credit, hint, start, picture } = sampleNamed(name);
+  const blob = await (await fetch(addressOf(picture))).blob();
+  const bitmap = await createImageBitmap(blob);
+  const { width, height } = bitmap;
+  bitmap.close();
+  return { id: name, title, credit, hint, start, width, height, opens: {}, file: async () => blob };
+}
+
 const asksWhetherItMay = () =>
   new Promise((go) => {
     const action = { label: "Send it", act: () => go(true) };
     notify(WOULD_TRAVEL, { action, closed: () => go(false) });
   });
+
+// Networks that run in this browser, in a worker: a source that asks it, and their weights.
+
+// The weights of networks, kept by this browser. They come in pieces, each kept as soon as it is whole: a break loses
+// little, and the rest is asked for as a range, where the host gives ranges. Names of files hold a digest of what is in
+// them: what is kept under a name is never another version's.
+
+const WEIGHTS = "attention-playground-weights"; // of the browser's cache storage
+const PIECE = 2 ** 21; // bytes
+const DAMAGED = "What came is not what was asked for: try again.";
+
+// `addressOf(file)` is where a file lies; files: {model: {file, bytes, digest: the first letters of its SHA-256}}
+export function createKeptWeights(files, addressOf) {
+  const held = new Map(); // file → its pieces, where the browser keeps nothing
+  const coming = new Map(); // model → {done: a promise, told: Set of listeners, stop, bytes}
+
+  const storage = () => globalThis.caches?.open(WEIGHTS).catch(() => null) ?? null;
+  const keyOf = (file, piece) => `${addressOf(file)}?piece=${piece}`;
+  const markOf = (file) => `${addressOf(file)}?whole`; // there where all of it is, and was looked at
+  const whole = new Set(); // files of which this page knows that
+  const brought = new Map(); // model → a Blob: somebody has opened a file of theirs
+
+  async function piecesOf(file) {
+    const store = await storage();
+    if (!store) return held.get(file) ?? [];
+    const pieces = [];
+    for (;;) {
+      const found = await store.match(keyOf(file, pieces.length));
+      if (!found) return pieces;
+      pieces.push(new Uint8Array(await found.arrayBuffer()));
+    }
+  }
+
+  async function keep(file, number, bytes) {
+    const store = await storage();
+    const kept = await store?.put(keyOf(file, number), new Response(bytes)).then(
+      () => true,
+      () => false, // no room
+    );
+    if (kept) return;
+    held.set(file, [...(held.get(file) ?? []).slice(0, number), bytes]);
+  }
+
+  async function drop(file) {
+    held.delete(file);
+    whole.delete(file);
+    const store = await storage();
+    for (const { url } of (await store?.keys()) ?? [])
+      if (url.startsWith(`${addressOf(file)}?`)) await store.delete(url);
+  }
+
+  const sizeOf = (pieces) => pieces.reduce((sum, { length }) => sum + length, 0);
+
+  async function bring(model, tell, signal) {
+    const { file, bytes: total, digest } = files[model];
+    const pieces = await piecesOf(file);
+    let bytes = sizeOf(pieces);
+    tell(bytes);
+    if (bytes < total) {
+      const how = { signal, headers: bytes ? { Range: `bytes=${bytes}-` } : {}, cache: "no-store" };
+      const response = await fetchFile(addressOf(file), how);
+      if (response.status !== 206) bytes = pieces.length = 0; // this host gives whole files only
+      for await (const piece of inPieces(response.body)) {
+        await keep(file, pieces.length, piece);
+        pieces.push(piece);
+        bytes += piece.length;
+        tell(bytes);
+        signal?.throwIfAborted();
+      }
+    }
+    const all = new Uint8Array(total);
+    let at = 0;
+    const right = bytes === total && pieces.every((piece) => [all.set(piece, at), (at += piece.length)]);
+    if (right && (await isWhole(all, digest))) {
+      whole.add(file);
+      if (!held.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
+      return all;
+    }
+    await drop(file);
+    throw Object.assign(new Error(DAMAGED), { says: DAMAGED });
+  }
+
+  return {
+    // Weights that somebody has brought themselves; null: they are let go.
+    hold: (model, blob) => (blob ? brought.set(model, blob) : brought.delete(model)),
+    async isKept(model) {
+      if (brought.has(model)) return true;
+      const { file } = files[model];
+      if (!whole.has(file) && (await (await storage())?.match(markOf(file)))) whole.add(file);
+      return whole.has(file);
+    },
+    // Brings them, or reads what is kept. tell(bytes) hears how far they are.
+    read: async (model, { tell = () => {}, signal } = {}) =>
+      brought.has(model) ? new Uint8Array(await brought.get(model).arrayBuffer()) : bring(model, tell, signal),
+    // One on its way, for the whole page: {bytes, total, arrived, over, trouble}
+    state: (model) => coming.get(model)?.told ?? null,
+    begin(model) {
+      const now = coming.get(model);
+      if (now && !now.told.trouble) return now.told;
+      const stop = new AbortController();
+      const told = { bytes: 0, total: files[model].bytes, arrived: false, over: false, trouble: null };
+      coming.set(model, { told, stop });
+      bring(model, (bytes) => Object.assign(told, { bytes }), stop.signal).then(
+        () => Object.assign(told, { arrived: true, over: true }),
+        ({ says }) => Object.assign(told, { over: true, trouble: says ?? "It did not arrive: try again." }),
+      );
+      return told;
+    },
+    end(model) {
+      coming.get(model)?.stop.abort();
+      coming.delete(model);
+    },
+    // What another version of this page has left.
+    async dropOld() {
+      const named = Object.values(files).map(({ file }) => addressOf(file));
+      const store = await storage();
+      for (const { url } of (await store?.keys()) ?? [])
+        if (!named.includes(url.split("?")[0])) await store.delete(url);
+    },
+  };
+}
+
+async function* inPieces(stream) {
+  const reader = stream.getReader();
+  let room = new Uint8Array(PIECE);
+  let filled = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    for (let from = 0; !done && from < value.length; ) {
+      const part = value.subarray(from, from + PIECE - filled);
+      room.set(part, filled);
+      filled += part.length;
+      from += part.length;
+      if (filled < PIECE) continue;
+      yield room;
+      [room, filled] = [new Uint8Array(PIECE), 0];
+    }
+    if (done) break;
+  }
+  if (filled) yield room.slice(0, filled);
+}
+
+// A page without https has no digests.
+async function isWhole(bytes, digest) {
+  const found = await globalThis.crypto?.subtle?.digest("SHA-256", bytes);
+  return !found || hexOf(found).startsWith(digest);
+}
+
+export const hexOf = (buffer) =>
+  Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+// The smallest module with SIMD: (func (result v128) i32.const 0  i8x16.splat  i8x16.popcnt)
+const SIMD = [
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98,
+];
+
+// Whether this browser has what the worker and the kernels are made of: all since 2023 have.
+export const canCompute = () =>
+  Boolean(
+    globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
+  );
+
+// told: {worker, opener: of models, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}}}, names of
+// files; `addressOf(name)` says where one lies; `pictureOf`: see workersource.js.
+export function computeHere({ worker, opener, kernels, cards, weights }, addressOf, pictureOf) {
+  const kept = createKeptWeights(weights, addressOf);
+  const computing = createWorkerSource({
+    worker: lateWorker(() => new Worker(addressOf(worker), { type: "module" })),
+    compiled: async () => WebAssembly.compile(await (await fetchFile(addressOf(kernels))).arrayBuffer()),
+    models: cards,
+    weightsOf: (name) => kept.read(name),
+    pictureOf,
+  });
+  const networks = Object.fromEntries(Object.keys(weights).map((name) => [name, { ...cards[name], ...weights[name] }]));
+  const ownModels = ownModelsWithin({ opener: addressOf(opener), cards, networks, kept, computing });
+  return { kept, networks, computing, ownModels };
+}
+
+// A person's own picture, as workersource.js wants it.
+export async function ownPicture(id) {
+  await ownPictures.read();
+  const own = ownPictures.list.find((one) => one.id === id);
+  if (!own?.blob)
+    throw Object.assign(new Error(id), { status: 404, says: "This browser does not have that photograph." });
+  const words = { title: own.title, credit: "", hint: "", start: undefined };
+  return { id, ...words, ...(await sizeOf(own)), file: async () => own.blob };
+}
+
+// As it was when the picture was opened here; one that a server has opened is decoded once more.
+async function sizeOf({ blob, width, height }) {
+  if (width) return { width, height };
+  const bitmap = await toBitmap(blob);
+  const size = { width: bitmap.width, height: bitmap.height };
+  bitmap.close();
+  return size;
+}

@@ -1,27 +1,26 @@
 // Mounts the microscope as a component of Streamlit: shows what is chosen, and tells what it shows to the address. No
 // message goes to the server's script while somebody looks around.
 
+import { notTaken } from "../core/view.js";
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
-import { linkTo, openFace, setView, viewNow, writeAddress } from "./address.js";
-import { greetOnce, keepScenes, keptScenes, takeScenesOfLink } from "./browserstore.js";
+import { linkTo, openFace, ready, setView, shownTrace, viewNow, visit, writeAddress } from "./address.js";
 import { adviceFor, besideFor, catalogue, choice, sampleNamed, tracesOf, usual, viewFor } from "./choice.js";
-import { pageSays } from "./early.js";
-import { addressOf, passes, SERVER_AGAIN } from "./http.js";
+import { isWithin, pageSays, SKIP } from "./early.js";
+import { addressOf, fetchFile, passes, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
-import { ownPictures } from "./own.js";
+import { greetOnce, keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
+import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
-import { isWithin, SKIP } from "./streamlitparts.js";
-import { ready, shownTrace, visit } from "./visit.js";
 
 const HEIGHT = -53; // pixels: the window's height minus what stands above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 
 // Of a page that is shared: it runs where nobody can be asked for it.
-const sharedScript = () => fetch(addressOf(pageSays().shared)).then((response) => response.text());
+const sharedScript = () => fetchFile(addressOf(pageSays().shared)).then((response) => response.text());
 
 const speaks = () => openFace().language;
 
@@ -31,18 +30,19 @@ function addressForOthers() {
   return alone || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
 }
 
-export function mountStage({ parentElement }) {
+// `below`: pixels that something beneath it takes.
+export function mountStage({ parentElement, below = 0 }) {
   const kept = parentElement.__stage;
   if (kept)
     kept.lens.refresh(); // another theme, or another place
-  else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement);
+  else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement, below);
   return () => {
     parentElement.__stage?.end();
     delete parentElement.__stage;
   };
 }
 
-function beginStage(root) {
+function beginStage(root, below) {
   const advice = document.createElement("p");
   advice.className = "advice";
   advice.hidden = true;
@@ -66,7 +66,7 @@ function beginStage(root) {
   const left = new AbortController();
   kept.lens = createLens(place, {
     source,
-    ui: { height: HEIGHT },
+    ui: { height: HEIGHT - below, below },
     onView: (view) => {
       setView(view);
       writeAddress();
@@ -99,6 +99,7 @@ function beginStage(root) {
   });
   visit.share = () => kept.lens.share();
   visit.picture = (factor) => kept.lens.picture(factor);
+  visit.lens = kept.lens;
   const live = createLive({
     lens: kept.lens,
     place: root,
@@ -121,7 +122,7 @@ function beginStage(root) {
     left.abort();
     kept.stop.abort();
     clearTimeout(kept.timer);
-    visit.share = visit.picture = visit.live = null;
+    visit.share = visit.picture = visit.lens = visit.live = null;
     kept.lens.destroy();
   };
   return kept;
@@ -137,9 +138,10 @@ export async function showChoice(kept, { view = null, instead = false } = {}) {
   kept.stop = new AbortController();
   const { signal } = kept.stop;
   try {
-    await bringTraces(kept, now, view, signal);
+    const leftOut = await bringTraces(kept, now, view, signal);
     kept.good = now;
-    if (!instead) forgetNotice();
+    if (leftOut?.length) notify(leftOutWords(leftOut));
+    else if (!instead) forgetNotice();
     greetOnce(kept.lens);
   } catch (error) {
     if (!signal.aborted) notShown(kept, now, error, view);
@@ -167,7 +169,7 @@ async function showComing(kept) {
   const file = ownPictures.last;
   if (!file || kept.coming === file) return;
   kept.coming = file;
-  const bitmap = await createImageBitmap(file, { imageOrientation: "from-image" }).catch(() => null);
+  const bitmap = await toBitmap(file).catch(() => null);
   if (bitmap && kept.coming === file) kept.lens.expect(bitmap);
 }
 
@@ -189,7 +191,8 @@ function showView(kept) {
   kept.opened = kept.lens.view;
 }
 
-// `kept`: as beginStage makes it; `given`: a view to be shown as it is.
+// `kept`: as beginStage makes it; `given`: a view to be shown as it is. Gives [key, word] of what an address asks for
+// and could not be shown.
 export async function bringTraces(kept, now, given, signal) {
   const { lens, before } = kept;
   const words = tracesOf(now);
@@ -228,6 +231,8 @@ export async function bringTraces(kept, now, given, signal) {
   if (turned) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
   writeAddress();
+  const compares = chosen && !trace.first; // a coarse grid has not all patches
+  return [...visit.leftOut.splice(0), ...(compares ? notTaken(given, lens.view) : [])];
 }
 
 // What to look for in a sample.
@@ -248,7 +253,7 @@ const told = (view) => JSON.stringify({ ...view, query: view.locked ? view.query
 // What can't be compared is left out.
 function without(error, signal) {
   if (signal.aborted || passes(error)) throw error;
-  notify(error.says ?? String(error));
+  notify(wordsOfTrouble(error));
   choice.set({ beside: null });
   return null;
 }
@@ -264,15 +269,25 @@ function notShown(kept, now, error, view) {
   if (error.status === 410) return outdated();
   const usually = { ...now, ...usual(now), beside: null, chose: false };
   const fallback = kept.good ?? (now.model === usually.model ? null : usually);
-  notify(error.says ?? String(error), fetchable(error));
+  notify(wordsOfTrouble(error), remedyFor(error));
   const how = { instead: true };
   if (fallback) choice.restore(fallback, how);
   else if (now.mine || now.sample !== catalogue.samples[0].name)
     choice.set({ sample: catalogue.samples[0].name, beside: null }, how);
 }
 
-function fetchable({ body }) {
-  const { may_fetch: may, model, megabytes } = body?.missing ?? {};
+const LONGEST_WORD = 40; // letters of an address that a sentence repeats
+
+function leftOutWords(leftOut) {
+  const words = leftOut.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");
+  const number = leftOut.some(([key]) => key === "label") ? " A label is said by its number." : "";
+  return `The address asks for ${words}, which this page can't show: it is left out.${number}`;
+}
+
+// What to do about a model that could not be shown.
+function remedyFor({ body }) {
+  const { here, may_fetch: may, model, megabytes } = body?.missing ?? {};
+  if (here) return { action: { label: "open it", act: () => choice.set({ model }) } };
   if (!may) return {};
   const label = megabytes ? `fetch it (${megabytes} MB)` : "fetch it";
   return { action: { label, act: () => visit.fetch(model) } };
@@ -280,7 +295,7 @@ function fetchable({ body }) {
 
 function failed(error) {
   if (error.status === 410) outdated();
-  else if (error.says) notify(error.says, fetchable(error));
+  else if (error.says) notify(error.says, remedyFor(error));
 }
 
 function outdated() {

@@ -1,12 +1,12 @@
-// Where the story leads: its scene stands in the address, and each scene is a step to which Back leads.
+// Where the story leads: its scene stands in the address, and each scene is a step to which Back leads. Below, how a
+// class follows the lecturer.
 
 import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
-import { isBehindHash, openFace, pageNow, setPage, setView, viewNow, writeAddress } from "./address.js";
+import { classWords, refusedWords } from "../classroom/words.js";
+import { isBehindHash, openFace, pageNow, setPage, setView, viewNow, visit, writeAddress } from "./address.js";
 import { choice, firstSample } from "./choice.js";
-import { lecturersClass } from "./classway.js";
 import { pageSays } from "./early.js";
-import { addressOf } from "./http.js";
-import { visit } from "./visit.js";
+import { addressOf, ask, passes, SERVER_AGAIN } from "./http.js";
 
 // As story/story.js wants it.
 export const storyWay = ({ page }) => ({
@@ -53,4 +53,157 @@ export function beginStory() {
   openFace().set("see");
   if (pageNow().name === "microscope") visit.go(new URLSearchParams({ ...choice.words(), story: "1" }).toString());
   else visit.leave("microscope", { ...choice.words(), story: "1" }, { wholly: true });
+}
+
+// The lecturer's class: started, kept for a reload, and what the server tells of it. One for the document.
+//
+// The lecturer's link has the code and the secret behind its #, which no browser sends: #lecture=CODE.SECRET, and
+// #lecture=new starts a class.
+
+const KEPT_CLASS = "attention-playground-class";
+const LECTURE = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
+const OWN_PICTURE = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
+const EVERY = 300; // ms, between two answers: guesses come in by the hundred
+
+const classHears = new Set();
+const lecture = { code: "", secret: "", now: null, says: "", shown: true, turn: 0, sent: "", may: {} };
+
+const tellOfClass = () => {
+  for (const listener of classHears) listener();
+};
+
+function keepClass(value) {
+  try {
+    if (value) localStorage.setItem(KEPT_CLASS, value);
+    else localStorage.removeItem(KEPT_CLASS);
+  } catch {
+    // the link brings it back
+  }
+}
+
+function keptClass() {
+  try {
+    return localStorage.getItem(KEPT_CLASS) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+// As story/story.js wants it. `language()`: in which it speaks; `command`: that starts a server, where there is none.
+export function lecturersClass({ language, command = "" }) {
+  const asLecturer = (path, { headers, ...how } = {}) =>
+    ask(path, { ...how, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } }).then((answer) =>
+      answer.json(),
+    );
+
+  const whyNot = (error) => (error.says ? refusedWords(language(), error) : String(error));
+
+  async function begin() {
+    if (command) return say(`${classWords(language(), "needsApp")} ${command}`);
+    try {
+      const asked = { method: "POST", body: JSON.stringify({ root: addressOf("") }) };
+      const { secret, ...now } = await ask("api/classes", asked).then((answer) => answer.json());
+      open(now.code, secret, now);
+    } catch (error) {
+      say(whyNot(error));
+    }
+  }
+
+  function open(code, secret, now = null) {
+    Object.assign(lecture, { code, secret, now, says: "", shown: !now?.asked, sent: "", may: {} });
+    keepClass(`${code}.${secret}`);
+    listen();
+    tellOfClass();
+  }
+
+  function close(sentence) {
+    lecture.turn++;
+    Object.assign(lecture, { code: "", secret: "", now: null, sent: "", may: {} });
+    keepClass("");
+    say(sentence);
+  }
+
+  function say(sentence) {
+    lecture.says = sentence;
+    tellOfClass();
+  }
+
+  function take(now) {
+    if (now.ended) return close(classWords(language(), "over"));
+    if (lecture.now && now.count < lecture.now.count) return; // an earlier answer that came late
+    Object.assign(lecture, { now, says: "" });
+    tellOfClass();
+  }
+
+  async function listen() {
+    const turn = ++lecture.turn;
+    const { code } = lecture;
+    while (turn === lecture.turn) {
+      try {
+        const after = lecture.now?.count ?? "";
+        const now = await asLecturer(`api/classes/${code}/lecturer?after=${after}`);
+        if (turn === lecture.turn) take(now);
+        await new Promise((go) => setTimeout(go, EVERY));
+      } catch (error) {
+        if (turn !== lecture.turn) return;
+        if (!passes(error)) return close(whyNot(error));
+        await new Promise((go) => setTimeout(go, SERVER_AGAIN));
+      }
+    }
+  }
+
+  async function act(action, more = {}) {
+    const { code } = lecture;
+    try {
+      const body = JSON.stringify({ do: action, ...more });
+      const now = await asLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
+      if (code === lecture.code) take(now);
+    } catch (error) {
+      say(whyNot(error));
+    }
+  }
+
+  function readLink() {
+    const [link, word, code, secret] = location.hash.match(LECTURE) ?? [];
+    const [keptCode, keptSecret] = keptClass().split(".");
+    if (link) history.replaceState(history.state, "", location.pathname + location.search); // a projector shows it
+    if (word === "new") begin();
+    else if (code) open(code, secret);
+    else if (keptSecret && !lecture.code && !command) open(keptCode, keptSecret);
+  }
+
+  readLink();
+  return {
+    begin,
+    act,
+    now: () => lecture.now,
+    says: () => lecture.says,
+    link: () => `${location.pathname}${location.search}#lecture=${lecture.code}.${lecture.secret}`,
+    shownCode: () => lecture.shown,
+    showCode(yes) {
+      lecture.shown = yes;
+      tellOfClass();
+    },
+    follow(listener) {
+      classHears.add(listener);
+      return () => classHears.delete(listener);
+    },
+    // The scene that the phones show; told once.
+    go(scene) {
+      const said = JSON.stringify([lecture.code, scene]);
+      if (!lecture.now || lecture.sent === said) return;
+      lecture.sent = said;
+      act("go", { scene });
+    },
+    // Whether a picture at this address goes to the phones only after a yes.
+    isOwn: (address) => OWN_PICTURE.test(address),
+    // `yes`: the lecturer's own photograph may go to the phones.
+    ask({ scene, question }, address, yes = false) {
+      const mine = address.match(OWN_PICTURE)?.[1];
+      const picture = mine ? { mine, yes } : { picture: address };
+      lecture.shown = false;
+      lecture.sent = JSON.stringify([lecture.code, scene]);
+      return act("ask", { scene, question: { ...question, ...(question.kind === "place" ? picture : {}) } });
+    },
+  };
 }

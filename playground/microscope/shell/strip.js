@@ -52,7 +52,7 @@ export function createStrip(given) {
     if (pictures.scrollLeft !== before) event.preventDefault();
   }
 
-  // The row fades where it goes on.
+  // Fades the edges towards which the row can be scrolled.
   function showWhatIsHidden() {
     const { scrollLeft, scrollWidth, clientWidth } = pictures;
     pictures.classList.toggle("goes-back", scrollLeft > 2);

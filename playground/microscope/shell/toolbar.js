@@ -7,10 +7,11 @@
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: {count, what} of small pictures with a label, by number; null: there are none,
 //        live: {camera(), film(file)} or null: shows frame after frame,
+//        models: {takes(what was dropped), open(it)} or null: opens somebody's own model,
 //        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures, null for all, undefined for no *Export*,
 //        share(): sends on what the microscope shows,
-//        face: of the microscope, see shell/face.js,
+//        face: of the microscope, see shell/address.js,
 //        hidden: draws nothing, and takes no picture,
 //        sheets: {models, export}: write their sheets, see shell/models.js and shell/export.js}
 //
@@ -18,11 +19,10 @@
 import { oneStop, say, sayMath, show } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
-import { besideAsModel, fillCompare, titleOfBeside } from "./compare.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { smallEnough } from "./readable.js";
 import { createStrip } from "./strip.js";
-import { createIcon, createSheet, nextByKey } from "./toolbarparts.js";
+import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOfBeside } from "./toolbarparts.js";
 
 // The menu of pages: real links, so that one opens in a tab of its own like any other.
 
@@ -290,7 +290,8 @@ export function createToolbar(root, host) {
     say(waits, onTheirWay ? "Your picture is on its way" : "");
   }
 
-  async function take(files) {
+  async function take(files, transfer = { files }) {
+    if (given.models?.takes(transfer)) return [sheet.close(), given.models.open(transfer)];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();

@@ -5,12 +5,12 @@
 //        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}, and what early.js has
 
 import { startQuery } from "../core/view.js";
-import { openFace, pageNow, viewWords, wordsWithoutTour } from "./address.js";
+import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
 import { catalogue, choice, firstSample, tracesOf } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { pageSays } from "./early.js";
 import { fillExport } from "./export.js";
-import { addressOf, ask, nameRun, ownKey, passes, SERVER_AGAIN } from "./http.js";
+import { addressOf, ask, nameRun, ownKey, passes, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
@@ -18,7 +18,6 @@ import { ownPictures } from "./own.js";
 import { beginStory } from "./storyway.js";
 import { createToolbar } from "./toolbar.js";
 import { followTour, goToStep } from "./tour.js";
-import { shownTrace, visit } from "./visit.js";
 
 const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
 
@@ -142,6 +141,7 @@ const hostOf = ({ data, more }) => ({
   sheets: { models: fillModels, export: fillExport },
   notify,
   ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
+  ...(visit.models && { models: visit.models, sheets: { models: visit.models.sheet, export: fillExport } }),
   ...more,
 });
 
@@ -175,7 +175,7 @@ async function heed(kept, answer) {
   choice.set({ sample: firstSample().name, beside: null });
 }
 
-const sayRefusal = (error) => void notify(error.says ?? String(error));
+const sayRefusal = (error) => void notify(wordsOfTrouble(error));
 
 // ------------------------------------------------------------------------------------------------------------ the tour
 

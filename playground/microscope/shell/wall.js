@@ -3,7 +3,7 @@ import { percent } from "../core/numbers.js";
 import { sayRow } from "../see/says.js";
 import { seeWords } from "../see/words.js";
 import { openFace } from "./address.js";
-import { addressOf, ask } from "./http.js";
+import { addressOf, ask, wordsOfTrouble } from "./http.js";
 
 const HTML = `<h1></h1><p class="wall-says"></p><ul class="wall"></ul>`;
 
@@ -22,7 +22,7 @@ export function mountWall(root, { link, go }) {
       draw();
     })
     .catch((error) => {
-      root.querySelector(".wall-says").textContent = error.says ?? String(error);
+      root.querySelector(".wall-says").textContent = wordsOfTrouble(error);
     });
   return unfollow;
 }

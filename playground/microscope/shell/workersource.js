@@ -6,24 +6,23 @@
 //     compiled: () => …,         // gives a promise of the kernels, a WebAssembly.Module
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
 //                                //   first look at a person's own or null, details, layers, heads, head_dim, prefix,
-//                                //   labels, multi_label}}
+//                                //   labels, multi_label, own: somebody has brought it}}
 //     weightsOf: (name) => …,    // gives a promise of the bytes of its weights
 //     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, file, opens}, by the
 //   })                           //   words of an address; opens: {model: {layer, head}} where it shows most; file()
 //                                //   gives a promise of its bytes as a Blob
 
 import { toContainer } from "../core/container.js";
-import { decodeHalves, FORMAT } from "../core/core.js";
-import { MOST_CUTS, readCuts } from "../core/cuts.js";
+import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
 import { MOST_SCALE, tokenOf, upperLayer } from "../core/view.js";
 import { gridFor } from "../engine/images.js";
-import { readable, toBitmap } from "./readable.js";
+import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
 const KEPT_PASSES = 3;
 const KEPT_OF_PASSES = 8e6; // of passes besides the one that was asked last; one that is gone runs again
 const LEAST_CHANGE = 0.02; // of a label, to be told
-const CUT = /^[^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?$/;
+const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
 const SMALLEST = 1e-12; // length of a feature
 
 // What a question is refused with, as the stage says it.
@@ -42,7 +41,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   let kernels = null;
 
   worker.addEventListener("message", ({ data }) => {
-    if (data.lost) return loseAll();
+    if (data.lost) return loseAll(data.says);
     if (data.error && data.id === null) networks.delete(data.model);
     const question = asked.get(data.id);
     if (!question) return;
@@ -53,11 +52,10 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   });
 
   // The worker is gone, with all that it had.
-  function loseAll() {
+  function loseAll(says = "What computes here has stopped: try it again.") {
     networks.clear();
     kernels = null;
-    for (const { failed } of asked.values())
-      failed(new Unanswered("What computes here has stopped: try it again.", 500));
+    for (const { failed } of asked.values()) failed(new Unanswered(says, 500));
     asked.clear();
   }
 
@@ -232,7 +230,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const trace = {
         id: `${id} ${digest}`,
         ...{ digest, model: words.model, title: model.title, detail, scale, cut, first: coarse && !isFirst },
-        layers: model.layers,
+        ...{ layers: model.layers, own: Boolean(model.own) },
         grid: isFirst ? gridFor(size, model.first) : grid(detail),
         grids: model.details.map((finer) => ({ detail: finer, grid: grid(finer) })),
         opens: (detail === 1 && picture.opens?.[words.model]) || {},
@@ -249,6 +247,12 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       return Object.freeze(trace);
     },
     forget() {},
+    // The worker lets go of a network, and so do the passes through it.
+    forgetNetwork(model) {
+      networks.delete(model);
+      for (const [id, { trace }] of passes) if (trace.model === model) passes.delete(id);
+      worker.postMessage({ what: "forget", model });
+    },
 
     async layers(trace, layers, { signal } = {}) {
       const held = layers ?? [upperLayer(models[trace.model])];
@@ -259,7 +263,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const side = Math.min(1, SHOWN_SIDE / Math.max(width, height));
       const [resizeWidth, resizeHeight] = [width, height].map((pixels) => Math.max(1, Math.round(pixels * side)));
       const smaller = side < 1 ? { resizeWidth, resizeHeight, resizeQuality: "high" } : {};
-      return createImageBitmap(await readable(await file()), { imageOrientation: "from-image", ...smaller });
+      return toBitmap(await file(), smaller);
     },
     features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
     flows: (trace, { signal } = {}) => rolledOut(trace, null, signal),
@@ -290,6 +294,39 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     },
   };
   return source;
+}
+
+// A worker that comes when there is something to compute; one that is lost is begun anew. `never`: what is said where
+// it was lost before it said a word.
+export function lateWorker(begin, never) {
+  const listeners = [];
+  let worker = null;
+  const lose = (says) => {
+    worker?.terminate();
+    worker = null;
+    for (const listener of listeners) listener({ data: { lost: true, says } });
+  };
+  function started() {
+    const starting = begin();
+    let says = never;
+    starting.addEventListener("message", () => {
+      says = undefined;
+    });
+    for (const listener of listeners) starting.addEventListener("message", listener);
+    starting.addEventListener("error", () => lose(says));
+    return starting;
+  }
+  return {
+    addEventListener: (_, listener) => listeners.push(listener),
+    postMessage(message, moved) {
+      try {
+        worker ??= started();
+      } catch {
+        return setTimeout(() => lose(never)); // a page's policy forbids it
+      }
+      worker.postMessage(message, moved);
+    },
+  };
 }
 
 // The page decodes it: a worker frees the memory of decoded pictures late.

@@ -3,16 +3,21 @@
 import { ownExposure } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
 import { bareShare, percent } from "../core/numbers.js";
+import { dialToScale } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas } from "../drawing/dom.js";
+import { fitCanvas, sayMath } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
+import { filledIn } from "../see/words.js";
+import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
 const ENLARGED = 168; // px: one patch
-const STRIP = 34; // px, high
 const HEAD_WIDE = 92; // px
+const STRIP = 34; // px, high
 const LEAST_SHOWN = 0.0005; // of a row: what is less bears no number
+const OWN_DIAL = 0.5; // where the scale of the model stands on the dial of core/view.js
 
-// look: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed}
+// look: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed,
+//        over(changes), choose(changes): what a hand moves changes over the picture, and in its view}
 export function drawFigure(box, figure, facts, look) {
   box.replaceChildren();
   if (figure) FIGURES[figure.kind](box, figure, facts, look);
@@ -30,30 +35,6 @@ const FIGURES = {
     context.drawImage(clear, x, y, size, size, 0, 0, canvas.width, canvas.height);
   },
 
-  steps(box, { steps }) {
-    const line = elementIn(box, "p", "story-steps");
-    line.textContent = `${steps.join(" → ")} → …`;
-  },
-
-  // A query and a key, one bar a number: up above zero, down below.
-  strips(box, { q, k }, _, { ratio }) {
-    const most = Math.max(...[...q, ...k].map(Math.abs));
-    for (const [name, values, colour] of [
-      ["query", q, ROLES.query],
-      ["key", k, ROLES.key],
-    ]) {
-      elementIn(box, "b", `story-${name}`).textContent = name;
-      const canvas = canvasIn(box, box.clientWidth || 300, STRIP, ratio);
-      const context = canvas.getContext("2d");
-      const [wide, middle] = [canvas.width / values.length, canvas.height / 2];
-      context.fillStyle = colour;
-      for (const [at, value] of values.entries()) {
-        const high = (Math.abs(value) / most) * middle;
-        context.fillRect(at * wide, value > 0 ? middle - high : middle, Math.max(1, wide - ratio), Math.max(1, high));
-      }
-    }
-  },
-
   // The largest products, one a line: q × k = their product.
   products(box, { products }) {
     const list = elementIn(box, "ol", "story-products");
@@ -65,15 +46,9 @@ const FIGURES = {
     }
   },
 
-  // The largest shares of the row; after the guess those of the other scale behind them.
-  shares(box, { shares, others }, _, { guessed }) {
-    const shown = others && guessed ? others : shares;
-    const most = Math.max(...shares, ...(others && guessed ? others : []));
-    barsIn(
-      box,
-      shown.map((share) => ({ share, text: share < LEAST_SHOWN ? "" : bareShare(share) })),
-      most,
-    );
+  // The largest shares of the row.
+  shares(box, { shares }) {
+    barsIn(box, shares.map(shareBar), Math.max(...shares));
   },
 
   // Share, and what is left of it after the length of the value.
@@ -108,9 +83,11 @@ const FIGURES = {
   },
 
   // The most that a head of each layer gives to the place; what was asked for is marked after the guess.
-  layers(box, { layers, first }, _, { guessed }) {
+  layers(box, { layers, first, asker }, facts, look) {
+    const { guessed } = look;
     const bars = layers.map((share, at) => ({ share, text: String(at), marked: guessed && at === first }));
     barsIn(box, guessed ? bars : bars.map((bar) => ({ ...bar, share: 0 })), Math.max(...layers));
+    if (guessed && asker) FIGURES.asker(box, asker, facts, look);
   },
 
   code(box, _, __, { code, guessed }) {
@@ -118,8 +95,125 @@ const FIGURES = {
     const listing = elementIn(box, "pre");
     elementIn(listing, "code").textContent = code;
   },
+
+  // ---- what a hand moves
+  // How far stacked convolutions hear, layer by layer, and what one layer of attention hears.
+  reach(box, { most, words }, { pack }, { over, guessed }) {
+    const line = elementIn(box, "p", "story-touch");
+    const [max, value] = guessed ? [most.after, most.after] : [most.before, 1]; // as it is drawn over the picture
+    const dial = dialIn(line, { min: 1, max, step: 1, value }, words.layers);
+    const hears = elementIn(line, "output");
+    const megaphone = buttonIn(box, words.megaphone);
+    const convolve = () => {
+      const layers = Number(dial.value);
+      hears.textContent = filledIn(words.heard, { stacked: layers, count: heardAfter(layers) });
+      megaphone.setAttribute("aria-pressed", "false");
+      over({ rings: layers, still: true, everybody: false });
+    };
+    dial.addEventListener("input", convolve);
+    hears.textContent = filledIn(words.heard, { stacked: value, count: heardAfter(value) });
+    megaphone.setAttribute("aria-pressed", "false");
+    megaphone.addEventListener("click", () => {
+      if (megaphone.getAttribute("aria-pressed") === "true") return convolve();
+      megaphone.setAttribute("aria-pressed", "true");
+      hears.textContent = filledIn(words.everybody, { count: pack.patches });
+      over({ everybody: true });
+    });
+  },
+
+  // The query of the square, and the key, the score and the value's length of one of three tokens.
+  library(box, { q, words }, { books, pack }, { ratio, over }) {
+    const most = Math.max(...q.map(Math.abs), ...books.flatMap(({ k }) => [...k].map(Math.abs)));
+    const shelf = elementIn(box, "p", "story-touch");
+    const open = elementIn(box, "div", "story-book");
+    const buttons = books.map((book) => {
+      const button = buttonIn(shelf, words[book.kind]);
+      button.addEventListener("click", () => read(book));
+      return button;
+    });
+    const read = ({ kind, token, k, score, share, length }, moved = true) => {
+      for (const [at, button] of buttons.entries())
+        button.setAttribute("aria-pressed", String(books[at].kind === kind));
+      open.replaceChildren();
+      stripIn(open, "query", q, most, ROLES.query, ratio);
+      stripIn(open, "key", k, most, ROLES.key, ratio);
+      const told = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
+      sayMath(elementIn(open, "p"), filledIn(words.finds, told));
+      if (length !== null) {
+        const value = elementIn(open, "p", "story-value");
+        elementIn(value, "b").textContent = words.value;
+        elementIn(value, "i").style.setProperty("--long", `${100 * length}%`);
+      }
+      if (moved) over({ at: token - pack.prefixCount });
+    };
+    read(books[0], false);
+  },
+
+  // The channels of a mixing desk: the shares at any volume. Only quieter than the model's own before it was guessed.
+  knob(box, { words }, facts, { guessed, choose }) {
+    const channels = elementIn(box, "div", "story-desk");
+    const line = elementIn(box, "p", "story-touch");
+    const most = guessed ? 1 : OWN_DIAL;
+    const dial = dialIn(line, { min: 0, max: most, step: 0.01, value: most }, words.volume);
+    const reads = elementIn(line, "output");
+    const turn = () => {
+      const scale = dialToScale(Number(dial.value), facts.pack.scale);
+      const { shares, clips } = sharesAt(facts, scale, MOST_SHARES);
+      channels.replaceChildren();
+      barsIn(channels, shares.map(shareBar), 1);
+      for (const part of [channels, reads]) part.classList.toggle("clips", clips);
+      reads.textContent = filledIn(clips ? words.clips : words.largest, { loud: percent(shares[0]) });
+      return scale;
+    };
+    dial.addEventListener("input", () => choose({ scale: turn() }));
+    turn();
+  },
+
+  // Whose row the picture shows.
+  asker(box, { words, query }, _, { choose }) {
+    const line = elementIn(box, "p", "story-touch");
+    const asks = { square: query, cls: "cls" };
+    const buttons = Object.keys(asks).map((name) => {
+      const button = buttonIn(line, words[name]);
+      button.setAttribute("aria-pressed", String(name === "square"));
+      button.addEventListener("click", () => {
+        for (const one of buttons) one.setAttribute("aria-pressed", String(one === button));
+        choose({ query: asks[name] });
+      });
+      return button;
+    });
+  },
 };
 
+function dialIn(line, range, label) {
+  const holder = elementIn(line, "label");
+  elementIn(holder, "span").textContent = label;
+  return Object.assign(elementIn(holder, "input"), { type: "range", ...range });
+}
+
+function buttonIn(box, words) {
+  const button = Object.assign(elementIn(box, "button"), { type: "button" });
+  sayMath(button, words);
+  return button;
+}
+
+// ---- what they are put together from
+// One bar a number: up above zero, down below; the longest of all is `most`.
+function stripIn(box, name, values, most, colour, ratio) {
+  elementIn(box, "b", `story-${name}`).textContent = name;
+  const canvas = canvasIn(box, box.clientWidth || 300, STRIP, ratio);
+  const context = canvas.getContext("2d");
+  const [wide, middle] = [canvas.width / values.length, canvas.height / 2];
+  context.fillStyle = colour;
+  for (const [at, value] of values.entries()) {
+    const high = (Math.abs(value) / most) * middle;
+    context.fillRect(at * wide, value > 0 ? middle - high : middle, Math.max(1, wide - ratio), Math.max(1, high));
+  }
+}
+
+const shareBar = (share) => ({ share, text: share < LEAST_SHOWN ? "" : bareShare(share) });
+
+// bars: [{share, text, marked}]
 function barsIn(box, bars, most) {
   const list = elementIn(box, "ol", "story-bars");
   for (const { share, text, marked } of bars) {
@@ -146,3 +240,79 @@ function canvasIn(box, width, height, ratio) {
 }
 
 export const photoAs = (image) => (width, height) => makePhoto(image, Math.round(width), Math.round(height));
+
+// What a scene of the story draws over the photograph: the square that asks, the place that is heard, a grid, the rings
+// of stacked convolutions, the place numbers. SVG in units of a patch.
+
+const SVG = "http://www.w3.org/2000/svg";
+const RING_EVERY = 60; // ms, from one ring to the next
+const NUMBERED = 7; // places along a side that bear a number, at most
+
+export function createOver(place) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "story-over");
+  svg.setAttribute("aria-hidden", "true");
+  svg.setAttribute("preserveAspectRatio", "none");
+  place.after(svg);
+  return svg;
+}
+
+// over: {marks, grid, places, rings: how many, still: at once, everybody, at: a patch that is heard} of a scene or
+// null; `revealed`: the place may be shown.
+export function drawOver(svg, over, { pack, patch, partner }, revealed) {
+  svg.replaceChildren();
+  if (!over) return;
+  const { rows, columns } = pack;
+  svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
+  const at = (one) => [one % columns, Math.floor(one / columns)];
+  if (over.grid) {
+    for (let x = 1; x < columns; x++) gridLine(svg, x, 0, x, rows);
+    for (let y = 1; y < rows; y++) gridLine(svg, 0, y, columns, y);
+  }
+  if (over.places) placeNumbers(svg, rows, columns);
+  const [x, y] = at(patch);
+  if (over.everybody) {
+    const all = make(svg, "rect", "everybody");
+    const whole = { x: 0, y: 0, width: columns, height: rows };
+    for (const [name, value] of Object.entries(whole)) all.setAttribute(name, String(value));
+  } else if (over.rings && (revealed || over.still)) {
+    for (let ring = 1; ring <= over.rings; ring++) {
+      const square = frameOf(svg, x - ring, y - ring, 2 * ring + 1, over.still ? "ring still" : "ring");
+      if (!over.still) square.style.animationDelay = `${ring * RING_EVERY}ms`;
+    }
+  } else if (over.rings) frameOf(svg, x - 1, y - 1, 3, "ring still");
+  frameOf(svg, x, y, 1, "asks");
+  const heard = over.at ?? (over.marks || over.rings ? partner : -1);
+  if (revealed && heard >= 0) frameOf(svg, ...at(heard), 1, "hears");
+}
+
+function gridLine(svg, x1, y1, x2, y2) {
+  const element = make(svg, "line", "grid");
+  for (const [name, value] of Object.entries({ x1, y1, x2, y2 })) element.setAttribute(name, String(value));
+}
+
+function frameOf(svg, x, y, side, className) {
+  const element = make(svg, "rect", className);
+  for (const [name, value] of Object.entries({ x, y, width: side, height: side }))
+    element.setAttribute(name, String(value));
+  return element;
+}
+
+function placeNumbers(svg, rows, columns) {
+  const every = Math.ceil(Math.max(rows, columns) / NUMBERED);
+  for (let y = Math.floor(every / 2); y < rows; y += every)
+    for (let x = Math.floor(every / 2); x < columns; x += every) {
+      const text = make(svg, "text", "place");
+      text.setAttribute("x", String(x + 0.5));
+      text.setAttribute("y", String(y + 0.5));
+      text.style.fontSize = `${0.17 * every}px`;
+      text.textContent = String(y * columns + x);
+    }
+}
+
+function make(svg, tag, className) {
+  const element = document.createElementNS(SVG, tag);
+  element.setAttribute("class", className);
+  svg.append(element);
+  return element;
+}

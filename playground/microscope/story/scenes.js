@@ -4,16 +4,19 @@
 //         truth, after}, after: what is said at once where nothing is asked, figure: {kind, …}, view: what the scene
 //         changes in the view once its guess was made, over: what is drawn over the picture, lesson: the page that
 //         says more}
+
+import { pairOf, scoreOf } from "../core/answers.js";
+import { holdsAll, layerOf, rowInto, wholeLayers } from "../core/core.js";
+import { patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
-import { nameOfPlace } from "../see/says.js";
-import { firstLayer, heardAfter, PRODUCTS, TOLD } from "./facts.js";
+import { nameOfPlace, outsideNine } from "../see/says.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
 export const SCENE_COUNT = 12;
 
 const numberText = (x, digits = 1) => x.toFixed(digits).replace("-", "−");
 
-// `parts`: of a sample that names them; `facts`: see facts.js.
+// `parts`: of a sample that names them; `facts`: see factsOf below.
 export function sceneAt(n, facts, language, parts = []) {
   const { pack, patch, partner } = facts;
   const named = nameOfPlace(language, parts, patch, partner, pack.rows, pack.columns);
@@ -63,7 +66,7 @@ const SAID = {
       ...{ kind: "number", asks: say("ask3"), low: 1, high: Math.max(pack.rows, pack.columns) },
       ...{ truth: distance, after: say("after3") },
     },
-    figure: { kind: "steps", steps: [1, 2, 3, 4].map((layers) => heardAfter(layers)) },
+    figure: { kind: "reach", most: { before: 3, after: distance }, words: reachWords(say) },
     over: { rings: distance },
     lesson: "two_ways",
   }),
@@ -82,7 +85,11 @@ const SAID = {
     lesson: "patches",
   }),
 
-  5: ({ pair: { q, k } }) => ({ figure: { kind: "strips", q, k }, over: { marks: true }, lesson: "by_hand" }),
+  5: ({ pair: { q } }, say) => ({
+    figure: { kind: "library", q, words: bookWords(say) },
+    over: { marks: true },
+    lesson: "by_hand",
+  }),
 
   6: ({ pair, besideScore }, say) => ({
     text: say("text6", { count: PRODUCTS }),
@@ -100,14 +107,18 @@ const SAID = {
     lesson: "weight",
   }),
 
-  7: ({ row }) => ({ figure: { kind: "shares", shares: sorted(row, 12) }, over: { marks: true }, lesson: "by_hand" }),
+  7: ({ row }) => ({
+    figure: { kind: "shares", shares: sorted(row, MOST_SHARES) },
+    over: { marks: true },
+    lesson: "by_hand",
+  }),
 
-  8: ({ loudest, row, loud }, say) => ({
+  8: ({ loudest }, say) => ({
     guess: {
       ...{ kind: "number", unit: " %", asks: say("ask8"), low: 0, high: 100 },
       ...{ truth: Math.round(100 * loudest), after: say("after8") },
     },
-    figure: { kind: "shares", shares: sorted(row, 12), others: sorted(loud, 12) },
+    figure: { kind: "knob", words: knobWords(say) },
     view: { scale: "off" },
     over: { marks: true },
     lesson: "scale",
@@ -137,7 +148,7 @@ const SAID = {
     const after = say("after11");
     return {
       guess: { kind: "number", asks: say("ask11"), low: 0, high: last, truth, after },
-      figure: { kind: "layers", layers, first: truth },
+      figure: { kind: "layers", layers, first: truth, asker: askersOf(facts, say) },
       over: { marks: true },
       lesson: "block",
     };
@@ -155,6 +166,23 @@ const SAID = {
     };
   },
 };
+
+// What is said where a hand moves something: see story/figures.js.
+const reachWords = (say) => ({
+  ...{ layers: say("touchLayers"), megaphone: say("touchMegaphone") },
+  ...{ heard: say("touchHeard"), everybody: say("touchEverybody") },
+});
+const bookWords = (say) => ({
+  ...{ fits: say("bookFits"), thin: say("bookThin"), least: say("bookLeast") },
+  ...{ finds: say("bookFinds"), value: say("bookValue") },
+});
+const knobWords = (say) => ({ volume: say("knobVolume"), largest: say("knobLargest"), clips: say("knobClips") });
+
+// Only where the model has a class token.
+const askersOf = ({ pack, patch }, say) =>
+  pack.prefix.includes("cls")
+    ? { query: patchText(patch, pack.columns), words: { square: say("askSquare"), cls: say("askClass") } }
+    : null;
 
 const chooses = (asks, options, truth, after) => ({ kind: "choice", asks, options, truth, after });
 
@@ -202,12 +230,20 @@ scores = q[${head}, i] @ k[${head}].T
 row = (scores / q.shape[-1] ** 0.5).softmax(-1)`;
 }
 
+// What the head gives to each patch, in digits of 16 steps up to the most that one gets.
+export function heatOfRow({ pack, row, best }) {
+  const most = row[pack.prefixCount + best];
+  const digits = [...row.slice(pack.prefixCount)].map((share) => Math.round((15 * share) / most).toString(16));
+  return digits.join("");
+}
+
 // What a scene asks, as plain data for a class: in all languages, and without its truth, which goes to the phones when
 // it is shown.
 
 const LANGUAGES_TOLD = Object.keys(STORY_WORDS);
 
-// {scene: {n, count, title}, question: null | {kind, of, asks, …}, truth, after}; words are {language: words}.
+// {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: what is said when the answer is shown: {truth,
+// after, heat}}; words are {language: words}.
 // `of`: the picture that it is about, so that a class's question about another one is not taken for it.
 export function askedByScene(n, count, facts, parts, of) {
   const scenes = Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
@@ -221,5 +257,124 @@ export function askedByScene(n, count, facts, parts, of) {
   const question = { kind, of, asks, low, high, unit };
   if (isPlace) Object.assign(question, { rows: facts.pack.rows, columns: facts.pack.columns, mark: facts.patch });
   if (options) question.options = options.map(([value], at) => [value, told(({ guess }) => guess.options[at][1])]);
-  return { scene, question, truth, after: told(({ guess }) => guess.after) };
+  const answer = { truth, after: told(({ guess }) => guess.after), ...(isPlace ? { heat: heatOfRow(facts) } : {}) };
+  return { scene, question, told: answer };
 }
+
+// What the story says of one patch in one head, in numbers, all of it from the pack of the picture on view. No DOM.
+
+const RING = 1; // squares: where a 3×3 convolution looks
+const SAME_PLACE = 2; // squares
+export const TOLD = 5; // tokens that are told one by one
+export const MOST_SHARES = 12; // of a row, drawn
+const CLIPS = 0.9; // of a row: what one channel takes when the mixing desk clips
+export const PRODUCTS = 16; // of a score, drawn
+
+export function rowOfPatch(pack, layer, head, patch, scale = pack.scale) {
+  const row = new Float32Array(pack.tokens);
+  rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, scale);
+  return row;
+}
+
+export function distanceOf(one, other, { columns }) {
+  const down = Math.abs(Math.floor(one / columns) - Math.floor(other / columns));
+  return Math.max(down, Math.abs((one % columns) - (other % columns)));
+}
+
+// The patch beyond the 3×3 neighbourhood that gets most: the story asks how that came about.
+export function partnerOf(row, patch, pack) {
+  let best = -1;
+  for (let other = 0; other < pack.patches; other++) {
+    if (distanceOf(patch, other, pack) <= RING) continue;
+    if (best < 0 || row[pack.prefixCount + other] > row[pack.prefixCount + best]) best = other;
+  }
+  return best;
+}
+
+// Null while the story's layer is on its way; `layers` is null while another one is. `side`: pixels of a patch, null
+// where nobody says it.
+export function factsOfStory(pack, { layer, head, patch }, side) {
+  if (!holdsAll(pack, layer)) return null;
+  const whole = wholeLayers(pack);
+  const row = rowOfPatch(pack, layer, head, patch);
+  const partner = partnerOf(row, patch, pack);
+  const share = row[pack.prefixCount + partner];
+  const [asks, hears] = [pack.prefixCount + patch, pack.prefixCount + partner];
+  const pair = pairOf(pack, layer, head, asks, hears, pack.scale);
+  const beside = patch % pack.columns ? patch - 1 : patch + 1;
+  const loud = rowOfPatch(pack, layer, head, patch, 1);
+  const placed = [...row.keys()].filter((token) => token >= pack.prefixCount);
+  const best = placed.reduce((most, token) => (row[token] > row[most] ? token : most)) - pack.prefixCount;
+  return {
+    ...{ pack, layer, head, patch, partner, row, share, pair, beside, loud, side, best },
+    distance: distanceOf(patch, partner, pack),
+    leads: best === partner, // it is the strongest of all patches
+    besideScore: scoreOf(pack, layer, head, asks, pack.prefixCount + beside, pack.scale),
+    outside: outsideNine(row, 0, pack, patch),
+    loudest: Math.max(...loud),
+    largest: Math.max(...row),
+    handed: handedOver(pack, layer, head, row),
+    books: booksOf(pack, layer, head, asks, hears, row),
+    heads: Array.from({ length: pack.heads }, (_, one) => headOf(pack, layer, one, patch, partner)),
+    layers: whole.length < pack.layers ? null : whole.map((one) => mostInLayer(pack, one, patch, partner)),
+    pairs: pack.tokens ** 2,
+    twice: ((4 * pack.patches + pack.prefixCount) / pack.tokens) ** 2,
+  };
+}
+
+// [{token, share, length, product}] of the tokens that get most; lengths as shares of the longest of all.
+function handedOver(pack, layer, head, row) {
+  const { norms } = layerOf(pack, layer);
+  if (!norms) return [];
+  const lengths = norms.subarray(head * pack.tokens, (head + 1) * pack.tokens);
+  const longest = Math.max(...lengths);
+  const order = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, TOLD);
+  return order.map((token) => {
+    const length = lengths[token] / longest;
+    return { token, share: row[token], length, product: row[token] * length };
+  });
+}
+
+// Three tokens as books of a library: the partner; of those that get most, the one with the shortest value, easy to
+// find and little inside; the one whose key fits the query least. [{kind, token, k, score, share, length}]
+function booksOf(pack, layer, head, asks, hears, row) {
+  const { norms } = layerOf(pack, layer);
+  const lengths = norms?.subarray(head * pack.tokens, (head + 1) * pack.tokens);
+  const order = [...row.keys()].sort((a, b) => row[b] - row[a]);
+  const length = (token) => (lengths ? lengths[token] / Math.max(...lengths) : null);
+  const found = order.slice(0, TOLD).filter((token) => token !== hears);
+  const thin = found.reduce((best, token) => (length(token) < length(best) ? token : best));
+  return Object.entries({ fits: hears, thin, least: order.at(-1) }).map(([kind, token]) => {
+    const { k, score } = pairOf(pack, layer, head, asks, token, pack.scale);
+    return { kind, token, k, score, share: row[token], length: length(token) };
+  });
+}
+
+// The largest shares of the row with the scores turned to another volume, and whether it clips: one takes nearly all.
+export function sharesAt({ pack, layer, head, patch }, scale, count) {
+  const shares = [...rowOfPatch(pack, layer, head, patch, scale)].sort((a, b) => b - a).slice(0, count);
+  return { shares, clips: shares[0] > CLIPS };
+}
+
+// Whether this head of the layer gives most of what it gives to patches to about the same place.
+function headOf(pack, layer, head, patch, partner) {
+  const row = rowOfPatch(pack, layer, head, patch);
+  let best = 0;
+  for (let other = 1; other < pack.patches; other++)
+    if (row[pack.prefixCount + other] > row[pack.prefixCount + best]) best = other;
+  return { head, row, best, agrees: distanceOf(best, partner, pack) <= SAME_PLACE };
+}
+
+// The most that any head of a layer gives to the partner.
+function mostInLayer(pack, layer, patch, partner) {
+  let most = 0;
+  for (let head = 0; head < pack.heads; head++)
+    most = Math.max(most, rowOfPatch(pack, layer, head, patch)[pack.prefixCount + partner]);
+  return most;
+}
+
+// The first layer in which a head gives the partner at least half as much as the story's own head does.
+export const firstLayer = ({ layers, share }) => layers.findIndex((most) => most >= share / 2);
+
+// How many patches stacked 3×3 convolutions hear after so many layers, where the picture has room.
+export const heardAfter = (layers) => (2 * layers + 1) ** 2;

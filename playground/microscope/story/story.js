@@ -1,5 +1,7 @@
 // The story: twelve scenes about one square of the photograph on view, from where it looks to what its shares are not.
 // It is told beside the picture of See, in whose place nothing moves; every number is of the picture that is shown.
+
+import { wholeLayers } from "../core/core.js";
 import { patchAt, patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
 import { DEFAULT_VIEW } from "../core/view.js";
@@ -7,10 +9,11 @@ import { FIRST_WAY } from "../core/ways.js";
 import { makeCanvas, sayMath, show } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
-import { factsOfStory, wholeLayers } from "./facts.js";
-import { drawFigure, photoAs } from "./figures.js";
-import { createOver, drawOver } from "./over.js";
-import { askedByScene, codeOf, judged, SCENE_COUNT, sceneAt, truthOf } from "./scenes.js";
+import { handOver } from "../lens/saving.js";
+import { canAsk } from "../lens/state.js";
+import { createOver, drawFigure, drawOver, photoAs } from "./figures.js";
+import { farthest, notebookOf } from "./notebook.js";
+import { askedByScene, codeOf, factsOfStory, judged, SCENE_COUNT, sceneAt, truthOf } from "./scenes.js";
 import { storyWords } from "./words.js";
 
 const PANEL = `
@@ -26,8 +29,8 @@ const FOOT = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
 // way: {at(): the scene's number or 0, go(n): to another, 0 ends it, lesson(name): {title, go()} of a page,
-// place(): {model, sample} as in an address, cat(): opens the cat in the story, lab()}
-// klass: a class that guesses together, see shell/classway.js: its state, its bar, its board
+// place(): {model, sample} as in an address, cat(): opens the cat in the story, lab(); in a file there is neither}
+// klass: a class that guesses together, see shell/storyway.js: its state, its bar, its board
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
@@ -130,7 +133,7 @@ export function createStory(lens, see, { language, way, klass }) {
     root.dataset.story = String(n);
     root.classList.add("tells");
     baseNow();
-    choice.filmWanted = true; // it asks all layers
+    choice.filmWanted = choice.exact = true; // it asks all layers, and says their numbers
     const { pack } = data.main;
     const held = wholeLayers(pack).length;
     if (story.held !== held) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
@@ -169,6 +172,8 @@ export function createStory(lens, see, { language, way, klass }) {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
       ...{ ratio: frame.ratio, guessed, name: nameOf, code: codeOf(story.facts, way.place()) },
+      over: (changes) => drawOver(over, { ...scene.over, ...changes }, story.facts, guessed),
+      choose: (changes) => page.choose(changes),
     });
     writeGuess(scene);
     writeAfter(n, scene, guessed);
@@ -290,10 +295,42 @@ export function createStory(lens, see, { language, way, klass }) {
       said.append(more);
       box.append(said);
     }
-    if (n === 1 && guessed && !story.facts.leads) box.append(storyButton(words("cat"), () => way.cat()));
-    if (n === SCENE_COUNT && guessed) box.append(storyButton(words("lab"), () => way.lab()));
+    if (n === 1 && guessed && !story.facts.leads && way.cat) box.append(storyButton(words("cat"), () => way.cat()));
+    if (n === SCENE_COUNT && guessed) writeEnd(box);
     const lesson = guessed && way.lesson(scene.lesson);
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
+  }
+
+  // The code is run where there is a server, taken along from everywhere.
+  function writeEnd(box) {
+    const { layer, head, patch, pack } = story.facts;
+    const status = document.createElement("p");
+    status.className = "story-ran";
+    const run = storyButton(words("run"), async () => {
+      status.textContent = words("runs");
+      const query = patchText(patch, pack.columns);
+      const asked = { layer, head: pack.headNumbers[head], query };
+      try {
+        const { torch, full, halves } = await data.host.source.ran(data.main.trace, asked);
+        const apart = (row) => farthest(row, story.facts.row).toExponential(0).replace("-", "−");
+        status.textContent = words("ranSo", { torch, full: apart(full), halves: apart(halves) });
+      } catch (error) {
+        status.textContent = error.says ?? String(error);
+      }
+    });
+    const take = storyButton(words("notebook"), () => {
+      const { model } = way.place();
+      const code = codeOf(story.facts, way.place());
+      const photograph = smallPhotograph().toDataURL("image/jpeg", 0.8);
+      const text = JSON.stringify(notebookOf(story.facts, { model, code, photograph }), null, 1);
+      handOver(new File([text], "attention.ipynb", { type: "application/x-ipynb+json" }));
+    });
+    box.append(
+      ...(canAsk(data, "ran") ? [run] : []),
+      take,
+      ...(way.lab ? [storyButton(words("lab"), () => way.lab())] : []),
+      status,
+    );
   }
 
   function linkOf(said, { href, go }) {

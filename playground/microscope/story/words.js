@@ -1,5 +1,6 @@
 // All that the story says, one table a language; a long text stands in several lines. Holes are filled with numbers of
 // the picture on view. No DOM in here.
+import { filledIn } from "../see/words.js";
 
 export const STORY_WORDS = {
   en: {
@@ -47,6 +48,10 @@ export const STORY_WORDS = {
     ],
     ask3: "How many layers of 3×3 until our square hears {place}?",
     after3: "One ring a layer, and it is {distance} squares away.",
+    touchLayers: "Layers of 3×3",
+    touchMegaphone: "The megaphone: one layer of attention",
+    touchHeard: "{stacked}: it hears {count} squares",
+    touchEverybody: "it hears all {count}",
     title4: "Tokens and places",
     text4: [
       "One matrix turns the numbers of each square into a token, a list of {width} numbers. Where the square lay",
@@ -63,13 +68,18 @@ export const STORY_WORDS = {
     title5: "A library",
     text5: [
       "Three matrices make three lists of each token. A **query**: what it is looking for. A **key**: what it can",
-      "be found by. A **value**: what it hands over. Below are the query of our square and the key of {place},",
+      "be found by. A **value**: what it hands over. Below are the query of our square and three keys to try,",
       "{dim} numbers each. We ask in layer {layer}, of a token that {rewritten}.",
     ],
     rewritten: "the layers before have rewritten; scene 11 shows them",
     rewrittenByNone: "no layer has rewritten yet",
     heard: "has heard of the whole picture in the layers before",
     heardNothing: "has heard of nothing before: it is the first layer",
+    bookFits: "The book that fits",
+    bookThin: "Easy to find, little inside",
+    bookLeast: "Fits least of all",
+    bookFinds: "The score is {keyScore}, the share {keyShare}.",
+    bookValue: "length of its value",
     title6: "One score by hand",
     text6: [
       "How well does a key fit a query? Multiply number by number and add: {dim} products, of which the {count}",
@@ -93,6 +103,9 @@ export const STORY_WORDS = {
     ],
     ask8: "Without ÷ √d_k: how large is the largest share?",
     after8: "The largest share goes from {largest} to {loudest}.",
+    knobVolume: "Volume",
+    knobLargest: "the loudest: {loud}",
+    knobClips: "it clips: {loud} for one channel",
     title9: "The mixture",
     text9: [
       "What our square gets is a mixture: every token’s value times its share, added up. A large share of a short",
@@ -122,6 +135,8 @@ export const STORY_WORDS = {
       "The token that asks in layer {layer} {heard}. A class token, where a model has one, reads the picture in",
       "the same way, and the answer is made of it.",
     ],
+    askSquare: "Our square asks",
+    askClass: "The class token asks",
     title12: "What it is not",
     text12: [
       "A share is a mixing coefficient, not an importance: what is handed over may be short, later layers mix",
@@ -135,6 +150,13 @@ export const STORY_WORDS = {
       "look for yourself: open your own photo, or the lessons.",
     ],
     lab: "Open this in Lab",
+    run: "Run it",
+    runs: "It runs…",
+    ranSo: [
+      "PyTorch {torch} ran it: from the drawn row it differs by at most {halves}, with the numbers of 16 bits that are",
+      "here, and by {full} with those of 32.",
+    ],
+    notebook: "Take it along as a notebook",
   },
   de: {
     story: "Die Geschichte",
@@ -181,6 +203,10 @@ export const STORY_WORDS = {
     ],
     ask3: "Wie viele Schichten von 3×3, bis unser Feld {place} hört?",
     after3: "Ein Ring je Schicht, und es sind {distance} Felder bis dorthin.",
+    touchLayers: "Schichten von 3×3",
+    touchMegaphone: "Das Megafon: eine Schicht Attention",
+    touchHeard: "{stacked}: es hört {count} Felder",
+    touchEverybody: "es hört alle {count}",
     title4: "Tokens und Plätze",
     text4: [
       "Eine Matrix macht aus den Zahlen jedes Feldes ein Token, eine Liste von {width} Zahlen. Wo das Feld lag,",
@@ -197,13 +223,18 @@ export const STORY_WORDS = {
     title5: "Eine Bibliothek",
     text5: [
       "Drei Matrizen machen aus jedem Token drei Listen. Eine **Query**: was es sucht. Ein **Key**: woran man es",
-      "findet. Ein **Value**: was es weitergibt. Unten stehen die Query unseres Feldes und der Key für {place},",
+      "findet. Ein **Value**: was es weitergibt. Unten stehen die Query unseres Feldes und drei Keys zur Wahl,",
       "je {dim} Zahlen. Wir fragen in Schicht {layer}, für ein Token, das {rewritten}.",
     ],
     rewritten: "die Schichten davor umgeschrieben haben; Szene 11 zeigt sie",
     rewrittenByNone: "noch keine Schicht umgeschrieben hat",
     heard: "hat in den Schichten davor schon vom ganzen Bild gehört",
     heardNothing: "hat vorher noch nichts gehört: Es ist die erste Schicht",
+    bookFits: "Das Buch, das passt",
+    bookThin: "Leicht zu finden, wenig darin",
+    bookLeast: "Passt von allen am wenigsten",
+    bookFinds: "Der Score ist {keyScore}, der Anteil {keyShare}.",
+    bookValue: "Länge seines Value",
     title6: "Ein Score von Hand",
     text6: [
       "Wie gut passt ein Key zu einer Query? Zahl für Zahl multiplizieren und addieren: {dim} Produkte, die",
@@ -227,6 +258,9 @@ export const STORY_WORDS = {
     ],
     ask8: "Ohne ÷ √d_k: Wie groß ist der größte Anteil?",
     after8: "Der größte Anteil geht von {largest} auf {loudest}.",
+    knobVolume: "Lautstärke",
+    knobLargest: "der lauteste: {loud}",
+    knobClips: "er übersteuert: {loud} für einen Kanal",
     title9: "Die Mischung",
     text9: [
       "Was unser Feld bekommt, ist eine Mischung: der Value jedes Tokens mal seinem Anteil, addiert. Ein großer",
@@ -257,6 +291,8 @@ export const STORY_WORDS = {
       "Das Token, das in Schicht {layer} fragt, {heard}. Ein Klassen-Token, wo ein Modell eines hat, liest das",
       "Bild auf dieselbe Art, und daraus wird die Antwort gemacht.",
     ],
+    askSquare: "Unser Feld fragt",
+    askClass: "Das Klassen-Token fragt",
     title12: "Was es nicht ist",
     text12: [
       "Ein Anteil ist ein Mischungsverhältnis, keine Wichtigkeit: Was weitergegeben wird, kann kurz sein, spätere",
@@ -270,10 +306,16 @@ export const STORY_WORDS = {
       "PyTorch. Sehen Sie dann selbst: Öffnen Sie Ihr eigenes Foto, oder die Lektionen.",
     ],
     lab: "Im Labor öffnen",
+    run: "Ausführen",
+    runs: "Es läuft…",
+    ranSo: [
+      "PyTorch {torch} hat es ausgeführt: Von der gezeichneten Zeile weicht es höchstens um {halves} ab, mit den",
+      "Zahlen von 16 Bit, die hier liegen, und um {full} mit denen von 32.",
+    ],
+    notebook: "Als Notebook mitnehmen",
   },
 };
 
 export const storyText = (language, key) => [STORY_WORDS[language][key]].flat().join(" ");
 
-export const storyWords = (language, key, filled = {}) =>
-  storyText(language, key).replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+export const storyWords = (language, key, filled) => filledIn(storyText(language, key), filled);

@@ -6,6 +6,7 @@ from the same places as in the app. All addresses are relative; `base` stands wh
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Collection, Sequence
@@ -14,24 +15,26 @@ from html import escape
 from pathlib import Path
 
 import streamlit as st
+from plotly.offline import get_plotlyjs
 
 from playground.errors import PlaygroundError
-from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, stylesheet
+from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, drawing, embedded, stylesheet
 from playground.lessons.registry import LESSONS as TAUGHT
-from playground.serving import figure_files, models, prepared, previews, scripts, site_files, wall
+from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
+from playground.serving.here import Here
 from playground.serving.site_files import Folder
 from playground.ui import toolbar
-from playground.ui.components import SHARED, SHELL_STYLES
+from playground.ui.components import SCRIPTS, SHARED, SHELL_STYLES
 from playground.ui.pages import LESSONS, PAGES
-from playground.ui.site import lessons
-from playground.version import __version__
+from playground.version import __version__, cite, repository
 
 STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/site.css")
 OURS = re.compile(r".+-[0-9a-f]{12}\.\w+")  # names of files, with the digest that Folder.put gives them
 POLICY = (
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' "
-    "blob: data:; media-src blob:; style-src 'self'; style-src-attr 'unsafe-inline'; font-src 'self'; "  # of charts
-    "manifest-src 'self'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {script}; worker-src 'self'; "
+    "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
+    "style-src-attr 'unsafe-inline'; "  # of charts
+    "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
 )
 APP_SAYS = {"command": "make run", "where": "in a copy of its repository"}
 DESCRIPTION = (
@@ -49,17 +52,45 @@ PAGE = """<!doctype html>
 <link rel="icon" href="{icon}"><link rel="manifest" href="manifest.webmanifest">
 <link rel="stylesheet" href="{styles}">
 {ahead}
-<script type="module" src="{script}" data-toolbar="{told}" data-site="{site}"></script>
+<script type="module" src="{script}" data-begin="{begin}" data-toolbar="{told}" data-site="{site}"></script>
 </head><body>
 <div id="toolbar"><div class="toolbar" data-toolbar></div></div>
 <main id="stage"><div class="stage" data-stage><p class="comes">{description} If no picture comes: this page needs
 JavaScript, in a browser from 2023 or later.</p></div></main>
 <main id="lesson" hidden></main>
+<footer id="foot">{foot} <button type="button" hidden></button></footer>
 </body></html>
 """
-FONT_FACE = """@font-face {{
-  font-family: "Source Sans"; src: url({file}) format("woff2"); font-weight: 200 900; font-display: swap;
-}}
+FOOT = "Attention Playground: whom each patch of a picture listens to, in a real Vision Transformer."
+EMBEDDED = """<script type="module" src="{base}embed/attention-lens.js"></script>
+<attention-lens model="{base}{model}" picture="YOUR-PICTURE.jpg"></attention-lens>"""
+EMBED_README = """# attention-lens
+
+The microscope of the Attention Playground as an element, `<attention-lens model="…" picture="…" view="…">`, and its
+numbers: `const lens = await load(model); const seen = await lens.run(image); seen.row(layer, head, [row, column])`.
+One module without dependencies. Networks run in the reader's browser; nothing is sent. Weights are not in it:
+`python -m playground site OUT` writes them to `OUT/weights`.
+"""
+ABOUT = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>About the Attention Playground</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src 'self'">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="{icon}"><link rel="stylesheet" href="{styles}"></head>
+<body><main class="about"><h1>Attention Playground</h1>
+<p>{description}</p>
+<h2 id="cite">Cite</h2>
+<pre>{cite}</pre>
+<h2 id="install">Install</h2>
+<p>The app has more: any Vision Transformer, figures for print, lessons with your own picture, Python. In a copy of its
+repository, with Python 3.11 or newer:</p>
+<pre>pip install .
+attention-playground</pre>
+<h2 id="embed">Embed</h2>
+<p>The microscope stands in any other page, on a picture of yours, in one file that needs no other:</p>
+<pre>{embedded}</pre>
+<p>Its numbers alone are a few lines of JavaScript: <code>load(model)</code>, <code>run(image)</code>,
+<code>row(layer, head, query)</code>; the file of types beside it says more.</p>
+</main><footer id="foot">{foot}</footer></body></html>
 """
 LOST = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Attention Playground</title>
@@ -67,7 +98,8 @@ LOST = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <script type="module" src="{base}{script}" data-base="{base}" data-pages="{pages}"></script>
-</head><body><p>There is no such page: <a href="{base}">go to the playground</a>.</p></body></html>
+</head><body><p>There is no such page: <a href="{base}">go to the playground</a>.</p>
+<footer>{foot}</footer></body></html>
 """
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#131318"/>'
@@ -82,44 +114,61 @@ def write(
     photographs: Path | None = None,
     named: Collection[str] | None = None,
     taught: Collection[str] | None = None,
+    models_from: Sequence[str] = (),
 ) -> Path:
     """Writes the site into an empty folder, or over one that this has written. `named`: see site_files.py; `taught`:
-    some of the lessons, None: all."""
+    some of the lessons, None: all; `models_from`: hosts from which the page may fetch a model that an address names."""
     site_files.check(names)
+    from_origins = origins(models_from)
     _check_place(out, base)
     prepared.prepare()
     folder = Folder(out)
     best = models.REAL if models.has_real() else models.default()
     catalogue = site_files.write_samples(folder, photographs, best, named)
-    listed = folder.put("samples.json", json.dumps(catalogue, ensure_ascii=False).encode())
+    listed = folder.packed("samples", json.dumps(catalogue, ensure_ascii=False).encode())
     weights = site_files.write_weights(folder, names)
     used = {key.split()[0] for sample in catalogue["samples"] for key in sample["prepared"]}
-    script = folder.put("app.js", bundle("shell/site.js").encode())
-    font = _font(folder)
-    styles = folder.put("app.css", (FONT_FACE.format(file=font) * bool(font) + stylesheet(*STYLES)).encode())
+    code = bundle("shell/site.js").encode()
+    begin = {"styles": folder.packed("styles", stylesheet(*STYLES).encode()), "script": folder.packed("app", code)}
+    begin["font"] = _font(folder)
+    script = folder.put("begin.js", bundle("shell/begin.js").encode())
+    styles = folder.put("page.css", stylesheet("shell/site.css").encode())
     icon = folder.put("icon.svg", ICON.encode())
     parts = {
         "worker": folder.put("worker.js", bundle("engine/worker.js").encode()),
+        "opener": folder.put("opener.js", bundle("weights/worker.js").encode()),
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
-    site = parts | {"cards": site_files.cards(sorted(used | set(names))), "weights": weights, "offline": True}
-    site["lessons"] = lessons.write(folder, taught)
+    site = parts | {"cards": site_files.cards(sorted(used | set(names))), "weights": weights}
+    site["models_from"] = from_origins
+    site["lessons"] = write_lessons(folder, taught)
     site["moments"] = _wall(folder)
-    first = catalogue["samples"][0]
-    ready = first["prepared"][f"{first['opens']['model']} {first['opens']['detail']}"]["opening"]["file"]
+    shared = _shared(folder)
+    views = [(sample["picture"], site_files.opening_file(sample)) for sample in catalogue["samples"]]
+    site["offline"] = site_files.write_offline(folder, [name for view in views for name in view])
+    picture, ready = views[0]
     page = PAGE.format(
-        policy=escape(POLICY), preview=_preview(folder, base), description=escape(DESCRIPTION), icon=icon,
-        styles=styles, script=script,
-        ahead=_ahead(font, listed, ready, first["picture"]), site=_attribute(site),
-        told=_attribute(_same_for_all(listed) | {"shared": _shared(folder)}),
+        policy=escape(POLICY.format(script=_digest(code), models_from="".join(f" {one}" for one in from_origins))),
+        preview=_preview(folder, base),
+        description=escape(DESCRIPTION), icon=icon, styles=styles, script=script,
+        ahead=_ahead(begin["script"], begin["styles"], listed, ready, picture), site=_attribute(site),
+        begin=_attribute(begin), foot=_foot(),
+        told=_attribute(_same_for_all(listed) | {"shared": shared}),
     )  # fmt: skip
     folder.plain("index.html", page.encode())
+    about = ABOUT.format(
+        icon=icon, styles=styles, description=escape(DESCRIPTION), cite=escape(cite()), foot=_foot(),
+        embedded=escape(EMBEDDED.format(base=base, model=next((told["file"] for told in weights.values()), "…"))),
+    )  # fmt: skip
+    folder.plain("about.html", about.encode())
+    _write_embedded(folder)
     lost = folder.put("lost.js", bundle("shell/lost.js").encode())
-    folder.plain("404.html", LOST.format(base=escape(base), script=lost, pages=" ".join((*PAGES, "story"))).encode())
+    folder.plain("404.html", _lost(base, lost).encode())
     folder.plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
     folder.plain(".nojekyll", b"")  # GitHub's pages would leave files out
     folder.plain("LICENCES.md", _licences(names).encode())
-    core = ["./", script, styles, icon, *filter(None, [font]), listed, ready, first["picture"], *parts.values()]
+    first = [script, styles, icon, begin["script"], begin["styles"], listed, ready, picture]
+    core = ["./", *first, *filter(None, [begin["font"]]), "about.html", *parts.values()]
     folder.plain("sw.js", _service_worker(core, folder.names).encode())
     _drop_old(folder)
     return out
@@ -134,6 +183,15 @@ def _check_place(out: Path, base: str) -> None:
         raise PlaygroundError(
             f"{out} holds something else; name an empty folder, or one that this command has written."
         )
+
+
+def origins(hosts: Sequence[str]) -> list[str]:
+    """Of hosts, such as huggingface.co, or of origins, as a policy names them."""
+    found = [host if "://" in host else f"https://{host}" for host in hosts]
+    for host, origin in zip(hosts, found, strict=True):
+        if not re.fullmatch(r"https?://[a-z0-9-]+(\.[a-z0-9-]+)*(:\d+)?", origin):
+            raise PlaygroundError(f"--models-from is a host, such as models.example.org; given was {host!r:.60}.")
+    return found
 
 
 def _same_for_all(listed: str) -> dict:
@@ -152,8 +210,10 @@ def _shared(folder: Folder) -> str:
 
 def _preview(folder: Folder, base: str) -> str:
     """The preview of the picture that the page opens with."""
-    here, spec = previews.figure({}, {})
-    return previews.meta(here, spec, base + folder.put("preview.png", figure_files.file(here, spec, "png", None)))
+    here, spec = routes_figures.preview_figure({}, {})
+    return routes_figures.preview_meta(
+        here, spec, base + folder.put("preview.png", figure_files.file(here, spec, "png", None))
+    )
 
 
 def _wall(folder: Folder) -> str:
@@ -170,9 +230,43 @@ def _attribute(told: dict) -> str:
     return escape(json.dumps(told, ensure_ascii=False))
 
 
-def _ahead(font: str, *files: str) -> str:
-    kinds = dict.fromkeys(files, "fetch") | ({font: "font"} if font else {})
-    return "\n".join(f'<link rel="preload" as="{kind}" crossorigin href="{name}">' for name, kind in kinds.items())
+def _ahead(*files: str) -> str:
+    return "\n".join(f'<link rel="preload" as="fetch" crossorigin href="{name}">' for name in files)
+
+
+def _digest(script: bytes) -> str:
+    """As a policy names a script that stands in a page."""
+    return f"'sha256-{base64.b64encode(sha256(script).digest()).decode()}'"
+
+
+def _foot(base: str = "") -> str:
+    """The line of every page: what this is, and where there is more. `base`: where the folder lies, if not here."""
+    source = {"Source": repository()} if repository() else {}
+    links = source | {name.title(): f"{base}about.html#{name}" for name in ("cite", "install", "embed")}
+    anchors = (f'<a href="{escape(address)}">{name}</a>' for name, address in links.items())
+    return f"<span>{FOOT}</span> {' '.join(anchors)}"
+
+
+def _write_embedded(folder: Folder) -> None:
+    """<attention-lens> as a package; its names stay, for other pages name them."""
+    package = {
+        "name": "attention-lens", "version": __version__, "license": "MIT", "type": "module",
+        "description": FOOT,
+        "main": "attention-lens.js", "types": "attention-lens.d.ts",
+        "exports": {".": {"types": "./attention-lens.d.ts", "default": "./attention-lens.js"}},
+        "files": ["attention-lens.js", "attention-lens.d.ts"],
+        **({"repository": repository()} if repository() else {}),
+    }  # fmt: skip
+    types = (MICROSCOPE / "shell" / "attention-lens.d.ts").read_bytes()
+    folder.plain("embed/attention-lens.js", embedded().encode())
+    folder.plain("embed/attention-lens.d.ts", types)
+    folder.plain("embed/package.json", json.dumps(package, indent=2).encode())
+    folder.plain("embed/README.md", EMBED_README.encode())
+
+
+def _lost(base: str, script: str) -> str:
+    pages = " ".join((*PAGES, "story"))
+    return LOST.format(base=escape(base), script=script, pages=pages, foot=_foot(escape(base)))
 
 
 def _font(folder: Folder) -> str:
@@ -207,7 +301,7 @@ def _licences(names: Sequence[str]) -> str:
 
 def _service_worker(core: list[str], names: list[str]) -> str:
     """Names that it keeps from the beginning, and all that this version has."""
-    listed = [name for name in names if not name.startswith("weights/")]
+    listed = [name for name in names if not name.startswith(("weights/", "embed/"))]
     version = sha256(repr((sorted(names), __version__)).encode()).hexdigest()[:12]
     told = json.dumps({"version": version, "core": core, "names": listed})
     return f"self.writtenSite = {told};\n{bundle('shell/serviceworker.js')}"
@@ -219,3 +313,35 @@ def _drop_old(folder: Folder) -> None:
         for file in sorted((folder.path / inside).glob("*-*.*")):
             if OURS.fullmatch(file.name) and f"{inside}{file.name}" not in folder.names:
                 file.unlink()
+
+
+# The lessons of the folder without a server: Python works each one out ahead for one sample, and the browser shows
+# the result from files.
+
+PICTURE = {"sample": "meadow", "model": "bundled"}  # which the lessons look at
+
+
+def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict[str, str]:
+    """{page: a file of JSON}: what shell/site.js shows."""
+    here = Here(PICTURE)
+    scripts = {
+        name: {
+            "script": folder.put(f"lessons/{name}.js", drawing(script.file, script.mounts).encode()),
+            "styles": folder.put(f"lessons/{name}.css", stylesheet(script.styles).encode()),
+            "box": script.box,
+            "look": script.look,
+        }
+        for name, script in SCRIPTS.items()
+        if name != "overview"
+    }
+    script = get_plotlyjs()
+    styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', script)]
+    plotly = {"file": folder.put("lessons/plotly.js", script.encode()), "styles": styles}
+    host = folder.put("lessons/host.js", bundle("lessons/host.js").encode())
+    written = {}
+    for name, lesson in TAUGHT.items():
+        if taught is not None and name not in taught:
+            continue
+        told = site_files.write_lesson(folder, lesson, here) | {"scripts": scripts, "plotly": plotly, "host": host}
+        written[name] = folder.put(f"lessons/{name}.json", json.dumps(told, ensure_ascii=False).encode())
+    return written

@@ -1,15 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { binned } from "../../../playground/microscope/classroom/charts.js";
 import {
+  binned,
   CLASS_WORDS,
   classWords,
   inLanguage,
   languageOfPhone,
+  refusedWords,
 } from "../../../playground/microscope/classroom/words.js";
 import { unpack } from "../../../playground/microscope/core/core.js";
-import { factsOfStory } from "../../../playground/microscope/story/facts.js";
-import { askedByScene, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
+import {
+  askedByScene,
+  factsOfStory,
+  heatOfRow,
+  SCENE_COUNT,
+  sceneAt,
+} from "../../../playground/microscope/story/scenes.js";
 import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
@@ -53,15 +59,30 @@ test("all values are in one bar each, and no bar is beyond the ends", () => {
 test("what a class is asked is the scene's question in all languages, and never says its truth", () => {
   for (let n = 1; n <= SCENE_COUNT; n++) {
     const { guess } = sceneAt(n, facts, "en");
-    const { scene, question, truth, after } = askedByScene(n, SCENE_COUNT, facts, [], "this picture");
+    const { scene, question, told } = askedByScene(n, SCENE_COUNT, facts, [], "this picture");
     assert.equal(scene.n, n);
     assert.equal(scene.title.de, sceneAt(n, facts, "de").title);
     assert.equal(question === null, guess === null);
     if (!guess) continue;
-    assert.equal(truth, guess.truth);
-    assert.equal(after.en, guess.after);
+    assert.equal(told.truth, guess.truth);
+    assert.equal(told.after.en, guess.after);
+    assert.equal(told.heat?.length, guess.kind === "place" ? 48 : undefined);
     assert.ok(!("truth" in question) && !JSON.stringify(question).includes(guess.after), `scene ${n}`);
     for (const [value, words] of question.options ?? []) assert.ok(typeof value === "string" && words.en && words.de);
     if (guess.kind === "place") assert.deepEqual([question.rows, question.columns, question.mark], [6, 8, 19]);
   }
+});
+
+test("the heat has a digit for each patch, and its brightest is the patch that gets most", () => {
+  const digits = [...heatOfRow(facts)].map((digit) => Number.parseInt(digit, 16));
+  assert.equal(digits[facts.best], 15);
+  for (const [patch, digit] of digits.entries())
+    assert.equal(digit, Math.round((15 * facts.row[1 + patch]) / facts.row[1 + facts.best]));
+});
+
+test("what the server refuses is said in German by its key, and else in its own words", () => {
+  const refused = { says: "That is not between 1 and 9: …", body: { key: "notBetween", filled: { low: 1, high: 9 } } };
+  assert.match(refusedWords("de", refused), /zwischen 1 und 9/);
+  assert.equal(refusedWords("en", refused), refused.says);
+  assert.equal(refusedWords("de", { says: "Something else.", body: {} }), "Something else.");
 });

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { answerLayer, createAnswers, ownExposure, sharedDomain } from "../../../playground/microscope/core/answers.js";
-import { colourIndex, niceNumber, ownDomain, paintInto } from "../../../playground/microscope/core/colours.js";
+import { colourIndex, MAGMA, niceNumber, ownDomain, paintInto } from "../../../playground/microscope/core/colours.js";
 import { unpack } from "../../../playground/microscope/core/core.js";
-import { MAGMA } from "../../../playground/microscope/core/magma.js";
 import { fixture } from "../support.mjs";
 
 const pack = unpack(fixture().bytes);

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { answerLayer, createAnswers, prepareColumns } from "../../../playground/microscope/core/answers.js";
-import { rowInto, unpack } from "../../../playground/microscope/core/core.js";
-import { isCut } from "../../../playground/microscope/core/cuts.js";
+import { ablate, isCut, rowInto, unpack } from "../../../playground/microscope/core/core.js";
 import { packOf } from "../packs.mjs";
 
 // Tokens of a grid of 2 × 3: 0 is CLS, then 1 2 3 above 4 5 6.
@@ -28,6 +27,20 @@ test("a text names tokens, layers and heads", () => {
 test("three by three leaves the neighbours, and CLS where it is kept", () => {
   assert.equal(edges(cut("*>3x3"), 0, 0), "1-0 1-3 1-6 2-0 3-0 3-1 3-4 4-0 4-3 4-6 5-0 6-0 6-1 6-4");
   assert.equal(edges(cut("*>3x3+cls"), 0, 0), "1-3 1-6 3-1 3-4 4-3 4-6 6-1 6-4");
+});
+
+test("a head that is ablated cuts nobody from anybody: what it mixed is nothing, or its mean", () => {
+  const pack = cut("zero@0.1", "mean@0+1.2");
+  assert.equal(edges(pack, 0, 1) + edges(pack, 1, 2), "");
+  const pass = { cuts: pack.cuts, tokens: 2, headNumbers: [0, 1, 2] };
+  const mixed = (layer) => {
+    const numbers = Float32Array.from([1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16]); // (2 tokens, 3 heads of 2)
+    ablate(numbers, pass, layer);
+    return [...numbers];
+  };
+  assert.deepEqual(mixed(0), [1, 2, 0, 0, 10, 11, 11, 12, 0, 0, 10, 11]);
+  assert.deepEqual(mixed(1), [1, 2, 3, 4, 10, 11, 11, 12, 13, 14, 10, 11]);
+  assert.deepEqual(mixed(2), [1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16]);
 });
 
 test("a file that holds some heads knows their numbers", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { dotProduct, patchFilter, patchVector } from "../../../playground/microscope/core/embedding.js";
+import { dotProduct, patchFilter, patchVector } from "../../../playground/microscope/core/grid.js";
 
 // A picture of 2 × 4 pixels in two patches of 2 × 2; pixel i has the colours 10 i, 10 i + 1, 10 i + 2.
 const cut = {

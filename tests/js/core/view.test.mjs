@@ -71,6 +71,27 @@ test("a view travels through a link and comes back", () => {
   assert.equal(view.viewToQuery({ ...view.DEFAULT_VIEW }), "");
 });
 
+test("what a view has not taken over of an address is known", () => {
+  const left = (address) => {
+    const words = view.viewFromQuery(address);
+    return view.notTaken(words, view.tidyView(words, pack)).map(([key, word]) => `${key}=${word}`);
+  };
+  assert.deepEqual(left("layer=99&label=landscape&what=nothing&k=4"), [
+    "layer=99",
+    "label=landscape",
+    "what=nothing",
+    "k=4",
+  ]);
+  assert.deepEqual(left("query=900%2C900&locked=true"), ["query=900,900"], "the lock is no second thing");
+  assert.deepEqual(left("scale=nonsense&ceiling=bright&log=perhaps"), [
+    "scale=nonsense",
+    "ceiling=bright",
+    "log=perhaps",
+  ]);
+  assert.deepEqual(left("layer=1&head=2&query=cls&locked=true&scale=0.250&k=5&label=3&log=true&curtain=0.50"), []);
+  assert.deepEqual(view.notTaken(null, view.DEFAULT_VIEW), []);
+});
+
 test("the dial has 0 at the left, the trained scale in the middle and 1 at the right", () => {
   for (const own of [0.125, 0.0884, 0.25]) {
     near(view.dialToScale(0, own), 0);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { threePatches, WALK, walkAt } from "../../../playground/microscope/lens/ghost.js";
+import { threePatches, WALK, walkAt } from "../../../playground/microscope/lens/moment.js";
 
 test("the greeting shows whom a patch listens to far away, whom it hardly hears, and ends on the patch itself", () => {
   const [rows, columns, start] = [9, 9, 40];

@@ -1,16 +1,17 @@
 // Runs the browser's engine under Node, for tests/test_engine.py: node pass.mjs JOB.json
 // JOB: {weights, image: a file of float32 (3, H, W), grid, scale, cuts, zero: [[point, first column, columns]],
-// out} or {pixels: a file, 4 bytes each, size,
-// to, out}; each `out` is a file that this writes; or {fits: [[[width, height], native], …]}. What it prints is JSON:
-// {wall, cpu: ms of each run, bytes: of the kernels' memory}, or the grids.
+// out} or {pixels: a file, 4 bytes each, size, to, out} or {open: [{files, folder, given, numbers, out}, …]}: files of
+// somebody's model; each `out` is a file that this writes; or {fits: [[[width, height], native], …]}. What it prints is
+// JSON: {wall, cpu: ms of each run, bytes: of the kernels' memory}, what the models are, or the grids.
 
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { openAsBlob, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 
-import { readCuts } from "../../../playground/microscope/core/cuts.js";
+import { readCuts } from "../../../playground/microscope/core/core.js";
 import { createResizer, gridFor } from "../../../playground/microscope/engine/images.js";
 import { createTensors, part } from "../../../playground/microscope/engine/tensors.js";
 import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";
+import { openModel } from "../../../playground/microscope/weights/opening.js";
 import { MICROSCOPE } from "../support.mjs";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf8"));
@@ -19,15 +20,30 @@ const bytesOf = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength);
 
 if (job.fits) console.log(JSON.stringify(job.fits.map((given) => gridFor(...given))));
 else if (job.pixels) await resize(job);
-else await pass(job);
+else if (job.open) {
+  const told = [];
+  for (const one of job.open) told.push(await open(one));
+  console.log(JSON.stringify(told));
+} else await pass(job);
+
+async function open({ files, out, ...how }) {
+  const dropped = files.map(async (file) => Object.assign(await openAsBlob(file), { name: basename(file) }));
+  try {
+    const { bytes, ...told } = await openModel(await Promise.all(dropped), how);
+    writeFileSync(out, bytes);
+    return told;
+  } catch ({ message, stack }) {
+    return { error: message, stack };
+  }
+}
 
 async function tensors() {
   return createTensors(await WebAssembly.compile(read(join(MICROSCOPE, "engine", "kernels.wasm"))));
 }
 
-async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], out, band = 7 }) {
+async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], interpolation, out, band = 7 }) {
   const rows = read(pixels);
-  const resizer = createResizer(await tensors(), width, height, toWidth, toHeight);
+  const resizer = createResizer(await tensors(), width, height, toWidth, toHeight, interpolation);
   for (let at = 0; at < rows.length; at += band * width * 4) resizer.band(rows.subarray(at, at + band * width * 4));
   writeFileSync(out, resizer.end());
 }
@@ -46,7 +62,7 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
   const t = await tensors();
   const vit = new VisionTransformer(t, read(weights));
   const input = new Float32Array(read(image).buffer);
-  const cut = cutting(vit.config, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
+  const cut = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
   const how = {
     ...(scale !== undefined && { scale }),
     at: (point, x) => zeroed(t, cut(point, x), point, zero),

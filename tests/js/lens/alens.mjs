@@ -4,8 +4,7 @@ import { mock } from "node:test";
 
 import { askForMissing, receive } from "../../../playground/microscope/lens/asking.js";
 import { askForExplained as explain } from "../../../playground/microscope/lens/explained.js";
-import { resolve } from "../../../playground/microscope/lens/shown.js";
-import { createState } from "../../../playground/microscope/lens/state.js";
+import { createState, resolve } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 
 globalThis.matchMedia ??= () => ({ matches: false });
@@ -31,12 +30,12 @@ export function aSource(offers = EVERYTHING) {
   const ask =
     (kind) =>
     (trace, ...rest) => {
-      const { heads, signal } = rest.pop() ?? {};
+      const { heads, rounded, signal } = rest.pop() ?? {};
       const given = (one) => one !== "" && one !== null;
       const said = (word) => (Array.isArray(word) ? word : Object.values(word).filter(given));
       const words = rest.flatMap((word) => (word && typeof word === "object" ? said(word) : [word]));
       const text = [kind, trace.id, ...words].join(" ");
-      const question = { text, heads, signal };
+      const question = { text, heads, rounded, signal };
       questions.push(question);
       return new Promise((answer, fail) => Object.assign(question, { answer, fail }));
     };

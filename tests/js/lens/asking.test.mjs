@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { holdsAll } from "../../../playground/microscope/core/core.js";
+import { holdsAll, wholeLayers } from "../../../playground/microscope/core/core.js";
+import { aimedPair } from "../../../playground/microscope/lens/arithmetic.js";
 import { askForMissing, receive, stopAsking } from "../../../playground/microscope/lens/asking.js";
-import { overlayNow, resolve } from "../../../playground/microscope/lens/shown.js";
+import { overlayNow, resolve } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, asked, aTrace, frame, open, pass } from "./alens.mjs";
 
@@ -398,4 +399,91 @@ test("a comparison wants its layer before the neighbours; without one the host i
   await pass(REST);
   assert.deepEqual(asked(source), ["layers dog 6"], "layer 2 of 4 is at the height of layer 6 of 10");
   assert.equal(wished, 1);
+});
+
+const rounding = (options) => {
+  const made = aLens(options);
+  made.source.rounds = true;
+  made.lens.page.see = { on: false };
+  return made;
+};
+const eighths = (...held) => packOf({ ...SIX, held, eighths: true });
+
+test("of a source that rounds, the layer on view comes whole and what only is drawn in eight bits", async () => {
+  const { lens, source } = rounding({
+    pack: { ...SIX, held: [2], some: [1] },
+    view: { layer: 2, head: 1 },
+    film: true,
+  });
+  frame(lens);
+  await pass();
+  const order = [];
+  for (let i = 0; i < 30; i++) {
+    for (const question of source.questions.filter(({ seen }) => !seen)) {
+      question.seen = true;
+      const [kind, , number] = question.text.split(" ");
+      if (kind === "layers") order.push(`${number}${question.rounded ? " rounded" : ""}`);
+      const bytes = question.rounded ? eighths(Number(number)) : layer(Number(number));
+      question.answer(kind === "layers" ? bytes : [["a name", "n", "#000"]]);
+    }
+    await pass(REST);
+  }
+  assert.deepEqual(order, ["2", "3 rounded", "1 rounded", "0 rounded", "4 rounded", "5 rounded"]);
+  const { pack, drawn } = lens.data.main;
+  assert.deepEqual(wholeLayers(pack), [2]);
+  assert.deepEqual(wholeLayers(drawn.pack), [0, 1, 2, 3, 4, 5]);
+});
+
+test("a rounded layer is drawn at once, told by nobody, and gives way to the whole one", async () => {
+  const { lens, source } = rounding({ pack: { ...SIX, held: [2] }, view: { layer: 2 } });
+  frame(lens);
+  await pass(REST);
+  open(source, "layers cat 3").answer(eighths(3));
+  await pass(REST);
+  lens.choice.view = { ...lens.choice.view, layer: 3 };
+  frame(lens);
+  const { shown } = lens.frame;
+  assert.deepEqual([shown.rough, shown.layerMissing, shown.pack], [true, false, lens.data.main.drawn.pack]);
+  assert.equal(aimedPair({ aim: 0, view: lens.choice.view }, lens.frame), null);
+  await pass(REST);
+  const question = open(source, "layers cat 3");
+  assert.equal(question.rounded, undefined);
+  question.answer(layer(3));
+  await pass();
+  frame(lens);
+  assert.deepEqual([shown.rough, shown.pack], [false, lens.data.main.pack]);
+  assert.equal(lens.data.main.drawn.pack.stored.get(3), lens.data.main.pack.stored.get(3));
+});
+
+test("where numbers of all layers are told none comes rounded; See asks for those with moments alone", async () => {
+  const answered = async ({ lens, source }, exact, on) => {
+    lens.choice.exact = exact;
+    lens.page.see = { on };
+    frame(lens);
+    for (let i = 0; i < 20; i++) {
+      await pass(REST);
+      for (const question of source.questions.filter(({ seen, text }) => !seen && text.startsWith("layers"))) {
+        question.seen = true;
+        const number = Number(question.text.split(" ")[2]);
+        question.answer(question.rounded ? eighths(number) : layer(number));
+      }
+    }
+    const { pack, drawn } = lens.data.main;
+    return [wholeLayers(pack), drawn ? wholeLayers(drawn.pack) : null];
+  };
+  const made = () => rounding({ pack: { ...SIX, held: [5] }, view: { layer: 5 }, film: true });
+  assert.deepEqual(await answered(made(), true, false), [[0, 1, 2, 3, 4, 5], null]);
+  assert.deepEqual(await answered(made(), false, true), [[5], [3, 4, 5]]);
+});
+
+test("See asks for the names of heads where its numbers are on view, and not before", async () => {
+  const { lens, source } = aLens({ pack: { ...SIX, held: [0, 1] } });
+  lens.page.see = { on: true, drawer: "" };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), []);
+  lens.page.see.drawer = "numbers";
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["names cat 0"]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { receive } from "../../../playground/microscope/lens/asking.js";
 import { rowBeside } from "../../../playground/microscope/lens/beside.js";
-import { resolve } from "../../../playground/microscope/lens/shown.js";
+import { resolve } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 import { draw, mounted } from "./mounted.mjs";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { valueOfButton } from "../../../playground/microscope/lens/choices.js";
+import { valueOfButton } from "../../../playground/microscope/lens/controls.js";
 import { mounted } from "./mounted.mjs";
 
 test("a button stands for a word, a number, or yes and no", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { receive } from "../../../playground/microscope/lens/asking.js";
-import { collapsing } from "../../../playground/microscope/lens/curtain.js";
+import { collapsing } from "../../../playground/microscope/lens/film.js";
 import { verdictOf } from "../../../playground/microscope/lens/readouts.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace, frame } from "./alens.mjs";

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { boundOf, withoutOutliers } from "../../../playground/microscope/core/features.js";
-import { unitOf } from "../../../playground/microscope/core/ways.js";
-import { foretoldWords, waitingForExplained } from "../../../playground/microscope/lens/explained.js";
+import { trustWords, unitOf, WAYS } from "../../../playground/microscope/core/ways.js";
+import { FORETOLD } from "../../../playground/microscope/core/waytable.js";
+import { waitingForExplained } from "../../../playground/microscope/lens/explained.js";
 import { captionOf } from "../../../playground/microscope/lens/readouts.js";
 import { fileName } from "../../../playground/microscope/lens/saving.js";
-import { endsOf, labelNow, overlayNow, signedWords } from "../../../playground/microscope/lens/shown.js";
+import { endsOf, labelNow, overlayNow, signedWords } from "../../../playground/microscope/lens/state.js";
 import { aLens, asked, frame, open, pass } from "./alens.mjs";
 
 const REST = 150;
@@ -112,18 +113,34 @@ test("an occlusion comes step by step until all are there, and what it measured 
   await pass(REST);
   assert.equal(overlayNow(lens.choice, lens.data, lens.frame).passes, 24, "a coarse map is shown while the next comes");
   assert.deepEqual(count(), ["occlusion cat 0,1 mean 1"]);
-  open(source, "occlusion").answer({ ...found, passes: 48, foretells: 0.875, blocks: 25 });
+  open(source, "occlusion").answer({ ...found, passes: 48, foretells: 0.875, random: -0.125, blocks: 25 });
   await pass(REST);
   assert.deepEqual(count(), [], "that was the last");
   const [measured] = lens.data.foretold.values();
   assert.equal(
-    foretoldWords(measured),
-    "Relevance foretells what blanking moves with a rank correlation of 0.88 (25 blocks, by the mean colour).",
+    trustWords(WAYS.relevance, "any", measured),
+    "Relevance foretells what blanking moves with a rank correlation of 0.88 (25 blocks, by the mean colour; a " +
+      "random map −0.13, a constant one 0.00).",
   );
   lens.choice.view = { ...lens.choice.view, blank: "noise" };
   frame(lens);
   await pass(REST);
   assert.deepEqual(count(), ["occlusion cat 0,1 noise 0"]);
+});
+
+test("what was not measured here bears the table’s number of this model, and what maps that know nothing get", () => {
+  const two = (number) => number.toFixed(2).replace("-", "−");
+  const { relevance, rollout, random, pictures } = FORETOLD.bundled;
+  assert.ok(pictures >= 10, "as many pictures as the sentence says");
+  for (const [name, number] of Object.entries({ relevance, rollout })) {
+    const words = trustWords(WAYS[name], "bundled");
+    assert.ok(
+      words.includes(`mean of ${pictures} drawn scenes: ${two(number)} (a random map ${two(random)}, a`),
+      words,
+    );
+  }
+  assert.match(trustWords(WAYS.relevance, "own/leaves"), /was not measured in this model/);
+  assert.equal(trustWords(WAYS.weight, "bundled"), "", "a weight is no such claim");
 });
 
 test("the logit lens is of the likeliest label where none is chosen, and of each layer", async () => {

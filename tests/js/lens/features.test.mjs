@@ -9,7 +9,7 @@ import {
   otherMap,
   takeMatrix,
 } from "../../../playground/microscope/lens/features.js";
-import { resolve } from "../../../playground/microscope/lens/shown.js";
+import { resolve } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 

@@ -57,6 +57,6 @@ test("the mean of heads is what the picture and its numbers show; the head keeps
 test("the film and the wall say how many layers are on their way", async () => {
   const there = await mounted({ pack: { ...GRID, held: [1] }, view: { ...VIEW, beside: "wall" } });
   await pass(100);
-  assert.equal(there.find(".film i").textContent, "loading 3 layers");
+  assert.equal(there.find(".film-heads i").textContent, "loading 3 layers");
   assert.match(there.words("otherFoot"), /loading 3 layers/);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { threePatches, WALK } from "../../../playground/microscope/lens/ghost.js";
+import { threePatches, WALK } from "../../../playground/microscope/lens/moment.js";
 import { pass } from "./alens.mjs";
 import { draw, mounted, wantsNoMotion } from "./mounted.mjs";
 

@@ -57,6 +57,16 @@ test("a head is cut whole, or all but the neighbours, once each", async () => {
   assert.ok(!asked(there.source).some((text) => text.startsWith("whole")), "the pass waits until the choice rests");
 });
 
+test("a head is switched off, with the text that Python and the command line know", async () => {
+  const there = await opened();
+  there.click(way(there, "zero"));
+  assert.equal(there.lens.view.cut, "zero@1.1");
+  assert.ok(way(there, "zero").hidden);
+  assert.equal(there.find(".cuts li span").textContent, "✂ gives nothing");
+  const places = [...there.root.querySelectorAll(".cuts option")].map((one) => one.textContent);
+  assert.deepEqual(places, ["in layer 1", "in layer 1, head 1"]);
+});
+
 test("a drag paints the patches that shall not be heard, and locks none of them", async () => {
   const there = await opened();
   const picture = there.part("picture");

@@ -12,7 +12,7 @@ import {
   overlayNow,
   resolve,
   takeNames,
-} from "../../../playground/microscope/lens/shown.js";
+} from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 

@@ -16,7 +16,7 @@ const PROPERTIES = Object.fromEntries(
 const LENS = join(MICROSCOPE, "lens");
 const SOURCES = Object.fromEntries(
   readdirSync(LENS)
-    .filter((name) => name.endsWith(".js") && name !== "state.js")
+    .filter((name) => name.endsWith(".js"))
     .map((name) => [name, readFileSync(join(LENS, name), "utf8")]),
 );
 

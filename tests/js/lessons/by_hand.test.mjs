@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { reportNumbers, reportsHere } from "../../../playground/microscope/core/guesses.js";
 import { MOST_LONG, readArrows, scoresOf, weightsOf, writeArrows } from "../../../playground/microscope/core/nine.js";
-import { reportNumbers, reportsHere } from "../../../playground/microscope/core/reports.js";
 import { draw, drawn } from "./mounting.mjs";
 
-const lesson = async (name) => (await import(`../../../playground/microscope/lessons/${name}.js`)).default;
-const [arrows, masks, received] = await Promise.all(["arrows", "masks", "received"].map(lesson));
+const { default: arrows } = await import("../../../playground/microscope/lessons/arrows.js");
+const { masks, received } = await import("../../../playground/microscope/lessons/nine.js");
 
 const START = writeArrows(Float64Array.from({ length: 36 }, (_, i) => Math.round(10 * Math.sin(i)) / 10));
 const DATA = { arrows: START, start: START, still: false };

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { container } from "../packs.mjs";
 import { draw, drawn, mounted } from "./mounting.mjs";
 
-const lesson = async (name) => (await import(`../../../playground/microscope/lessons/${name}.js`)).default;
-const [softmaxbars, positions] = await Promise.all(["softmaxbars", "positions"].map(lesson));
+const { default: softmaxbars } = await import("../../../playground/microscope/lessons/softmaxbars.js");
+const { positions } = await import("../../../playground/microscope/lessons/positions.js");
 
 const SCORES = [
   [0, 1, 2, 3],

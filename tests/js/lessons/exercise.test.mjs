@@ -3,7 +3,7 @@ import { beforeEach, test } from "node:test";
 
 import { mounted } from "./mounting.mjs";
 
-const { default: exercise } = await import("../../../playground/microscope/lessons/exercise.js");
+const { exercise } = await import("../../../playground/microscope/lessons/exercise.js");
 
 const DATA = {
   id: "even",
@@ -38,6 +38,14 @@ test("what is tempting and wrong is said; what is done is done, opens itself, an
 test("where the page cannot tell there is nothing to be done", () => {
   assert.equal(mounted(exercise, { ...DATA, done: null }).find("i").textContent, "?");
   assert.equal(shown(mounted(exercise, { ...DATA, id: "other", hint: "" })), "answer");
+});
+
+test("what asks something and has no hint keeps its answer back until it is asked for", () => {
+  const asks = { ...DATA, id: "bare", hint: "", done: true, answers: [["many", ""]] };
+  const there = mounted(exercise, asks);
+  assert.deepEqual([shown(there), there.find(".offers").hidden], ["ask", false]);
+  there.click(there.find(".offers button"));
+  assert.deepEqual([there.find("i").textContent, shown(there)], ["✓", "answer"]);
 });
 
 test("what also asks something is done when that was answered, not when the page is set", () => {

@@ -3,8 +3,7 @@ import { test } from "node:test";
 
 import { mounted } from "./mounting.mjs";
 
-const lesson = async (name) => (await import(`../../../playground/microscope/lessons/${name}.js`)).default;
-const [atlas, board] = await Promise.all(["atlas", "board"].map(lesson));
+const { atlas, board } = await import("../../../playground/microscope/lessons/heads.js");
 
 const perHead = (value) => [0, 1].map((layer) => [0, 1, 2].map((head) => value(layer, head)));
 const ATLAS = {

@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import { mounted } from "./mounting.mjs";
 
-const lesson = async (name) => (await import(`../../../playground/microscope/lessons/${name}.js`)).default;
-const [playParts, read] = await Promise.all(["host", "read"].map(lesson));
+const { default: playParts } = await import("../../../playground/microscope/lessons/host.js");
+const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 // A step as the folder without a server plays it; `there.set` is what a control has changed.
 function played(parts, settings, options = {}) {
@@ -93,7 +93,7 @@ test("a formula stands beside the lines of code that it is for, and a docstring 
     { number: 7, text: '    """What for."""', mark: "", formula: "" },
     { number: 8, text: "    x = q @ k.mT", mark: "", formula: "QKᵀ" },
   ];
-  const there = mounted(read, { parts: [{ file: "vit.py", lines }] });
+  const there = mounted(sourceRead, { parts: [{ file: "vit.py", lines }] });
   assert.deepEqual(there.texts("s"), ["7", "8"]);
   assert.deepEqual(there.texts(".noted em"), ["QKᵀ"]);
   assert.equal(there.find(".comment").textContent.trim(), '"""What for."""');

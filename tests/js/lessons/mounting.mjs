@@ -28,6 +28,7 @@ set(
 );
 const frames = [];
 mock.timers.enable({ apis: ["setTimeout"] });
+set("createImageBitmap", async () => ({ width: 8, height: 8 }));
 set("requestAnimationFrame", (draw) => frames.push(draw));
 set("cancelAnimationFrame", () => {});
 for (const name of ["addEventListener", "removeEventListener", "dispatchEvent"]) set(name, page[name].bind(page));
@@ -50,7 +51,20 @@ for (const one of [prototype, page.Element.prototype])
     right: WIDE,
     bottom: WIDE,
   });
-const context = { createImageData: (width, height) => ({ data: new Uint8ClampedArray(4 * width * height) }) };
+const blank = (width, height) => ({ data: new Uint8ClampedArray(4 * width * height), width, height });
+const context = {
+  createImageData: blank,
+  getImageData: (_x, _y, width, height) => blank(width, height),
+  measureText: (text) => ({ width: 7 * text.length }),
+};
+set(
+  "ImageData",
+  class {
+    constructor(data, width, height) {
+      Object.assign(this, { data, width, height });
+    }
+  },
+);
 page.HTMLCanvasElement.prototype.getContext = () =>
   new Proxy(context, { get: (of, name) => of[name] ?? (() => {}), set: () => true });
 page.Element.prototype.setPointerCapture = () => {};
@@ -102,6 +116,12 @@ export function drawn(component, data) {
   });
   draw();
   return { ...there, told, read: () => box.__drawing.read() };
+}
+
+// A photograph is decoded, which takes a moment, and the drawing drawn with it.
+export async function decoded() {
+  for (let n = 0; n < 9; n++) await null;
+  draw();
 }
 
 // What is drawn and told to the page a moment after a change.

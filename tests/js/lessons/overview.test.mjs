@@ -4,7 +4,7 @@ import { beforeEach, test } from "node:test";
 import { DONE, keep } from "../../../playground/microscope/core/guesses.js";
 import { mounted } from "./mounting.mjs";
 
-const { default: overview } = await import("../../../playground/microscope/lessons/overview.js");
+const { overview } = await import("../../../playground/microscope/lessons/exercise.js");
 
 const DATA = {
   boxes: [

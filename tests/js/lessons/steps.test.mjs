@@ -7,8 +7,8 @@ import { draw, mounted } from "./mounting.mjs";
 mock.timers.reset();
 mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
 
-const lesson = async (name) => (await import(`../../../playground/microscope/lessons/${name}.js`)).default;
-const [steps, read] = await Promise.all(["steps", "read"].map(lesson));
+const { default: steps } = await import("../../../playground/microscope/lessons/steps.js");
+const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 const { whyNot } = await import("../../../playground/microscope/lessons/walknumbers.js");
 
@@ -187,7 +187,7 @@ test("a walk that would take long is refused in a sentence", () => {
 
 test("a formula stands beside the line that it belongs to, and a docstring is a comment", () => {
   const lines = [line(1, '"""What it is."""'), line(2, "x = x + self.ls1(mixture)", { formula: "MSA(LN(x))" })];
-  const there = mounted(read, { parts: [{ file: "vit.py", lines }] });
+  const there = mounted(sourceRead, { parts: [{ file: "vit.py", lines }] });
   assert.deepEqual(there.texts(".noted s"), ["2"]);
   assert.match(there.find(".noted em").textContent, /^MSA\(LN\(/);
   assert.match(there.find(".comment").textContent, /What it is/);

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { reportsHere } from "../../../playground/microscope/core/guesses.js";
 import { isBroken, powersOf } from "../../../playground/microscope/core/nine.js";
-import { reportsHere } from "../../../playground/microscope/core/reports.js";
 import { draw, drawn } from "./mounting.mjs";
 
-const { deskOf } = await import("../../../playground/microscope/lessons/desk.js");
-const { default: scores, numberText } = await import("../../../playground/microscope/lessons/scores.js");
+const { deskOf, numberText, scores } = await import("../../../playground/microscope/lessons/mixture.js");
 
 const DATA = { says: "{broken}", broken: "sums to {sum}", whole: "whole", scores: "8_0_-8" };
 

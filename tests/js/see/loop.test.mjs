@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { gifOf } from "../../../playground/microscope/see/gif.js";
-import { LOOP_SHAPES, linesOf, loopPicture } from "../../../playground/microscope/see/loop.js";
-import { pageOf } from "../../../playground/microscope/see/sharedpage.js";
+import { gifOf, LOOP_SHAPES, linesOf, loopPicture } from "../../../playground/microscope/see/loop.js";
+import { pageOf } from "../../../playground/microscope/see/shared.js";
 
 test("a picture fits into both shapes, whatever its own", () => {
   for (const shape of Object.values(LOOP_SHAPES))

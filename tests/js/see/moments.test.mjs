@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
-import { momentName, momentsOf } from "../../../playground/microscope/see/pick.js";
-import {
-  barsAt,
-  createStaircase,
-  isMoving,
-  largestShares,
-  setBars,
-} from "../../../playground/microscope/see/staircase.js";
-import { faceOf } from "../../../playground/microscope/shell/face.js";
+import { barsAt, createStaircase, isMoving, largestShares, setBars } from "../../../playground/microscope/see/curve.js";
+import { momentName, momentsOf } from "../../../playground/microscope/see/moments.js";
+import { faceOf } from "../../../playground/microscope/shell/address.js";
 import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8] }));
@@ -76,7 +70,7 @@ test("an address that says a view and no face opens Lab, as it was made; another
   assert.equal(faceOf({}, "lab"), "lab");
   assert.equal(faceOf({ layer: "8" }, null), "lab");
   assert.equal(faceOf({ with: "sample:meadow" }, null), "lab");
-  assert.equal(faceOf({ class: "yes" }, null), "lab");
+  assert.equal(faceOf({ class: "yes", layer: "4", head: "0" }, "lab"), "see"); // a class sees the picture
   assert.equal(faceOf({ tour: "1" }, null), "see");
   assert.equal(faceOf({ layer: "8", face: "see" }, "lab"), "see");
   assert.equal(faceOf({ face: "lab" }, null), "lab");

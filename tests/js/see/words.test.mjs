@@ -33,7 +33,7 @@ test("every sentence of the table is said somewhere, and none that is said is mi
     "../shell/tour.js",
     "../lens/saving.js",
     "../lens/readouts.js",
-    "../lens/choices.js",
+    "../lens/controls.js",
     "../lens/arithmetic.js",
   ].map((name) => readFileSync(new URL(name, SEE), "utf8"));
   const all = sources.join("\n");

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { catalogue, changed, choice, openedBy, usual, wordsOf } from "../../../playground/microscope/shell/choice.js";
+import {
+  catalogue,
+  changed,
+  choice,
+  leftOpen,
+  openedBy,
+  usual,
+  wordsOf,
+} from "../../../playground/microscope/shell/choice.js";
 import { CATALOGUE, MINE, OTHER } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);
@@ -141,6 +149,20 @@ test("hostile words are left out", () => {
   for (const text of ["sample:", "sample:nobody", "mine", "model", "path:/etc", "__proto__:x", ":x", "xsample:tabby"])
     assert.equal(openedBy({ with: text }).beside, null, text);
   assert.equal(openedBy({ mine: MINE, sample: "meadow" }).sample, null, "one picture");
+});
+
+test("what is left open of an address is known, and what it says of the usual is none of it", () => {
+  const left = (words) => leftOpen(words, openedBy(words)).map(([key, word]) => `${key}=${word}`);
+  const all = { sample: "nobody", detail: "7", with: "sample:nobody", model: "large" };
+  assert.deepEqual(left(all), ["sample=nobody", "detail=7", "with=sample:nobody"], "a model is the server's to know");
+  assert.deepEqual(left({ mine: "x" }), ["mine=x"]);
+  for (const words of [
+    {},
+    { sample: "meadow", model: "dino", detail: "1" },
+    { sample: "meadow", detail: "2", with: "sample:flock" },
+    { sample: "tabby", mine: MINE },
+  ])
+    assert.deepEqual(left(words), []);
 });
 
 test("what is compared is a picture that there can be", () => {

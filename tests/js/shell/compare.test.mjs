@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { besideAsModel, fillCompare, titleOfBeside } from "../../../playground/microscope/shell/compare.js";
+import { besideAsModel, fillCompare, titleOfBeside } from "../../../playground/microscope/shell/toolbarparts.js";
 import { aHost, aPlace } from "./page.mjs";
 
 const OWN = [

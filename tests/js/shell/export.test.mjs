@@ -86,6 +86,9 @@ function answerTo(path) {
   };
 }
 
+const later = globalThis.setTimeout;
+globalThis.setTimeout = (...how) => later(...how).unref(); // a download is let go after a minute: no test waits for it
+
 let [calls, images, blobs, released, broken] = [[], [], 0, [], new Set()];
 URL.createObjectURL = () => `blob:${++blobs}`;
 URL.revokeObjectURL = (address) => released.push(address);
@@ -108,7 +111,7 @@ function aServer({ refuse = {}, hold = false } = {}) {
   };
 }
 
-const settled = () => new Promise((go) => setTimeout(go));
+const settled = () => new Promise((go) => later(go));
 
 async function opened(given = {}, server = {}) {
   const box = document.createElement("div");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createHttpSource } from "../../../playground/microscope/shell/httpsource.js";
+import { createHttpSource, createPreparedSource } from "../../../playground/microscope/shell/httpsource.js";
 import { container } from "../packs.mjs";
 import { aServer, json, paths } from "./browser.mjs";
 
@@ -160,6 +160,20 @@ test("every question is ended with its signal", async () => {
     stop.abort();
     await assert.rejects(coming, { name: "AbortError" }, name);
   }
+});
+
+test("a model that was brought to a page that is gone is asked for again", async () => {
+  const source = createPreparedSource({
+    computing: {},
+    models: {},
+    preparedOf: () => null,
+    knows: (model) => model === "dino",
+  });
+  await assert.rejects(source.open({ model: "leaves" }), {
+    status: 404,
+    message: /^There is no leaves here: .* Drop its/,
+  });
+  await assert.rejects(source.open({ model: "dino" }), { message: /was written without the network/ });
 });
 
 test("what the first picture needs is asked for once, ahead of those who need it", async () => {

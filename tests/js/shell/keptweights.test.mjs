@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 
-import { createKeptWeights } from "../../../playground/microscope/shell/computing.js";
+import { createKeptWeights } from "../../../playground/microscope/shell/siteanswers.js";
 
 const BYTES = Uint8Array.from({ length: 5_000_000 }, (_, i) => (i * 7919) % 251);
 const digest = createHash("sha256").update(BYTES).digest("hex").slice(0, 16);

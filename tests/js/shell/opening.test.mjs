@@ -96,6 +96,13 @@ test("a photograph in our small model is offered the model that knows photograph
   assert.equal(adviceFor(OURS, "photograph", { chose: true }, null, null), null, "unless there is none");
 });
 
+test("who has brought a model of their own is offered no other", () => {
+  const away = { ...REAL, here: false, may_fetch: true };
+  const advice = (own) => adviceFor({ model: "mine", title: "mine", own }, "photograph", { chose: true }, null, away);
+  assert.ok(advice(false));
+  assert.equal(advice(true), null);
+});
+
 test("the model that knows photographs is offered where it may be fetched, and only there", () => {
   const advice = (real) => adviceFor(OURS, "drawing", { chose: true }, null, real)?.label;
   assert.equal(advice({ ...REAL, here: false, may_fetch: true }), "fetch DINOv2 S/14");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { keepScenes, keptScenes } from "../../../playground/microscope/shell/browserstore.js";
+import { keepScenes, keptScenes } from "../../../playground/microscope/shell/own.js";
 
 let stored = {};
 let full = false;

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
-import { DEFAULT_VIEW } from "../../../playground/microscope/core/view.js";
-import { setView, viewNow } from "../../../playground/microscope/shell/address.js";
+import { DEFAULT_VIEW, tidyView } from "../../../playground/microscope/core/view.js";
+import { setView, viewNow, visit } from "../../../playground/microscope/shell/address.js";
 import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
 import { Refusal, SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
 import { askNearer } from "../../../playground/microscope/shell/httpsource.js";
@@ -137,4 +137,38 @@ test("what stands beside the picture stays while the server is busy", async () =
   refusals = [new Refusal(503, BUSY)];
   await assert.rejects(shows(kept, { sample: "flock", model: "bundled", with: "sample:meadow" }), { status: 503 });
   assert.deepEqual(choice.now.beside, { sample: "meadow" });
+});
+
+test("what an address asks for and can't be shown is said, once", async () => {
+  const kept = { ...aStage([{}, {}]), stop: new AbortController() };
+  const { lens } = kept;
+  const show = lens.show;
+  lens.show = async (next) => {
+    await show(next);
+    lens.view = tidyView(lens.view);
+    return true;
+  };
+  lens.greet = () => {};
+  choice.open({ sample: "flock", model: "bundled" });
+  visit.leftOut = [["with", "sample:nobody"]];
+  await showChoice(kept, { view: { layer: "4", label: "landscape" } });
+  assert.equal(
+    notice(),
+    "The address asks for with=sample:nobody and label=landscape, which this page can't show: it is left out. " +
+      "A label is said by its number.",
+  );
+  await showChoice(kept, { view: { layer: "4" } });
+  assert.equal(notice(), undefined);
+});
+
+test("a model that lies here under another name is opened by a press", async () => {
+  const kept = { ...aStage([{}, {}]), stop: new AbortController() };
+  kept.lens.greet = () => {};
+  const missing = { model: "own/leaves", title: "leaves", here: true };
+  refusals = [new Refusal(404, "leaves is a model of this server's own.", { missing })];
+  choice.open({ sample: "meadow", model: "leaves" });
+  await showChoice(kept);
+  const press = [...document.querySelectorAll(".attention-notice button")].find((one) => one.textContent === "open it");
+  press.click();
+  assert.equal(choice.now.model, "own/leaves");
 });

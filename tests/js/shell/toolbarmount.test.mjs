@@ -2,12 +2,11 @@
 
 import assert from "node:assert/strict";
 import { after, mock, test } from "node:test";
-
+import { visit } from "../../../playground/microscope/shell/address.js";
 import { choice } from "../../../playground/microscope/shell/choice.js";
 import { ownKey, SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
 import { ownPictures } from "../../../playground/microscope/shell/own.js";
 import { mountToolbar } from "../../../playground/microscope/shell/toolbarmount.js";
-import { visit } from "../../../playground/microscope/shell/visit.js";
 import { aDatabase, aServer, CATALOGUE, goTo, json, MINE, paths } from "./browser.mjs";
 import { until } from "./page.mjs";
 

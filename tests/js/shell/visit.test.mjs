@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { pageNow, viewNow } from "../../../playground/microscope/shell/address.js";
+import { pageNow, ready, shownTrace, viewNow, visit } from "../../../playground/microscope/shell/address.js";
 import { choice } from "../../../playground/microscope/shell/choice.js";
-import { ready, shownTrace, visit } from "../../../playground/microscope/shell/visit.js";
 import { aDatabase, aServer, CATALOGUE, goTo, json, paths } from "./browser.mjs";
 import { until } from "./page.mjs";
 

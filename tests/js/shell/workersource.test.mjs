@@ -47,7 +47,8 @@ function weights() {
   linear("head", WIDTH, LABELS.length);
   const config = { depth: LAYERS, heads: HEADS, width: WIDTH, mlp_width: WIDE, patch_size: PATCH, prefix: PREFIX };
   const more = { native_grid: [4, 4], mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5], eps: 1e-6, classes: LABELS.length };
-  return container({ format: "attention-playground/weights-1", config: { ...config, ...more } }, sections);
+  const usual = { positions: "learned", pool: "token", activation: "gelu", gated_mlp: false, interpolation: "bicubic" };
+  return container({ format: "attention-playground/weights-1", config: { ...config, ...more, ...usual } }, sections);
 }
 
 const SMALL = {

@@ -2,14 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import {
+  codeOf,
   distanceOf,
   factsOfStory,
   firstLayer,
   heardAfter,
+  judged,
   partnerOf,
   rowOfPatch,
-} from "../../../playground/microscope/story/facts.js";
-import { codeOf, judged, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
+  SCENE_COUNT,
+  sceneAt,
+  sharesAt,
+} from "../../../playground/microscope/story/scenes.js";
 import { STORY_WORDS, storyWords } from "../../../playground/microscope/story/words.js";
 import { packOf } from "../packs.mjs";
 
@@ -118,6 +122,34 @@ test("every guess can reach what is true, and its truth is right", () => {
       );
     assert.ok(judged(guess, guess.truth, pack, "en").right, `scene ${n}`);
   }
+});
+
+test("the volume: silent it is even, at the model's own it is the row, and it clips when one takes nearly all", () => {
+  const even = sharesAt(facts, 0, pack.tokens);
+  for (const share of even.shares) near(share, 1 / pack.tokens);
+  assert.ok(!even.clips);
+  assert.deepEqual(sharesAt(facts, pack.scale, 3).shares, [...facts.row].sort((a, b) => b - a).slice(0, 3));
+  assert.ok(sharesAt(facts, 1e6, 3).clips);
+});
+
+test("the books: one fits, one is found easily and holds the least of those, one fits least", () => {
+  const [fits, thin, least] = facts.books;
+  assert.equal(fits.token, pack.prefixCount + facts.partner);
+  near(fits.score, facts.pair.score);
+  const most = [...facts.row.keys()].sort((a, b) => facts.row[b] - facts.row[a]).slice(0, 5);
+  assert.ok(most.includes(thin.token) && thin.token !== fits.token);
+  for (const token of most.filter((one) => one !== fits.token))
+    assert.ok(thin.length <= facts.handed.find((one) => one.token === token).length);
+  near(least.share, Math.min(...facts.row));
+});
+
+test("what is said where a hand moves something is filled when it moves", () => {
+  const said = [3, 5, 8].flatMap((n) => Object.values(sceneAt(n, facts, "en").figure.words)).join(" ");
+  assert.deepEqual([...said.matchAll(/\{(\w+)\}/g)].map(([, hole]) => hole).sort(), [
+    ...["count", "count", "keyScore", "keyShare", "loud", "loud", "stacked"],
+  ]);
+  const { asker } = sceneAt(11, facts, "en").figure;
+  assert.deepEqual(asker, { query: "2,3", words: { square: "Our square asks", cls: "The class token asks" } });
 });
 
 test("a wrong place says how far it was, a wrong number what is true", () => {

@@ -1,6 +1,6 @@
 """What a reader sees of each lesson's step, as text: what is kept of it in kept.json must still be there.
 
-`python tests/ui/lessons/kept.py` writes the file again, after a change of words that is meant."""
+`PYTHONPATH=. python tests/ui/lessons/kept.py` writes the file again, after a change of words that is meant."""
 
 import json
 import os
@@ -11,14 +11,12 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from playground.lessons.registry import LESSONS
 from playground.pack import unpack
 
 ROOT = Path(__file__).parent.parent.parent.parent
 FILE = Path(__file__).with_suffix(".json")
 NUMBER = re.compile(r"\d[\d,.]*(?:e[−-]?\d+)?")
-LESSONS = (
-    "by_hand", "patches", "shapes", "block", "scale", "heads", "weight", "cost", "two_ways", "training", "code",
-)  # fmt: skip
 
 
 def opened(page: str, **words: str) -> AppTest:

@@ -35,31 +35,55 @@ def test_two_tabs_of_one_browser_are_one_person():
     assert seats.people() == 3
 
 
-@pytest.mark.parametrize("minutes", teaching.PLANS)
-@pytest.mark.usefixtures("nothing_fetched")
-def test_the_slides_hold_a_question_or_the_microscope_for_every_scene(minutes):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.query_params |= {"minutes": str(minutes), "model": "bundled", "sample": "meadow"}
-    app.switch_page("pages/teach.py").run()
+def deck_of(app: AppTest) -> tuple[dict, str]:
     app.button(key="make_slides").click().run()
     assert not app.exception
-    about, page = app.session_state["slides"]
-    assert about[0] == minutes
+    _, page = app.session_state["slides"]
     (data,) = re.findall(r'id="slides">(.*?)</script>', page.decode(), re.DOTALL)
-    slides = json.loads(data)
-    titles = " ".join(slide["title"] for slide in slides)
-    for scene in teaching.PLANS[minutes]:
-        assert scene.title in titles
-    assert all(slide["questions"] or slide["living"] for slide in slides)
-    assert sum(scene.page == "microscope" for scene in teaching.PLANS[minutes]) == sum(
-        bool(slide["living"]) for slide in slides
-    )
-    asked = {question["id"] for slide in slides for question in slide["questions"]}
-    for scene in teaching.PLANS[minutes]:
+    return json.loads(data), page.decode()
+
+
+def taught(**words: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
+    app.query_params |= {"model": "bundled", "sample": "meadow"} | words
+    app.switch_page("pages/teach.py").run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.usefixtures("nothing_fetched")
+def test_each_slide_holds_its_living_scene():
+    deck, page = deck_of(taught(minutes="90"))
+    scenes, slides = teaching.plan(90), deck["slides"]
+    assert [slide["story"] for slide in slides if slide["story"]] == list(range(1, teaching.STORY + 1))
+    assert "createStory" in deck["story"]
+    assert all(slide["notes"] for slide in slides)
+    for scene in scenes:
+        assert any(scene.title in slide["title"] for slide in slides)
         if scene.page in LESSONS:
-            steps = LESSONS[scene.page].steps
-            step = steps[scene.words["step"]] if "step" in scene.words else next(iter(steps.values()))
-            assert step.question in asked, f"{scene.title}: the slide asks about another step than the link opens"
-    assert len(page) < 6 * 2**20
-    app.run()
-    assert "gathered" not in app.session_state
+            (slide,) = (one for one in slides if one["title"] == scene.title)
+            kinds = [teach.kind_of(part) for part in slide["lesson"]["parts"]]
+            assert "ask" in kinds, scene.title
+            assert "drawing" in kinds or any(
+                part["question"]["picture"] for part in slide["lesson"]["parts"] if part["kind"] == "ask"
+            ), f"{scene.title} is a card with a question"
+            step = LESSONS[scene.page].steps[scene.words["step"]]
+            asked = {part["question"]["id"] for part in slide["lesson"]["parts"] if part["kind"] == "ask"}
+            assert asked == {step.question}, f"{scene.title}: the slide asks about another step than the link opens"
+    for name in re.findall(r'"file": "([^"]+)"', json.dumps(slides)):
+        assert name in deck["files"]
+    assert len(page) < 12 * 2**20
+
+
+@pytest.mark.usefixtures("nothing_fetched")
+def test_a_plan_of_one_s_own_is_picked_ordered_and_kept_in_the_address():
+    app = taught(minutes="0", scenes="8-1")
+    assert [title for title in ("The volume knob", "Where does it look?") if title in app.markdown[-1].value]
+    app.multiselect(key="picked").set_value(["10", "1", "hands"]).run()
+    assert app.session_state.scenes == "10-1-hands"
+    table = next(one.value for one in app.markdown if "| minutes | scene |" in one.value)
+    assert table.index("Heads") < table.index("Where does it look?") < table.index("By hand")
+    again = taught(minutes="0", scenes="10-1-hands")
+    assert again.multiselect(key="picked").value == ["10", "1", "hands"]
+    deck, _ = deck_of(again)
+    assert [slide["title"] for slide in deck["slides"]] == ["Heads", "Where does it look?", "By hand"]

@@ -1,0 +1,156 @@
+"""Those who come while others are hostile, and bring a photograph: three attacks that kept them out, for
+benchmarks/attacks.py. How long they wait in peace and beside the hostile is measured in the same run. Each is of a
+network of their own, played by X-Forwarded-For."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+import struct
+import sys
+import time
+import zlib
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+
+from browser.server import Server  # noqa: E402
+from crowd import Person, drawn_photos  # noqa: E402
+from innocents import without_a_pause  # noqa: E402
+
+COME, APART = 12, 1.0  # newcomers, one after the other so many seconds
+SETTLED = 8.0  # seconds of the attack before they come
+PAGES, COSTLY, NETWORKS = 200, 40, 40
+SIDE = 7900  # of the costly pictures
+MOST_WAIT, MOST_TIMES = 3.0, 2.0  # seconds until a newcomer's picture; of a photograph, times as long as in peace
+
+
+@dataclass
+class Waits:
+    pages: list[float]
+    photographs: list[float]
+
+    def __str__(self) -> str:
+        return f"{p95(self.pages):.1f} s for a picture, {p95(self.photographs):.1f} s for their photograph"
+
+
+def p95(waits: list[float]) -> float:
+    return sorted(waits)[int(0.95 * len(waits))]
+
+
+def holds(calm: Waits, attacked: Waits) -> bool:
+    own = MOST_TIMES * max(0.5, p95(calm.photographs))  # of less, two are no wait
+    return p95(attacked.pages) <= MOST_WAIT and p95(attacked.photographs) <= own
+
+
+async def beside(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:
+    """What newcomers wait in peace, and meanwhile."""
+    await come(server.url, 2, 0)  # the first one waits for torch
+    calm = await come(server.url, COME, 1)
+    going = asyncio.create_task(attack())
+    await asyncio.sleep(SETTLED)
+    attacked = await come(server.url, COME, 2)
+    going.cancel()
+    await asyncio.gather(going, return_exceptions=True)
+    return calm, attacked
+
+
+async def come(url: str, count: int, round_: int) -> Waits:
+    photos, waits = drawn_photos(count), Waits([], [])
+
+    async def one(number: int) -> None:
+        await asyncio.sleep(number * APART)
+        person, began = Person(url, "model=bundled", network=f"203.{number}.{round_}.5"), time.perf_counter()
+        opened = shown = float("inf")
+        with suppress(Exception):  # no answer at all is the longest wait
+            await person.open()
+            await person.pick("flock")
+            opened = time.perf_counter() - began
+            shown = await person.drop(photos[number], "mine.jpg")
+        waits.pages.append(opened)
+        waits.photographs.append(shown)
+        with suppress(Exception):
+            await person.close()
+
+    await asyncio.gather(*map(one, range(count)))
+    return waits
+
+
+def all_seats(server: Server) -> tuple[Waits, Waits]:
+    """Two addresses open two hundred pages each, and let them ask now and then: who asked lately was never asked to
+    leave."""
+
+    async def attack() -> None:
+        many = [Person(server.url, network=("198.51.100.1", "203.0.113.5")[n % 2]) for n in range(2 * PAGES)]
+
+        async def stay(person: Person, n: int) -> None:
+            await asyncio.sleep(0.01 * n)
+            while True:
+                with suppress(Exception):
+                    await person.open()
+                    while True:
+                        await person.ask("/healthz")
+                        await asyncio.sleep(50)
+                await asyncio.sleep(1)
+
+        await asyncio.gather(*(stay(person, n) for n, person in enumerate(many)))
+
+    return asyncio.run(beside(server, attack))
+
+
+def costly_pictures(server: Server) -> tuple[Waits, Waits]:
+    """Forty legal PNGs of 62 megapixels in 16 bits, half a megabyte each, from forty networks of one house."""
+
+    async def attack() -> None:
+        async def bring(n: int) -> None:
+            while True:
+                person = Person(server.url, network=f"2001:db8:1:2{n:02x}::1")
+                with suppress(Exception):
+                    await person.ask("/api/pictures", "POST", costly(), {"X-Playground-Name": "x"})
+                person.hang_up()
+                await asyncio.sleep(0.2)
+
+        await asyncio.gather(*map(bring, range(COSTLY)))
+
+    return asyncio.run(beside(server, attack))
+
+
+def costly_figures(server: Server) -> tuple[Waits, Waits]:
+    """A wall of maps, each time another one, and pages without a pause, from forty networks."""
+
+    async def attack() -> None:
+        async def draw(home: str) -> None:
+            while True:
+                person, ceiling = Person(server.url, network=home), 0.01 + 0.98 * random.random()
+                with suppress(Exception):
+                    await person.ask(f"/figure.svg?layout=wall&sample=meadow&model=bundled&ceiling={ceiling:.6f}")
+                person.hang_up()
+                await asyncio.sleep(0.2)
+
+        async def run(home: str) -> None:
+            while True:
+                with suppress(Exception):
+                    await without_a_pause(server.url, home)
+                await asyncio.sleep(1)
+
+        homes = [f"10.{n}.{secrets.randbelow(200)}.1" for n in range(NETWORKS)]
+        await asyncio.gather(*map(draw, homes), *map(run, homes[::4]))
+
+    return asyncio.run(beside(server, attack))
+
+
+@cache
+def costly() -> bytes:
+    def part(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    pack, row = zlib.compressobj(9), bytes(1 + 8 * SIDE)
+    lines = b"".join(pack.compress(row) for _ in range(SIDE)) + pack.flush()
+    header = struct.pack(">IIBBBBB", SIDE, SIDE, 16, 6, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", header) + part(b"IDAT", lines) + part(b"IEND", b"")

@@ -1,0 +1,59 @@
+"""Models that a page opens, beside Python: python benchmarks/opened.py [FAMILY …]
+
+Each family as timm or `transformers` saves it, with random weights (none of the real ones is fetched) whose queries and
+keys grow until the median of the rows' largest weights is 20 × even. Its files are opened by the browser's code under
+Node, once in float32 and once in 8 bits, and its rows of eight pictures are compared with Python's: total variation of
+a row, and how many rows have their largest weight at the same token. Means; the worst picture in brackets.
+"""
+
+import sys
+from pathlib import Path
+from statistics import mean
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
+
+PICTURES = 8
+BARS = {"float32": (1e-4, 0.97), "int8": (0.008, 0.97)}
+
+
+def pictures() -> list:
+    """Photographs where they are on this machine, then drawings."""
+    from engine_under_node import photographs
+
+    from playground.pictures.images import open_image
+    from playground.samples import samples
+
+    files = [*photographs().values(), *(sample.path for sample in samples() if sample.kind != "photograph")]
+    return [open_image(file) for file in files[:PICTURES]]
+
+
+def main() -> None:
+    from sharp_models import FAMILIES, compare, made
+
+    shown = pictures()
+    print("| family | largest weight, × even | float32: apart, same strongest | 8 bits: apart, same strongest | |")
+    print("|---|---|---|---|---|", flush=True)
+    missed = 0
+    for family in sys.argv[1:] or FAMILIES:
+        with TemporaryDirectory() as place:
+            folder = Path(place)
+            sharp = made(family, folder / "model", shown[0])
+            cells, right = [], True
+            for numbers, (most_apart, least_same) in BARS.items():
+                found = compare(sharp, shown, folder, numbers)
+                apart, same = (mean(each) for each in ([one.apart for one in found], [one.same for one in found]))
+                right = right and apart <= most_apart and same >= least_same
+                worst = max(one.apart for one in found)
+                cells.append(f"{apart:.1e} ({worst:.1e}), {same:.1%}")
+            missed += not right
+            print(
+                f"| {family} | {sharp.times_even:.0f} | {' | '.join(cells)} | {'' if right else 'missed'} |", flush=True
+            )
+    if missed:
+        raise SystemExit(f"{missed} families miss a bar: {BARS}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Two replicas behind the proxy, and one of them is ended and started again while people look at pictures and bring
+their own: what does each of them lose? For benchmarks/hold.py."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+import time
+from collections import Counter
+from contextlib import suppress
+
+from browser.server import Server
+from crowd import Person, drawn_photos
+
+from playground.samples import SAMPLES
+
+EVERY = 2.0  # seconds between one person's clicks
+AGAIN = 0.5  # seconds after which what has failed is tried again
+
+
+async def rolling(url: str, servers: list[Server], people: int, seconds: float) -> dict:
+    """{waits: seconds until each answer, with what was lost before it; lost: how often by person}"""
+    photos, seen = drawn_photos(10), {"waits": [], "lost": Counter(), "after": []}
+    began = time.perf_counter()
+    until = began + seconds
+
+    async def live(number: int) -> None:
+        chance, person = random.Random(number), None
+        await asyncio.sleep(chance.random() * EVERY)
+        while (asked := time.perf_counter()) < until:
+            while True:
+                try:
+                    person = person or await come()
+                    if number % 2:
+                        await person.drop(chance.choice(photos), "mine.jpg")
+                    else:
+                        await person.pick(chance.choice(SAMPLES).name)
+                    break
+                except Exception as error:
+                    seen["lost"][number] += 1
+                    seen["after"].append(f"{time.perf_counter() - began:.1f} s: {type(error).__name__}: {error}"[:150])
+                    await leave(person)
+                    person = None
+                    await asyncio.sleep(AGAIN)
+            seen["waits"].append(time.perf_counter() - asked)
+            await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked)))
+        await leave(person)
+
+    async def come() -> Person:
+        person = Person(url, "model=bundled")
+        person.from_where = {"Cookie": f"playground_seat={secrets.token_hex(16)}"}
+        await person.open()
+        return person
+
+    async def leave(person: Person | None) -> None:
+        with suppress(Exception):
+            await person.close()
+
+    async def replace() -> None:
+        await asyncio.sleep(seconds / 3)
+        await asyncio.to_thread(servers[0].stop)
+        await asyncio.to_thread(servers[0].start().wait)
+
+    await asyncio.gather(replace(), *map(live, range(people)))
+    return seen

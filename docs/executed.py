@@ -1,0 +1,91 @@
+"""Runs the notebooks of docs/notebooks, cell after cell, and writes what they say and show as a page of the
+documentation: {{notebook NAME}}.
+
+python docs/executed.py FILE.ipynb     runs one, and prints its page
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+NOTEBOOKS = Path(__file__).resolve().parent / "notebooks"
+
+
+@dataclass(frozen=True)
+class Cell:
+    kind: str  # "markdown" or "code"
+    text: str
+    printed: str = ""
+    value: Any = None  # of its last expression
+
+
+def read(file: Path) -> list[Cell]:
+    cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    return [Cell(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+
+
+def run(file: Path) -> Iterator[Cell]:
+    """Each cell with what it printed and what its last expression is worth, as Jupyter has it. In an empty folder."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    before, cells = Path.cwd(), read(file)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            for number, cell in enumerate(cells):
+                yield cell if cell.kind == "markdown" else _ran(cell.text, names, f"{file.name}, cell {number}")
+        finally:
+            os.chdir(before)
+
+
+def _ran(text: str, names: dict[str, Any], where: str) -> Cell:
+    tree = ast.parse(text, where)
+    last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(compile(tree, where, "exec"), names)
+        value = eval(compile(last, where, "eval"), names) if last else None
+    return Cell("code", text, printed.getvalue(), value)
+
+
+def page(file: Path) -> str:
+    """As MyST's Markdown, with its figures in it."""
+    parts = [_page(cell) for cell in run(file)]
+    download = f"This page is a notebook that was run when the documentation was made: {{download}}`{file.name} "
+    return "\n\n".join([*parts, f"{download}<../notebooks/{file.name}>`."])
+
+
+def _page(cell: Cell) -> str:
+    if cell.kind == "markdown":
+        return cell.text
+    said = [f"```python\n{cell.text}\n```"]
+    if cell.printed:
+        said.append(f"```text\n{cell.printed.rstrip()}\n```")
+    if hasattr(cell.value, "savefig"):
+        said.append(_picture(cell.value))
+    elif cell.value is not None:
+        said.append(f"```text\n{cell.value!r}\n```")
+    return "\n\n".join(said)
+
+
+def _picture(figure: Any) -> str:
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=110)
+    data = base64.b64encode(out.getvalue()).decode()
+    return f'<img class="shown" alt="The figure that the code above draws" src="data:image/png;base64,{data}">'
+
+
+if __name__ == "__main__":
+    print(page(Path(sys.argv[1])))

@@ -1,0 +1,117 @@
+"""The step of the lesson on the rest of a layer that reads the stream: what each layer would answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from playground.lessons.block_answer import READ, Answered, answered, shown
+from playground.lessons.lesson import Settings, Subject
+from playground.lessons.parts import QUERY, After, Ask, Part, Picture, Row, Wait, Words
+from playground.lessons.pictures import lit, small
+from playground.lessons.questions import Lines, Number, Question, Series
+
+if TYPE_CHECKING:
+    from playground.analysis.block import Read
+
+MOST_MAPS = 8  # layers whose patches are drawn
+MAP = 180  # pixels of one of them
+
+
+def passed(layers: int) -> str:
+    return "before the first layer" if not layers else f"after {layers} layer{'s' * (layers > 1)}"
+
+
+SAME = "The first is the same for every picture: the class token has heard nothing yet. "
+
+
+def per_cent(p: float) -> str:
+    """Near none, half and all with a digit more, so that 50.4 is not called 50 and yet more than one half."""
+    near = any(abs(p - n) < 0.5 for n in (0, 50, 100))
+    return f"{p:.1f}" if near else f"{p:.0f}"
+
+
+def above_half(said: Sequence[float]) -> str:
+    """From where on the answer is yes, counted as the numbers are shown."""
+    yes = [round(p, 1) > 50 for p in said]
+    if not any(yes):
+        return "It is never above one half. "
+    if all(yes):
+        return "It is above one half all the way. "
+    if not yes[-1]:
+        return "In the end it is not above one half. "
+    last_no = len(yes) - 1 - yes[::-1].index(False)
+    if last_no == len(yes) - 2:
+        return "The last layer brings it above one half. "
+    return f"It is above one half {passed(last_no + 1)} and stays there. "
+
+
+def read_question(model: str, label: str, probabilities: Sequence[float], pool: str) -> Question:
+    """The label's probability, in per cent, before the first layer and after each; the one half way is asked for."""
+    said = tuple(probabilities)
+    half = (len(said) - 1) // 2
+    return Question(
+        "block_read",
+        f"In the end {model} gives *{label}* {per_cent(said[-1])} %. Read {passed(half)} of {len(said) - 1}, it is ▢.",
+        Number(0, 100, " %"), said[half],
+        "Before the first layer and after each, in per cent: " + ", ".join(map(per_cent, said)) + ". "
+        + above_half(said) + (SAME if pool == "token" else "")
+        + "Norm and classifier were trained for what the *last* layer gives. Before that they may misread: the "
+        "number says when the answer stands in the stream **in the form in which they look for it**.",
+        prose="All layers write into one stream, so it can be read at any place: the last norm and the classifier are "
+        f"put behind an earlier layer (the *logit lens*). What is read here is {READ[pool]}.",
+        tempting=(
+            ((0, 0), "Exactly 0 % is never given: e to any power is more than 0."),
+            ((99, 100), "Then the layers above would have nothing left to say."),
+            ((0.45 * said[-1], 0.55 * said[-1]), "Layers do not share it out evenly."),
+        ),
+        picture=Lines(
+            tuple(range(len(said))), (Series(label, said, QUERY, shown=1, dots=True),),
+            0, 100, "layers that it has passed", at=(0, half), title=f"Probability of “{label}”", unit=" %",
+        ),
+    )  # fmt: skip
+
+
+def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    """The logit lens, layer after layer."""
+    one = yield from answered(subject)
+    label = one.labels[one.label]
+    yield shown(subject, one, "{model} has no classifier to read with: here is {other}.")
+    if not one.subject.has(("read", one.label)):
+        yield Wait("Reading the stream before the first layer and after each …")
+    answers = one.subject.kept(("read", one.label), lambda: read_now(one))
+    percent = [100 * p for p in answers.pooled]
+    yield Ask(read_question(one.subject.model, label, percent, one.config.pool), f"{one.subject.about} {one.label}")
+    yes = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # of the patches, layer by layer
+    most = max(range(len(yes)), key=yes.__getitem__)
+    peak = f"; most do so {passed(most)}, {yes[most]:.0%}" if yes[most] > yes[-1] else ""
+    yield After(
+        "block_read",
+        Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),
+        maps(one.subject.image, answers),
+        Words(
+            f"After the last layer {yes[-1]:.0%} of the patches give *{label}* more than 50 %{peak}. In training the "
+            "classifier never read a patch alone."
+        ),
+    )
+
+
+def read_now(one: Answered) -> Read:
+    from playground.analysis import block
+
+    with one.subject.turns() as give_way:
+        return block.read_stream(one.seen, one.label, give_way)
+
+
+def maps(image: Image.Image, answers: Read) -> Row:
+    """What each patch alone would answer after some layers, in one scale."""
+    layers = len(answers.patches)
+    most = min(layers, MOST_MAPS)
+    drawn = sorted({round(n * (layers - 1) / (most - 1)) for n in range(most)})
+    cut = small(image)
+    cut.thumbnail((MAP, MAP))
+    captions = ["no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}" for layer in drawn]
+    lights = [lit(cut, answers.patches[layer], None, 1.0) for layer in drawn]
+    return Row(*(Picture(light, caption) for light, caption in zip(lights, captions, strict=True)))

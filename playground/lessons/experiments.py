@@ -1,0 +1,255 @@
+"""What lessons try out on random numbers: the shapes of other texts, a training's first rows, our attention beside
+torch's kernel. It imports torch, so lessons import it when a step needs it."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from playground.tracing import softmax_rows
+from playground.vit import QKV, attention, attention_by_hand
+
+# The shapes of other texts: attention without matrices, heads of full width, patches of a small picture.
+
+Shapes = list[tuple[str, tuple[int, ...]]]  # (what it is, its shape), in the order of the computation
+
+
+def without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
+    """The shortest attention of all: Q = K = V = X."""
+    x = _numbers(batch, tokens, dim)
+    weights = (x @ x.mT / dim**0.5).softmax(-1)
+    return [
+        ("X, which is also Q, K and V", tuple(x.shape)),
+        ("X Xᵀ / √d and its softmax", tuple(weights.shape)),
+        ("softmax(…) X", tuple((weights @ x).shape)),
+    ]
+
+
+def full_heads(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
+    """Some texts give every head matrices of the full width: W_V is (dim, dim), and W_msa brings heads · dim numbers
+    back to dim. Most code shares the width among the heads instead, so that more heads cost nothing."""
+    x, per_head = _numbers(tokens, dim), [_numbers(3, dim, dim) for _ in range(heads)]
+    answers = []
+    for w_q, w_k, w_v in per_head:
+        q, k, v = x @ w_q, x @ w_k, x @ w_v
+        answers.append((q @ k.T / dim**0.5).softmax(-1) @ v)
+    together = torch.cat(answers, dim=-1)
+    w_msa = _numbers(dim, heads * dim)
+    return [
+        ("tokens", tuple(x.shape)),
+        ("W_V of one head", tuple(per_head[0][2].shape)),
+        ("one head's answer", tuple(answers[0].shape)),
+        (f"{heads} answers side by side", tuple(together.shape)),
+        ("W_msa", tuple(w_msa.shape)),
+        ("answer", tuple((together @ w_msa.T).shape)),
+    ]
+
+
+def parameters_of_heads(heads: int, dim: int = 3) -> tuple[int, int]:
+    """Of the matrices of heads of full width, W_msa among them, and of heads that share the width."""
+    full = heads * 3 * dim * dim + dim * heads * dim
+    return full, 4 * dim * dim
+
+
+def answering(which: str, width: int, classes: int) -> Shapes:
+    """From the vector that is read out to the logits, as in pre-training or as in fine-tuning."""
+    y = _numbers(1, width)
+    shapes = [("y, the vector that is read out", tuple(y.shape))]
+    if which == "pre":
+        hidden = _numbers(width, width)
+        y = (y @ hidden).tanh()
+        shapes += [("W of the hidden layer", tuple(hidden.shape)), ("tanh(y W + b)", tuple(y.shape))]
+    matrix = _numbers(width, classes)
+    return [*shapes, ("W of the classes", tuple(matrix.shape)), ("logits", tuple((y @ matrix).shape))]
+
+
+def patches(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
+    """A picture becomes a table of tokens."""
+    pixels = _numbers(1, 3, image, image)
+    rows = torch.nn.functional.unfold(pixels, patch, stride=patch).mT[0]  # (patches, 3·P·P)
+    matrix = _numbers(3 * patch * patch, width)
+    return [
+        ("picture", tuple(pixels.shape[1:])),
+        (f"patches of {patch} × {patch}, each laid out in a row", tuple(rows.shape)),
+        ("E", tuple(matrix.shape)),
+        ("tokens", tuple((rows @ matrix).shape)),
+    ]
+
+
+def fused(batch: int = 13, tokens: int = 100, dim: int = 49, chan: int = 64, heads: int = 4) -> Shapes:
+    """Q, K and V come out of one matrix, and one view shares them out."""
+    x, w = _numbers(batch, tokens, dim), _numbers(dim, 3 * chan)
+    qkv = x @ w
+    split = qkv.view(batch, tokens, 3, heads, chan // heads).permute(2, 0, 3, 1, 4)
+    return [
+        ("tokens", tuple(x.shape)),
+        ("x W_QKV: Q, K and V side by side", tuple(qkv.shape)),
+        ("viewed and permuted: 3, batch, heads, tokens, d_k", tuple(split.shape)),
+        ("Q", tuple(split[0].shape)),
+    ]
+
+
+def _numbers(*shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
+
+
+def rows_without_matrices(tokens: int = 4, dim: int = 8) -> Tensor:
+    """(tokens, tokens): the weights of Q = K = V = X."""
+    x = _numbers(1, tokens, dim)[0]
+    return (x @ x.mT / dim**0.5).softmax(-1)
+
+
+def biased(which: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
+    """(N, N) weights and (N, dim) mixtures when all queries, all keys, or all values get one random vector more: what
+    qkv_bias adds."""
+    random = torch.Generator().manual_seed(1)
+    q, k = torch.randn(2, tokens, dim, generator=random)
+    bias = torch.randn(dim, generator=random)
+    v = torch.randn(tokens, dim, generator=random)
+    weights = ((q + bias * (which == "query")) @ (k + bias * (which == "key")).mT / dim**0.5).softmax(-1)
+    return weights, weights @ (v + bias * (which == "value"))
+
+
+def a_bias_of(which: str) -> float:
+    """The largest change of a weight with it."""
+    return float((biased(which)[0] - biased("none")[0]).abs().max())
+
+
+def largest_with(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan: int = 64) -> float:
+    """The mean largest weight of a row in the teaching layer with one head and this scale; None: 1/√d_k."""
+    from playground.lessons.walk import TeachingAttention
+
+    layer, random = TeachingAttention(dim, chan, qk_scale=qk_scale), torch.Generator().manual_seed(0)
+    x, matrices = torch.randn(tokens, dim, generator=random), torch.randn(2, chan, dim, generator=random) * dim**-0.5
+    q, k = x @ matrices[0].T, x @ matrices[1].T
+    return float((q @ k.T * layer.scale).softmax(-1).amax(-1).mean())
+
+
+# The first step of every training: rows that are nearly even.
+
+
+def even_at_the_start(tokens: int = 197, width: int = 768, heads: int = 12, start: float = 0.02) -> torch.Tensor:
+    random, d = torch.Generator().manual_seed(0), width // heads
+    x = torch.randn(tokens, width, generator=random)  # tokens as a norm leaves them
+    w_q, w_k = torch.randn(2, width, d, generator=random) * start
+    scores = (x @ w_q) @ (x @ w_k).T / d**0.5
+    return scores.softmax(dim=-1)  # (tokens, tokens)
+
+
+def evenness(weights: torch.Tensor) -> tuple[float, float, float]:
+    """The mean largest weight of a row, an even row's, and to how many tokens a row comes: 2 to its entropy."""
+    bits = -(weights * weights.clamp(min=1e-30).log2()).sum(-1)
+    return float(weights.amax(-1).mean()), 1 / weights.shape[1], float((2**bits).mean())
+
+
+# Compares attention written by hand with torch's fused kernel: the same results at different speeds.
+
+TOKENS = (64, 197, 577, 1024)
+BLOCK = 64  # keys at a time
+
+
+@dataclass(frozen=True)
+class Comparison:
+    tokens: int
+    by_hand: float  # milliseconds
+    fused: float
+    apart: float  # the largest absolute difference of their outputs
+
+
+def apart(qkv: QKV, scale: float) -> float:
+    """The largest absolute difference between the outputs of the two implementations."""
+    q, k, v = (_batched(t) for t in qkv)
+    return float((attention(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
+
+
+def in_blocks(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int = BLOCK) -> Tensor:
+    largest = torch.full((*q.shape[:-1], 1), -torch.inf)  # of each row's scores, so far
+    total, mixed = torch.zeros_like(largest), torch.zeros_like(q)
+    for some_k, some_v in zip(k.split(block, -2), v.split(block, -2), strict=True):
+        scores = q @ some_k.mT * scale  # (…, N, block): all that is held of the table
+        now = torch.maximum(largest, scores.amax(-1, keepdim=True))
+        powers, shrink = (scores - now).exp(), (largest - now).exp()
+        total = total * shrink + powers.sum(-1, keepdim=True)
+        mixed = mixed * shrink + powers @ some_v
+        largest = now
+    return mixed / total
+
+
+def in_blocks_apart(qkv: QKV, scale: float) -> float:
+    """The largest absolute difference between the blocks and the whole table."""
+    q, k, v = (_batched(t).cpu() for t in qkv)
+    return float((in_blocks(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
+
+
+JULIA = """
+function attention(Q, K, V, scale)               # each N × d
+    scores = Q * K' * scale                      # N × N
+    powers = exp.(scores .- maximum(scores, dims=2))
+    weights = powers ./ sum(powers, dims=2)      # every row sums to one
+    return weights * V                           # N × d
+end
+"""
+PYTHON = """
+def attention(Q, K, V, scale):                   # each (N, d)
+    scores = Q @ K.T * scale                     # (N, N)
+    powers = exp(scores - scores.max(1, keepdims=True))
+    weights = powers / powers.sum(1, keepdims=True)
+    return weights @ V                           # (N, d)
+"""
+
+
+STEPS = {"scores": "scores", "powers": "powers", "weights": "weights", "mixture": "what is returned"}
+
+
+def line_by_line(step: str) -> tuple[str, str, Tensor]:
+    """A line in Python, the same in Julia, and what it gives for three tokens of two numbers."""
+    import numpy as np
+
+    at = 2 + [*STEPS].index(step)  # behind an empty line and the first
+    lines = PYTHON.split("\n")
+    q, k, v = np.random.default_rng(0).normal(size=(3, 3, 2)).round(1)
+    names = {"exp": np.exp, "Q": q, "K": k, "V": v, "scale": 2**-0.5}
+    body = "\n".join(line.strip().replace("return ", "mixture = ") for line in lines[2 : at + 1])
+    exec(body, names)  # of our own four lines
+    return lines[at].strip(), JULIA.split("\n")[at].strip(), torch.from_numpy(names[step])
+
+
+def turned(qkv: QKV, scale: float, seed: int = 0) -> float:
+    """The largest change of a weight when one random rotation is applied to all queries and keys: about 0, because
+    their products stay the same."""
+    q, k = (_batched(t) for t in qkv[:2])
+    square = torch.randn(q.shape[-1], q.shape[-1], generator=torch.Generator().manual_seed(seed))
+    rotation = torch.linalg.qr(square).Q.to(q)
+    before, after = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
+    return float((before - after).abs().max())
+
+
+def measure(
+    tokens: int, heads: int = 12, d: int = 64, repeats: int = 7, give_way: Callable[[], object] = lambda: None
+) -> Comparison:
+    """Median times of both on this machine, measured alternately, so that other load affects both equally. `give_way`
+    is called between two measurements."""
+    random = torch.Generator().manual_seed(0)
+    qkv = QKV(*(torch.randn(1, heads, tokens, d, generator=random) for _ in range(3)))
+    scale, times = d**-0.5, {attention_by_hand: [], attention: []}
+    with torch.no_grad():
+        for repeat in range(repeats + 1):
+            for way, taken in times.items():
+                start = time.perf_counter()
+                way(*qkv, scale)
+                if repeat:  # the first warms up
+                    taken.append(1000 * (time.perf_counter() - start))
+                give_way()
+        difference = apart(qkv, scale)
+    return Comparison(
+        tokens, statistics.median(times[attention_by_hand]), statistics.median(times[attention]), difference
+    )
+
+
+def _batched(t: Tensor) -> Tensor:
+    return t.float() if t.dim() == 4 else t.float()[None]  # (B, h, N, d)

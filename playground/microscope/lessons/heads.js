@@ -1,0 +1,324 @@
+// The atlas of heads: every layer and head as a coloured cell, and a card that says all about the one under the cursor.
+//
+// data: {layers, heads, measure: "entropy", microscope: "./?", words: "model=…" of the address, shown: [layer, head],
+//        reach: 3,
+//        measures: [{key, name, unit, digits, high, values: [layer][head], spread: the same or null}, …],
+//        habits: [layer][head] {short, long, told}, offsets: [layer][head] [49 shares, row by row]}
+// A cell is a link into the microscope. Where there is Streamlit, the trigger "open": {layer, head} leads there without
+// loading the page anew.
+
+import { reportNumbers } from "../core/guesses.js";
+import { createHeadGrid, magmaAt, paintCell } from "../drawing/matrix.js";
+
+const CARD = `
+  <p class="which"></p>
+  <p class="habit"></p>
+  <p class="told" hidden></p>
+  <figure>
+    <canvas width="7" height="7" role="img" aria-label="What each place around the query gets, on average"></canvas>
+    <figcaption>what the places around the query get, on average; brightest: <b></b></figcaption></figure>
+  <dl></dl>
+  <a class="open">Open in the microscope</a>`;
+
+export function atlas({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector("[data-atlas]") ?? parentElement;
+  let kept = parentElement.__atlas;
+  if (!kept || kept.layers !== data.layers || kept.heads !== data.heads) {
+    kept = parentElement.__atlas = Object.seal({
+      layers: data.layers,
+      heads: data.heads,
+      data,
+      grid: null, //        see drawing/matrix.js
+      atHand: null, //      [layer, head] on the card
+      open: null, //        opens a head in the microscope, where a link alone would load the page anew
+    });
+    buildAtlas(root, kept);
+  }
+  kept.data = data;
+  kept.open = setTriggerValue && ((layer, head) => setTriggerValue("open", { layer, head, stamp: Date.now() }));
+  paintAtlas(root, kept);
+  describe(root, kept, ...(kept.atHand ?? data.shown));
+  return () => delete parentElement.__atlas;
+}
+
+function buildAtlas(root, kept) {
+  root.innerHTML = `<div class="sides"><div><div class="field"></div><div class="scale">
+    <canvas width="256" height="1"></canvas><p><span>0</span><b></b><span></span></p>
+    </div></div><aside class="card">${CARD}</aside></div>`;
+  const go = (layer, head, event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // the browser opens a new tab
+    const [l, h] = kept.atHand ?? [];
+    const first = event.pointerType === "touch" && !(l === layer && h === head);
+    if (first || kept.open) event.preventDefault();
+    if (first)
+      describe(root, kept, layer, head); // the second touch opens the head
+    else kept.open?.(layer, head);
+  };
+  kept.grid = createHeadGrid(root.querySelector(".field"), {
+    layers: kept.layers,
+    heads: kept.heads,
+    tag: "a",
+    onPoint: (layer, head) => describe(root, kept, layer, head),
+    onClick: go,
+  });
+  root.querySelector(".open").addEventListener("click", (event) => go(...kept.atHand, event));
+  const bar = root.querySelector(".scale canvas").getContext("2d");
+  for (let i = 0; i < 256; i++) {
+    bar.fillStyle = `rgb(${magmaAt(i / 255).join(" ")})`;
+    bar.fillRect(i, 0, 1, 1);
+  }
+}
+
+const written = (measure, x) => `${x.toFixed(measure.digits)}${measure.unit === "%" ? " %" : ""}`;
+const linkOf = ({ microscope, words }, layer, head) => `${microscope}${words}&layer=${layer}&head=${head}`;
+
+function paintAtlas(root, kept) {
+  const { data, grid } = kept;
+  const measure = data.measures.find((m) => m.key === data.measure);
+  for (let layer = 0; layer < data.layers; layer++) {
+    for (let head = 0; head < data.heads; head++) {
+      const cell = grid.at(layer, head),
+        habit = data.habits[layer][head],
+        value = measure.values[layer][head];
+      paintCell(cell, value / measure.high, habit.told ? `${habit.short} · told` : habit.short);
+      cell.href = linkOf(data, layer, head);
+      const told = habit.told ? `, told to ${habit.told}` : "";
+      const says = `${habit.long}${told}, ${measure.name} ${written(measure, value)}`;
+      cell.setAttribute("aria-label", `layer ${layer}, head ${head}: ${says}. Open in the microscope`);
+    }
+  }
+  const [low, name, high] = root.querySelectorAll(".scale p > *");
+  low.textContent = measure.unit === "%" ? "0 %" : "0";
+  name.textContent = measure.unit === "%" ? measure.name : `${measure.name}, ${measure.unit}`;
+  const end = measure.unit === "%" ? `${measure.high.toFixed(0)} %` : measure.high.toFixed(1);
+  high.textContent = `${measure.over ? "≥ " : ""}${end}`;
+  root.dataset.measure = data.measure;
+}
+
+function describe(root, kept, layer, head) {
+  const { data, grid } = kept;
+  if (layer >= data.layers || head >= data.heads) [layer, head] = data.shown;
+  if (kept.atHand) grid.at(...kept.atHand)?.classList.remove("at-hand");
+  kept.atHand = [layer, head];
+  grid.at(layer, head).classList.add("at-hand");
+  root.querySelector(".which").textContent = `Layer ${layer} · head ${head}`;
+  root.querySelector(".habit").textContent = data.habits[layer][head].long;
+  const told = data.habits[layer][head].told;
+  root.querySelector(".told").textContent = told ? `this head was told to ${told}` : "";
+  root.querySelector(".told").hidden = !told;
+  root.querySelector(".open").href = linkOf(data, layer, head);
+  const rows = data.measures.map((measure) => {
+    const [name, value] = [document.createElement("dt"), document.createElement("dd")];
+    const spread = measure.spread ? ` ± ${measure.spread[layer][head].toFixed(measure.digits)}` : "";
+    name.textContent = measure.name;
+    value.textContent = `${measure.values[layer][head].toFixed(measure.digits)}${spread} ${measure.unit}`;
+    name.className = value.className = measure.key === data.measure ? "chosen" : "";
+    return [name, value];
+  });
+  root.querySelector(".card dl").replaceChildren(...rows.flat());
+  drawOffsets(root, data.offsets[layer][head], data.reach);
+}
+
+// The middle, the query itself, is left out of the colours: it often gets most by far.
+function drawOffsets(root, shares, reach) {
+  const side = 2 * reach + 1,
+    middle = reach * side + reach;
+  const most = Math.max(...shares.filter((_, i) => i !== middle), 1e-9);
+  const canvas = root.querySelector(".card canvas");
+  const context = canvas.getContext("2d");
+  shares.forEach((share, i) => {
+    context.fillStyle = i === middle ? "#0072b2" : `rgb(${magmaAt(share / most).join(" ")})`;
+    context.fillRect(i % side, Math.floor(i / side), 1, 1);
+  });
+  root.querySelector(".card figcaption b").textContent = `${(100 * most).toFixed(most < 0.1 ? 1 : 0)} %`;
+}
+
+// A board of switches: a click on a head switches it off, a click on the number of a layer all of its heads. Beside it
+// stands how the prediction changes, below it how the tokens change, layer by layer.
+//
+// data: {layers, heads, off: "3.0 4.2", the heads that are off, at `most` so many; played: such texts, where no other
+//        has numbers; effect: [layer][head], strongest: [layer, head], picture: data URL, grid: [rows, columns],
+//        rows: [[label, before, after], …] or null, read: the text where nothing is predicted,
+//        maps: base64 of layers × patches bytes, 255 is `ceiling`, ceiling, means: [layer],
+//        summary: {name: "CLS", values: [layer]} or null}
+// Out goes the setting "off". It reports {off: [[layer, head], …], heads, strongest}.
+
+export function board({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector("[data-board]") ?? parentElement;
+  let kept = parentElement.__board;
+  if (!kept || kept.layers !== data.layers || kept.heads !== data.heads) {
+    kept = parentElement.__board = Object.seal({
+      layers: data.layers,
+      heads: data.heads,
+      data,
+      grid: null, //        see drawing/matrix.js
+      film: "", //          the shape that the row of small pictures was made for
+      off: [], //           [layer, head] of each switch that is off; the numbers follow
+      told: null, //        what was told and is not answered yet
+      view: null, //        whose switches these are: another one comes from elsewhere
+      tell: null,
+    });
+    buildBoard(root, kept);
+  }
+  kept.data = data;
+  kept.tell = (off) => setStateValue("settings", { off, stamp: Date.now() }); // told twice, it is heard twice
+  if (kept.told === data.off || kept.view !== data.view_id) kept.told = null;
+  kept.view = data.view_id;
+  if (kept.told === null) kept.off = readOff(data);
+  paintBoard(root, kept);
+  paintPredictions(root, data, kept.off.length > 0);
+  paintFilm(root, kept, data, kept.off.length > 0);
+  root.classList.toggle("waiting", kept.told !== null);
+  reportNumbers("board", { off: kept.off, heads: data.heads, strongest: data.strongest });
+  return () => delete parentElement.__board;
+}
+
+// Heads that this model does not have are passed over.
+function readOff({ off, layers, heads }) {
+  const spots = off ? off.split(" ").map((spot) => spot.split(".").map(Number)) : [];
+  return spots.filter(([layer, head]) => layer < layers && head < heads);
+}
+
+const asText = (spots, most) =>
+  [...spots]
+    .sort(([a, b], [c, d]) => a - c || b - d)
+    .slice(0, most)
+    .map((spot) => spot.join("."))
+    .join(" ");
+
+function buildBoard(root, kept) {
+  root.innerHTML = `<div class="sides"><div class="switches"><div class="field"></div><p class="said"></p>
+    <button class="reset">switch all on</button></div><div class="prediction"></div></div><div class="film"></div>`;
+  kept.grid = createHeadGrid(root.querySelector(".field"), {
+    layers: kept.layers,
+    heads: kept.heads,
+    tag: "button",
+    onPoint: () => {},
+    onClick: (layer, head) => toggle(root, kept, [[layer, head]]),
+    onLayer: (layer) =>
+      toggle(
+        root,
+        kept,
+        Array.from({ length: kept.heads }, (_, head) => [layer, head]),
+      ),
+  });
+  root.querySelector(".reset").addEventListener("click", () => switchOff(root, kept, []));
+}
+
+const has = (spots, [layer, head]) => spots.some(([l, h]) => l === layer && h === head);
+
+// Switches these heads off; or on, where all of them are off.
+function toggle(root, kept, pressed) {
+  const { played, most } = kept.data;
+  const areOff = pressed.every((spot) => has(kept.off, spot));
+  const others = kept.off.filter((spot) => !has(pressed, spot));
+  const off = areOff ? others : [...others, ...pressed];
+  const known = !played || played.includes(asText(off, most));
+  switchOff(root, kept, known ? off : areOff ? [] : pressed);
+}
+
+function switchOff(root, kept, off) {
+  kept.off = off;
+  kept.told = asText(off, kept.data.most);
+  root.classList.add("waiting");
+  paintBoard(root, kept); // at once; the numbers follow
+  kept.tell(kept.told);
+}
+
+function paintBoard(root, { data, grid, off }) {
+  for (let layer = 0; layer < data.layers; layer++) {
+    for (let head = 0; head < data.heads; head++) {
+      const cell = grid.at(layer, head),
+        out = has(off, [layer, head]),
+        effect = data.effect[layer][head];
+      paintCell(cell, effect / 3, out ? "off" : "");
+      cell.setAttribute("aria-pressed", String(out));
+      cell.title = `layer ${layer}, head ${head}: adds ${effect.toFixed(2)} × what a head of its layer does on average`;
+      cell.setAttribute("aria-label", `${cell.title}. ${out ? "Switch it on" : "Switch it off"}`);
+    }
+    const whole = off.filter(([l]) => l === layer).length === data.heads;
+    grid.sides[layer].setAttribute("aria-pressed", String(whole));
+    grid.sides[layer].title = `switch all heads of layer ${layer} ${whole ? "on" : "off"}`;
+  }
+  const names = off.map(([layer, head]) => `layer ${layer} head ${head}`);
+  const many = names.length > 3 ? `${names.length} heads` : names.join(", ");
+  root.querySelector(".said").textContent = off.length
+    ? `off: ${many}`
+    : "Bright heads add much. Click one: it is switched off.";
+  root.querySelector(".reset").hidden = !off.length;
+  root.dataset.off = asText(off);
+}
+
+function paintPredictions(root, data, isOff) {
+  const place = root.querySelector(".prediction");
+  const title = text("h3", data.rows ? "What it predicts" : "What is read from the picture");
+  if (!data.rows) {
+    place.replaceChildren(title, text("p", data.read));
+    return;
+  }
+  const lines = data.rows.map(([label, before, after]) => {
+    const line = document.createElement("div");
+    line.className = "line";
+    const bar = document.createElement("span");
+    bar.className = "bar";
+    bar.style.setProperty("--before", before);
+    bar.style.setProperty("--after", after);
+    const name = text("span", label, "label");
+    name.title = label;
+    line.append(name, bar, text("span", percent(before)), text("b", isOff ? percent(after) : ""));
+    return line;
+  });
+  const head = document.createElement("div");
+  head.className = "line top";
+  head.append(text("span", ""), text("span", ""), text("span", "before"), text("b", isOff ? "after" : ""));
+  place.replaceChildren(title, head, ...lines);
+}
+
+const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;
+
+// One small picture for each layer: how much every patch's token differs from what it would have been.
+function paintFilm(root, kept, data, isOff) {
+  const film = root.querySelector(".film");
+  const [rows, columns] = data.grid;
+  const key = `${data.picture.length} ${rows} ${columns} ${data.layers}`;
+  if (kept.film !== key) {
+    kept.film = key;
+    const frames = Array.from({ length: data.layers }, (_, layer) => {
+      const frame = document.createElement("figure");
+      const box = document.createElement("div");
+      const canvas = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
+      box.append(Object.assign(document.createElement("img"), { src: data.picture, alt: "" }), canvas);
+      box.style.aspectRatio = `${columns} / ${rows}`;
+      frame.append(box, text("figcaption", ""));
+      frame.dataset.layer = layer;
+      return frame;
+    });
+    film.replaceChildren(text("h3", "What the tokens lose, layer by layer"), text("p", "", "key"), ...frames);
+  }
+  const most = `${Math.round(100 * data.ceiling)} % or more`;
+  film.querySelector(".key").textContent = isOff
+    ? `how far each patch's token has moved, relative to its length: black nothing, yellow ${most}`
+    : "Switch a head off: these show how far each patch's token moves after each layer.";
+  const bytes = Uint8Array.from(atob(data.maps), (c) => c.charCodeAt(0));
+  [...film.querySelectorAll("figure")].forEach((frame, layer) => {
+    frame.querySelector("img").src = data.picture;
+    const canvas = frame.querySelector("canvas");
+    canvas.hidden = !isOff;
+    paintMap(canvas, bytes.subarray(layer * rows * columns, (layer + 1) * rows * columns));
+    const summary = data.summary ? `, ${data.summary.name} ${percent(data.summary.values[layer])}` : "";
+    const moved = isOff ? `: ${percent(data.means[layer])}${summary}` : "";
+    frame.querySelector("figcaption").textContent = `layer ${layer}${moved}`;
+    frame.classList.toggle("untouched", isOff && data.means[layer] === 0);
+  });
+}
+
+function paintMap(canvas, bytes) {
+  const context = canvas.getContext("2d"),
+    image = context.createImageData(canvas.width, canvas.height);
+  bytes.forEach((byte, i) => image.data.set([...magmaAt(byte / 255), 165 + byte * 0.3], 4 * i));
+  context.putImageData(image, 0, 0);
+}
+
+function text(tag, words, className = "") {
+  return Object.assign(document.createElement(tag), { textContent: words, className });
+}

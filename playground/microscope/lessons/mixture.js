@@ -1,0 +1,300 @@
+// A weight beside what it carries: for the patch under the cursor, its weights and weight × ‖W_O v‖; and below them a
+// mixing desk of its largest weights.
+//
+// data: the container of playground/pack with {id, layer, patch: which asks at first, desk: a sentence with holes,
+// look, sections: {pack, image}}. The pack holds this one layer. Out goes the setting "look", "layer.head.row.column".
+// It reports `tops`, the patches with the two tags, once somebody has chosen a patch.
+
+import { ROLES } from "../core/colours.js";
+import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
+import { patchAt } from "../core/grid.js";
+import { reportNumbers } from "../core/guesses.js";
+import { exposure } from "../core/light.js";
+import { isBroken, powersOf } from "../core/nine.js";
+import { decodeJpeg } from "../drawing/dom.js";
+import { drawPicture } from "../drawing/draw.js";
+import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
+import { markedBlocks, markedWords } from "../drawing/listing.js";
+import { keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
+
+const figure = (title, name) => `<figure><figcaption><b>${title}</b></figcaption>
+  <canvas data-ref="${name}" role="img" aria-label="${name} over the picture"></canvas>
+  <p class="soft"></p></figure>`;
+const CARRIED = `<label class="head">Head <input type="range" min="0" data-ref="head">
+    <output data-ref="headNow"></output></label>
+  <div class="pair">${figure("The weight", "weight")}
+  ${figure("What arrives: weight × ‖W<sub>O</sub> v‖", "arrives")}</div>
+  <p class="verdict" data-ref="verdict" aria-live="polite"></p>
+  <div class="desk" data-ref="desk"></div><p class="soft" data-ref="deskSays"></p>`;
+
+function createCarried(stage) {
+  stage.root.innerHTML = CARRIED;
+  const it = Object.seal({
+    stage,
+    canvases: ["weight", "arrives"].map(stage.find),
+    id: null, //       of the layer and the picture
+    header: null,
+    pack: null,
+    bitmap: null,
+    photo: null,
+    prints: [], //     one for each of the two canvases
+    rows: [], //       of the patch that asks, (tokens,) each: its weights, and what arrives as shares of their sum
+    head: 0,
+    patch: 0, //       which is chosen
+    hover: -1, //      the patch under the cursor, which goes before
+    chosen: false, //  somebody chose a patch
+    shown: null, //    what was drawn last, in numbers
+  });
+  stage.find("head").addEventListener("input", (event) => choose(it, { head: Number(event.target.value) }));
+  for (const canvas of it.canvases) {
+    canvas.addEventListener("pointermove", (event) => {
+      it.hover = patchUnder(it, canvas, event);
+      stage.redraw();
+    });
+    canvas.addEventListener("pointerleave", () => {
+      it.hover = -1;
+      stage.redraw();
+    });
+    canvas.addEventListener("click", (event) => choose(it, { patch: patchUnder(it, canvas, event), chosen: true }));
+  }
+  return {
+    take: (data) => take(it, data),
+    paint: () => it.bitmap && paint(it),
+    read: () => it.shown,
+  };
+}
+
+function take(it, data) {
+  const { header, section } = openContainer(data);
+  const { find, heeds } = it.stage;
+  if (it.id !== header.id) {
+    const pack = unpack(section("pack"));
+    Object.assign(it, { id: header.id, header, pack, bitmap: null, photo: null, patch: header.patch });
+    it.rows = [new Float32Array(pack.tokens), new Float32Array(pack.tokens)];
+    find("head").max = String(pack.heads - 1);
+    decodeJpeg(section("image")).then((bitmap) => {
+      if (it.pack !== pack) return;
+      it.bitmap = bitmap;
+      it.stage.redraw();
+    });
+  }
+  if (!heeds("look", header.look) || !header.look) return;
+  const [, head, row, column] = header.look.split(".").map(Number);
+  const { rows, columns, heads } = it.pack;
+  it.head = Math.min(heads - 1, head);
+  it.patch = Math.min(rows - 1, row) * columns + Math.min(columns - 1, column);
+  it.chosen = true;
+}
+
+function choose(it, change) {
+  Object.assign(it, change);
+  const { columns } = it.pack;
+  const look = [it.header.layer, it.head, Math.floor(it.patch / columns), it.patch % columns];
+  it.stage.tell("look", look.join("."));
+  it.stage.redraw();
+}
+
+function patchUnder({ pack }, canvas, event) {
+  const [x, y] = spotOf(event, canvas);
+  return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, pack.rows, pack.columns);
+}
+
+function paint(it) {
+  const { pack, head, header, rows } = it;
+  const { find } = it.stage;
+  const [weights, arriving] = rows;
+  const front = pack.prefixCount;
+  const patch = it.hover >= 0 ? it.hover : it.patch;
+  const { norms } = layerOf(pack, header.layer);
+  rowInto(weights, 0, pack, header.layer, head, front + patch, pack.scale);
+  weighInto(arriving, 0, weights, norms, head * pack.tokens, pack.tokens);
+  const all = sumOf(arriving, 0, pack.tokens); // as shares, so that both pictures have the same colours
+  for (let token = 0; token < pack.tokens; token++) arriving[token] /= all || 1;
+  const tops = rows.map((shares) => largestIndex(shares, front, pack.tokens) - front);
+  const domain = { low: 0, high: Math.max(...rows.map((one) => exposure(one, front, pack.tokens))), log: false };
+  for (const [i, shares] of rows.entries()) paintOne(it, i, shares, patch, tops[i], domain);
+  find("head").value = String(head);
+  find("headNow").textContent = String(head);
+  const [most, adds] = tops.map((top) => placeOf(pack, top));
+  find("verdict").textContent =
+    tops[0] === tops[1]
+      ? `Patch ${placeOf(pack, patch)}: the most-weighted patch is also the one that contributes most.`
+      : `Patch ${placeOf(pack, patch)}: the most-weighted patch is ${most}, but ${adds} contributes most.`;
+  const loud = norms.subarray(head * pack.tokens, (head + 1) * pack.tokens);
+  const desk = deskOf(find("desk"), weights, loud, pack);
+  const [row, column] = [Math.floor(patch / pack.columns), patch % pack.columns];
+  const filled = { tokens: pack.tokens.toLocaleString("en"), channels: desk.length, row, column, head };
+  const numbers = { ...filled, layer: header.layer };
+  find("deskSays").innerHTML = markedWords(header.desk.replace(/\{(\w+)\}/g, (_, name) => numbers[name]));
+  it.shown = { layer: header.layer, head, patch, tops, desk, weights: [...weights], arriving: [...arriving] };
+  if (it.chosen) reportNumbers("carried", { tops });
+}
+
+const placeOf = (pack, patch) => `(${Math.floor(patch / pack.columns)}, ${patch % pack.columns})`;
+
+function paintOne(it, i, shares, patch, top, domain) {
+  const { pack } = it,
+    canvas = it.canvases[i];
+  const [high, wide] = pack.header.size ?? [pack.rows, pack.columns];
+  const { context, ratio } = sheetOf(canvas, Math.round((canvas.clientWidth * high) / wide));
+  const { width, height } = canvas;
+  if (it.photo?.width !== width) {
+    it.photo = makePhoto(it.bitmap, width, height);
+    it.prints = it.canvases.map(() => makePrint(it.photo));
+  }
+  printHeat(it.prints[i], shares, pack.prefixCount, pack.rows, pack.columns, domain);
+  const text = `${(100 * shares[pack.prefixCount + top]).toFixed(1)} %`;
+  const tag = { patch: top, text, colour: i ? "#009E73" : "#D55E00" };
+  const marks = { rows: pack.rows, columns: pack.columns, grid: false, mark: patch, tag };
+  context.save();
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  drawPicture(context, width, height, it.prints[i].canvas, marks, ratio);
+  context.restore();
+  const prefix = sumOf(shares, 0, pack.prefixCount);
+  const others = pack.prefixCount ? ` · class token and registers: ${(100 * prefix).toFixed(1)} %` : "";
+  canvas.nextElementSibling.textContent = `most: ${placeOf(pack, top)}, ${text}${others}`;
+}
+
+export function carried(component) {
+  return keepDrawing(component, createCarried);
+}
+
+// Bars with a name below and a number above, as elements: a mixing desk of the largest weights of a row, and the
+// scores and weights of the step after it.
+
+const CHANNELS = 8;
+export const WEIGHTS = "#B63679"; // of magma, as weights are
+
+// Draws the desk into its place; gives [{name, weight, loud, heard}].
+export function deskOf(place, weights, loud, pack) {
+  const largest = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, CHANNELS);
+  const desk = largest.map((token) => ({
+    name: nameOf(token, pack),
+    weight: weights[token],
+    loud: loud[token],
+    heard: weights[token] * loud[token],
+  }));
+  const names = desk.map(({ name }) => name);
+  const groups = [
+    ["Fader: the weight", "weight", WEIGHTS, (x) => `${(100 * x).toFixed(0)} %`],
+    ["How loud it is: ‖W<sub>O</sub> v‖", "loud", ROLES.value, (x) => x.toFixed(2)],
+    ["Heard: their product", "heard", ROLES.query, (x) => x.toFixed(2)],
+  ];
+  const bars = groups.map(([title, key, colour, text]) => {
+    const values = desk.map((channel) => channel[key]);
+    return barsOf({ title, names, values, colour, text });
+  });
+  place.replaceChildren(...bars);
+  return desk;
+}
+
+function nameOf(token, { prefix, prefixCount, columns }) {
+  const patch = token - prefixCount;
+  return patch < 0 ? prefix[token] : `${Math.floor(patch / columns)},${patch % columns}`;
+}
+
+// `most`: the value of a bar of full height; bars go down from zero where a value is negative.
+export function barsOf({ title, names, values, colour, text, most = Math.max(...values, 0) }) {
+  const figure = document.createElement("figure");
+  const caption = document.createElement("figcaption");
+  caption.innerHTML = `<b>${title}</b>`;
+  const box = document.createElement("div");
+  box.className = "bars";
+  const least = Math.min(0, ...values.filter(Number.isFinite));
+  const range = most - least || 1;
+  for (const [n, value] of values.entries()) {
+    const [column, number, bar, name] = ["div", "b", "i", "span"].map((tag) => document.createElement(tag));
+    const drawn = Number.isFinite(value) ? value : 0;
+    number.textContent = text(value);
+    name.textContent = names[n];
+    bar.style.background = colour;
+    bar.style.height = `${(100 * Math.abs(drawn)) / range}%`;
+    bar.style.bottom = `${(100 * (Math.min(0, drawn) - least)) / range}%`;
+    number.style.bottom = `${(100 * (Math.max(0, drawn) - least)) / range}%`;
+    column.style.setProperty("--zero", `${(100 * -least) / range}%`);
+    column.append(bar, number);
+    const channel = document.createElement("div");
+    channel.append(column, name);
+    box.append(channel);
+  }
+  figure.append(caption, box);
+  return figure;
+}
+
+// Three scores that can be set, e to their power, and the weights: with and without subtracting the largest score.
+//
+// data: {says: a sentence with the hole `broken`, broken and whole: what fills it, the first with the hole `sum`, and
+// the setting scores, "8_0_-8"}. Out goes that setting. It reports {scores, naive, weights}.
+
+const NAMES = ["A", "B", "C"];
+const [LEAST, MOST] = [-100, 1000];
+const SCORES = `<div class="three">${NAMES.map(
+  (name) => `<label>Score of ${name} <input type="range" min="${LEAST}" max="${MOST}" data-ref="${name}">
+    <output data-ref="now${name}"></output></label>`,
+).join("")}</div>
+  <div class="desk" data-ref="bars"></div>
+  <div class="wide"><table data-ref="table"></table></div>
+  <div data-ref="says"></div>`;
+const HEAD = ["", "score s", "eˢ", "eˢ ÷ sum", "e^(s − largest)", "÷ sum: the weight"];
+
+export function numberText(x) {
+  if (Number.isNaN(x)) return "nan";
+  if (!Number.isFinite(x)) return "∞";
+  return x < 1 || x >= 1e6 ? String(Number(x.toPrecision(3))) : Math.round(x).toLocaleString("en");
+}
+
+function createScores(stage) {
+  stage.root.innerHTML = SCORES;
+  let told = null;
+  let scores = [0, 0, 0];
+  for (const [n, name] of NAMES.entries())
+    stage.find(name).addEventListener("input", (event) => {
+      scores[n] = Number(event.target.value);
+      stage.tell("scores", scores.join("_"));
+      stage.redraw();
+    });
+  return {
+    take: (data) => {
+      told = data;
+      if (stage.heeds("scores", data.scores)) scores = data.scores.split("_").map(setScore);
+    },
+    paint: () => paintScores(stage, scores, told),
+    read: () => ({ scores, ...powersOf(scores) }),
+  };
+}
+
+const setScore = (text) => Math.min(MOST, Math.max(LEAST, Number(text)));
+
+function paintScores({ find }, scores, { says, broken, whole }) {
+  const { plain, naive, stable, weights } = powersOf(scores);
+  const asText = (score) => String(score).replace("-", "−");
+  for (const [n, name] of NAMES.entries()) {
+    find(name).value = String(scores[n]);
+    find(`now${name}`).textContent = asText(scores[n]);
+  }
+  find("bars").replaceChildren(
+    barsOf({ title: "Scores", names: NAMES, values: scores, colour: ROLES.query, text: asText }),
+    barsOf({
+      title: "Weights",
+      names: NAMES,
+      values: [...weights],
+      colour: WEIGHTS,
+      text: numberText,
+      most: 1,
+    }),
+  );
+  const lines = NAMES.map((name, n) => {
+    const cells = [plain, naive, stable].map((of) => numberText(of[n]));
+    return [name, asText(scores[n]), ...cells, `**${numberText(weights[n])}**`];
+  });
+  const line = (cells, tag) => `<tr>${cells.map((cell) => `<${tag}>${markedWords(cell)}</${tag}>`).join("")}</tr>`;
+  find("table").innerHTML = line(HEAD, "th") + lines.map((cells) => line(cells, "td")).join("");
+  const sum = numberText(naive.reduce((a, b) => a + b, 0));
+  const which = isBroken(naive) ? broken.replace("{sum}", sum) : whole;
+  find("says").innerHTML = markedBlocks(says.replace("{broken}", which));
+  reportNumbers("scores", { scores: [...scores], naive: [...naive], weights: [...weights] });
+}
+
+export function scores(component) {
+  return keepDrawing(component, createScores);
+}

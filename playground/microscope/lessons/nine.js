@@ -1,0 +1,200 @@
+// A mask: the scores of nine tokens, the same with −∞ where a token must not look, and their softmax.
+//
+// data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. Out goes the setting "mask"; it reports the same.
+
+import { ROLES } from "../core/colours.js";
+import { onReport, reportNumbers, reportsHere } from "../core/guesses.js";
+import { maskedOf, readArrows, receivedOf, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
+import { markedWords } from "../drawing/listing.js";
+import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
+import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
+
+const CHIPS = [...LETTERS]
+  .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
+  .join("");
+const figureOf = (ref, name, what) =>
+  `<figure><figcaption><b>${name}</b> <span>${what}</span></figcaption><canvas data-ref="${ref}"></canvas></figure>`;
+const MASKS = `
+  <p class="buttons">Hide <span class="chips">${CHIPS}</span>
+    <button data-mask="causal">everything that comes later</button>
+    <button data-mask="">nothing</button>
+  </p>
+  <div class="three">
+    ${figureOf("scores", "scores", `QKᵀ/${markedWords("√d_k")}`)}
+    ${figureOf("masked", "+ mask", "0 or −∞")}
+    ${figureOf("weights", "weights", "softmax of each row")}
+  </div>
+  <p class="sum" data-ref="sum" aria-live="polite"></p>`;
+
+function createMasks(stage) {
+  stage.root.innerHTML = MASKS;
+  const it = Object.seal({
+    stage,
+    canvases: ["scores", "masked", "weights"].map(stage.find),
+    arrows: null, //      see core/nine.js
+    mask: "", //          "causal", or the letters of the hidden tokens
+    marked: { row: 4, column: -1 }, // the cell under the cursor; column −1: the whole row
+    refused: false, //    the last click would have hidden every token
+  });
+  const choose = (mask) => {
+    it.refused = mask.length === TOKENS && mask !== "causal";
+    if (!it.refused) {
+      it.mask = mask;
+      stage.tell("mask", mask);
+      reportNumbers("masks", { mask });
+    }
+    stage.redraw();
+  };
+  for (const button of stage.root.querySelectorAll("[data-letter]")) {
+    button.addEventListener("click", () => {
+      const hidden = it.mask === "causal" ? "" : it.mask,
+        { letter } = button.dataset;
+      choose([...LETTERS].filter((l) => (l === letter ? !hidden.includes(l) : hidden.includes(l))).join(""));
+    });
+  }
+  for (const button of stage.root.querySelectorAll("[data-mask]"))
+    button.addEventListener("click", () => choose(button.dataset.mask));
+  for (const canvas of it.canvases) {
+    const point = (event) => {
+      const cell = cellUnder(...spotOf(event, canvas), canvas.clientWidth, TOKENS);
+      if (cell) it.marked = cell;
+      stage.redraw();
+    };
+    canvas.addEventListener("pointermove", point);
+    canvas.addEventListener("pointerdown", point);
+  }
+  return {
+    take: (data) => {
+      it.arrows = readArrows(data.arrows);
+      if (stage.heeds("mask", data.mask)) it.mask = data.mask;
+      reportNumbers("masks", { mask: it.mask });
+    },
+    paint: (theme) => paintMasks(it, theme),
+    read: () => ({ mask: it.mask, weights: Array.from(weightsOf(maskedOf(scoresOf(it.arrows), it.mask))) }),
+  };
+}
+
+function paintMasks(it, theme) {
+  const { root } = it.stage;
+  for (const button of root.querySelectorAll("[data-letter]")) {
+    button.setAttribute("aria-pressed", String(it.mask !== "causal" && it.mask.includes(button.dataset.letter)));
+  }
+  for (const button of root.querySelectorAll("[data-mask]"))
+    button.setAttribute("aria-pressed", String(button.dataset.mask === it.mask));
+  const scores = scoresOf(it.arrows),
+    masked = maskedOf(scores, it.mask),
+    weights = weightsOf(masked);
+  [scores, masked, weights].forEach((values, place) => {
+    const { context, width } = sheetOf(it.canvases[place], it.canvases[place].clientWidth);
+    drawMatrix(context, width, TOKENS, { values, reach: place === 2 ? null : 6 }, it.marked, theme, {
+      query: ROLES.query,
+      key: ROLES.key,
+    });
+  });
+  it.stage.find("sum").innerHTML = it.refused
+    ? "One token must stay: a row of nothing but −∞ would be 0 / 0."
+    : rowInWords(it, masked, weights);
+}
+
+function rowInWords(it, masked, weights) {
+  const { row } = it.marked;
+  const own = masked.subarray(row * TOKENS, (row + 1) * TOKENS);
+  const column = it.marked.column >= 0 ? it.marked.column : Math.max(0, own.indexOf(-Infinity));
+  const power = (score) => (score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${signedText(score, 1)}</sup>`);
+  const total = own.reduce((sum, score) => sum + Math.exp(score), 0);
+  const weight = weights[row * TOKENS + column];
+  const share = weight === 0 ? "0, exactly" : `${(100 * weight).toFixed(1)} %`;
+  return (
+    `Row ${LETTERS[row]}, column ${LETTERS[column]}: ${power(own[column])} / (${Array.from(own, power).join(" + ")}) ` +
+    `= ${own[column] === -Infinity ? "0" : Math.exp(own[column]).toFixed(2)} / ${total.toFixed(2)} = <b>${share}</b>`
+  );
+}
+
+export function masks(component) {
+  return keepDrawing(component, createMasks);
+}
+
+// What each of nine tokens receives: its row of weights times the values, as a table and as a layer of neurons.
+//
+// data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: how much is much}. It follows the drawing
+// of the arrows while they are dragged, and reports what is received.
+
+const HIGH = 300; // px
+const SIDE = 86; // px: letters and numbers beside the neurons
+const RECEIVED = `<table></table>
+  <figure><figcaption><b>Tokens as neurons: what each gives, what each receives</b></figcaption>
+  <canvas data-ref="neurons" role="img" aria-label="Nine tokens at the left give, nine at the right receive; a line for
+each of 81 weights, the thicker the larger"></canvas></figure>`;
+
+const line = (name, cells) =>
+  `<tr><th scope="row">${name}</th>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
+
+function createReceived({ root, find, redraw }) {
+  root.innerHTML = RECEIVED;
+  const end = new AbortController();
+  let told = null;
+  const arrowsNow = () => readArrows(reportsHere().arrows?.arrows ?? told.arrows);
+  const report = () =>
+    told && reportNumbers("received", { received: Array.from(receivedOf(arrowsNow(), told.values)), ...told });
+  onReport(({ detail }) => {
+    if (detail !== "arrows" || !told) return;
+    report();
+    redraw();
+  }, end.signal);
+  return {
+    take: (data) => {
+      told = data;
+      report();
+      redraw();
+    },
+    paint: (theme) => {
+      const { letters, values } = told;
+      const received = Array.from(receivedOf(arrowsNow(), values), (number) => number.toFixed(1));
+      const taken = received.map((number) => `<b>${number}</b>`);
+      root.querySelector("table").innerHTML =
+        line("token", letters) + line("value, given", values) + line("received", taken);
+      paintNeurons(find("neurons"), arrowsNow(), { letters, values, received }, theme);
+    },
+    read: () => Array.from(receivedOf(arrowsNow(), told.values)),
+    end: () => end.abort(),
+  };
+}
+
+function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
+  const { context, width, height } = sheetOf(canvas, HIGH);
+  const weights = weightsOf(scoresOf(arrows));
+  const y = (token) => ((token + 0.5) * height) / TOKENS;
+  const [left, right] = [SIDE, width - SIDE];
+  const all = Array.from(weights, (weight, at) => ({ weight, asks: Math.floor(at / TOKENS), asked: at % TOKENS }));
+  for (const { weight, asks, asked } of all.sort((a, b) => a.weight - b.weight)) {
+    context.beginPath();
+    context.moveTo(left, y(asked));
+    context.lineTo(right, y(asks));
+    context.globalAlpha = Math.min(1, 0.05 + 1.6 * weight);
+    context.lineWidth = 0.5 + 8 * weight;
+    context.strokeStyle = magmaCss(0.5);
+    context.stroke();
+  }
+  context.globalAlpha = 1;
+  context.font = `14px ${theme.font}`;
+  context.textBaseline = "middle";
+  for (let token = 0; token < TOKENS; token++) {
+    for (const [x, text, align, by] of [
+      [left, `${letters[token]}  ${values[token]}`, "right", -16],
+      [right, `${letters[token]}  ${received[token]}`, "left", 16],
+    ]) {
+      context.fillStyle = ROLES.value;
+      context.beginPath();
+      context.arc(x, y(token), 9, 0, 2 * Math.PI);
+      context.fill();
+      context.fillStyle = theme.ink;
+      context.textAlign = align;
+      context.fillText(text, x + by, y(token));
+    }
+  }
+  context.textAlign = "left";
+}
+
+export function received(component) {
+  return keepDrawing(component, createReceived);
+}

@@ -1,0 +1,345 @@
+// <attention-lens model="…" picture="…" view="…">: the microscope in anybody's page, in one file that needs no other.
+// What goes wrong is said inside of the element, in an "error" event, and by the promise `shown`; the page around it
+// never hears an exception. playground/figures/bundle.py puts worker, kernels and styles behind this script.
+import { openContainer, rowInto, unpack } from "../core/core.js";
+import { CHOICES, DEFAULT_VIEW, tokenOf } from "../core/view.js";
+import { createLens } from "../lens/lens.js";
+import { toBitmap } from "./readable.js";
+import { createWorkerSource, lateWorker } from "./workersource.js";
+
+// ---- networks that run in anybody's page
+
+// Networks that run in anybody's page, without a server: one worker for all that is on it. Weights come from where the
+// page says, as playground/models/engine_file.py wrote them; nothing is sent, and nothing is kept.
+//
+//   const lens = await load("https://…/bundled.bin");
+//   const seen = await lens.run(image);      // an address, a file, or what createImageBitmap takes
+//   seen.row(layer, head, [row, column]);    // float32, of all tokens, sums to 1
+//
+// What goes wrong is a LensError, whose message is a sentence.
+
+const WEIGHTS_FORMAT = "attention-playground/weights-1";
+const NO_WORKER =
+  "No worker may start in this page, and networks run in one: its policy has to allow worker-src blob: and " +
+  "script-src 'wasm-unsafe-eval'.";
+
+export class LensError extends Error {
+  constructor(sentence) {
+    super(sentence);
+    Object.assign(this, { name: "LensError", says: sentence });
+  }
+}
+
+const given = { worker: "", kernels: "" }; // the worker's script, and base64 of the kernels
+export const giveEngine = (engine) => Object.assign(given, engine);
+
+const cards = {}; //                address of a model → what workersource.js wants to know of it
+const arrived = new Map(); //       address → the promise of its bytes, until the worker has them
+const pictures = new Map(); //      id → a picture, as workersource.js wants it
+let shared = null;
+let numbers = 0; // of pictures
+
+// The one source of this page, for elements and for load().
+export function sharedSource() {
+  shared ??= createWorkerSource({
+    worker: lateWorker(startWorker, NO_WORKER),
+    compiled: () =>
+      WebAssembly.compile(Uint8Array.from(atob(given.kernels), (letter) => letter.charCodeAt(0))).catch(() => {
+        throw new LensError(NO_WORKER);
+      }),
+    models: cards,
+    weightsOf: async (address) => {
+      const bytes = arrived.get(address) ?? bytesOf(address, "model");
+      arrived.delete(address); // the worker takes them; should it be lost, they are asked for again
+      return bytes;
+    },
+    pictureOf: ({ picture }) => pictures.get(picture),
+  });
+  return shared;
+}
+
+function startWorker() {
+  const address = URL.createObjectURL(new Blob([given.worker], { type: "text/javascript" }));
+  return new Worker(address);
+}
+
+async function bytesOf(address, what) {
+  const response = await fetch(address).catch(() => null);
+  if (!response)
+    throw new LensError(
+      `The ${what} ${address} can't be read: it is not there, or its host does not let this page read it (CORS).`,
+    );
+  if (!response.ok)
+    throw new LensError(`The ${what} ${address} is not there: its host answers with ${response.status}.`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+// Brings a model and gives its address, by which the source knows it.
+export async function bringModel(model) {
+  if (!model) throw new LensError("No model is named: model is the address of its weights.");
+  const address = new URL(model, document.baseURI).href;
+  if (cards[address]) return address;
+  if (!arrived.has(address)) arrived.set(address, bytesOf(address, "model"));
+  try {
+    cards[address] ??= cardOf(await arrived.get(address), address);
+  } catch (error) {
+    arrived.delete(address); // it may be there the next time
+    throw error;
+  }
+  return address;
+}
+
+function cardOf(bytes, address) {
+  let header = null;
+  try {
+    ({ header } = openContainer(bytes));
+  } catch {
+    // told below
+  }
+  if (header?.format !== WEIGHTS_FORMAT)
+    throw new LensError(
+      `${address} holds no weights that the attention lens reads: it has to be a .bin of the playground.`,
+    );
+  const { config, title } = header;
+  return {
+    ...{ title, patch: config.patch_size, grid: config.native_grid, first: null, details: [1] },
+    ...{ layers: config.depth, heads: config.heads, head_dim: config.width / config.heads, prefix: config.prefix },
+    ...{ labels: config.labels, multi_label: config.multi_label },
+  };
+}
+
+// `image`: an address, a file, or what createImageBitmap takes. Gives the id by which the source knows it.
+export async function bringPicture(image, title = "") {
+  if (!image) throw new LensError("No picture is named: picture is its address.");
+  const isAddress = typeof image === "string" || image instanceof URL;
+  const held = isAddress ? new Blob([await bytesOf(new URL(image, document.baseURI).href, "picture")]) : image;
+  let bitmap = null;
+  try {
+    bitmap = await toBitmap(held);
+    if (!(held instanceof Blob)) readOnePixel(bitmap);
+  } catch (error) {
+    if (error.name === "SecurityError") throw new LensError(TAINTED);
+    throw new LensError(`${isAddress ? `The picture ${image}` : "What was given"} can't be read as a picture.`);
+  }
+  const id = `picture${++numbers}`;
+  const { width, height } = bitmap;
+  bitmap.close();
+  pictures.set(id, { id, title, credit: "", hint: "", start: undefined, width, height, file: async () => held });
+  return id;
+}
+const TAINTED = "The picture comes from a host that does not let this page read it (CORS).";
+
+export const headsOf = ({ model }) => cards[model].heads;
+
+// Throws where the page may show it and not read it.
+function readOnePixel(bitmap) {
+  const context = new OffscreenCanvas(1, 1).getContext("2d");
+  context.drawImage(bitmap, 0, 0);
+  context.getImageData(0, 0, 1, 1);
+}
+
+// What a query may be in a trace: see tokenIn.
+export const shapeOf = ({ model, grid: [rows, columns] }) => ({ prefix: cards[model].prefix, rows, columns });
+
+export const forgetPicture = (id) => pictures.delete(id);
+
+// ------------------------------------------------------------------------------------------------------- for a script
+
+export async function load(model) {
+  const address = await bringModel(model);
+  const { title, layers, heads, patch, prefix, labels } = cards[address];
+  return Object.freeze({ title, layers, heads, patch, prefix, labels, run: (image, how) => run(address, image, how) });
+}
+
+async function run(model, image, { signal } = {}) {
+  const id = await bringPicture(image);
+  try {
+    const source = sharedSource();
+    const trace = await source.open({ picture: id, model }, { signal });
+    const all = Array.from({ length: trace.layers }, (_, layer) => layer);
+    return seenIn(unpack(await source.layers(trace, all, { signal })));
+  } catch (error) {
+    throw error.name === "AbortError" || error instanceof LensError ? error : new LensError(error.says ?? NO_WORKER);
+  } finally {
+    forgetPicture(id);
+  }
+}
+
+// What a pass leaves: queries and keys, of which any row is a softmax.
+function seenIn(pack) {
+  const { layers, heads, tokens, prefix, rows, columns, scale } = pack;
+  return Object.freeze({
+    ...{ layers, heads, tokens, prefix, grid: Object.freeze([rows, columns]) },
+    row(layer, head, query) {
+      const [token] = [tokenIn(pack, query), inBounds("layer", layer, layers), inBounds("head", head, heads)];
+      const out = new Float32Array(tokens);
+      rowInto(out, 0, pack, layer, head, token, scale);
+      return out;
+    },
+  });
+}
+
+export function inBounds(what, number, count) {
+  if (Number.isInteger(number) && number >= 0 && number < count) return number;
+  throw new LensError(
+    `The ${what} is a whole number from 0 to ${count - 1}; given was ${String(number).slice(0, 40)}.`,
+  );
+}
+
+// [row, column] of a patch, the name of a prefix token, "row,column", or a token's number.
+export function tokenIn(shape, query) {
+  const { prefix, rows, columns } = shape;
+  if (Number.isInteger(query)) return inBounds("token", query, prefix.length + rows * columns);
+  const text = Array.isArray(query) ? query.join(",") : String(query);
+  const token = tokenOf(text, { ...shape, prefixCount: prefix.length });
+  if (token >= 0) return token;
+  const named = prefix.length ? `, or ${prefix.join(", ")}` : "";
+  throw new LensError(
+    `The query is a row below ${rows} and a column below ${columns}${named}; given was ${text.slice(0, 40)}.`,
+  );
+}
+
+// ---- the element
+
+const NOT_WORKED = "The attention lens can't show this here.";
+const HOST_STYLES = `
+:host { display: block; position: relative; contain: content; }
+:host([hidden]) { display: none; }
+.trouble { margin: 0; padding: 0.8em 1em; font: 400 15px/1.4 system-ui, sans-serif; color: inherit; }
+.trouble[hidden] { display: none; }
+`;
+const sheets = [];
+
+class AttentionLens extends (globalThis.HTMLElement ?? Object) {
+  static observedAttributes = ["model", "picture", "view"];
+
+  #place = null;
+  #says = null;
+  #lens = null;
+  #picture = null; // the id of the one on show
+  #turn = null; //    the last that was asked for
+  #shown = Promise.resolve();
+
+  // Resolves when what the attributes say is on view; rejects with a LensError.
+  get shown() {
+    return this.#shown;
+  }
+
+  // What is on view, as an address says it.
+  get now() {
+    return this.#lens?.view ?? null;
+  }
+
+  connectedCallback() {
+    if (!this.#place) this.#build();
+    this.#begin();
+  }
+
+  disconnectedCallback() {
+    this.#turn = null;
+    this.#lens?.destroy();
+    this.#lens = null;
+    this.#forget(null);
+  }
+
+  attributeChangedCallback() {
+    if (this.#place && this.isConnected) this.#begin();
+  }
+
+  #build() {
+    const root = this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = sheets;
+    this.#place = document.createElement("div");
+    this.#says = Object.assign(document.createElement("p"), { className: "trouble", hidden: true });
+    this.#says.setAttribute("role", "alert");
+    root.append(this.#says, this.#place);
+  }
+
+  // Several attributes that change together are one change.
+  #begin() {
+    const turn = {};
+    this.#turn = turn;
+    this.#shown = Promise.resolve().then(() => (this.#turn === turn ? this.#show(turn) : this.#shown));
+    this.#shown.catch(() => {}); // who waits for it hears it; the page's console need not
+  }
+
+  async #show(turn) {
+    let picture = null;
+    try {
+      const view = viewIn(this.getAttribute("view") ?? "");
+      const model = await bringModel(this.getAttribute("model"));
+      picture = await bringPicture(this.getAttribute("picture"), this.getAttribute("title") ?? "");
+      const source = sharedSource();
+      const trace = await source.open({ picture, model });
+      checkView(view, trace);
+      if (this.#turn !== turn) return forgetPicture(picture);
+      this.#lens ??= createLens(this.#place, {
+        source,
+        ui: { height: this.clientHeight > 100 ? this.clientHeight : USUAL_HEIGHT },
+        link: null,
+        failed: (error) => this.#fail(error),
+      });
+      const best = view.layer === undefined && view.head === undefined;
+      await this.#lens.show({ main: trace, view, best });
+      if (this.#turn !== turn) return;
+      this.#forget(picture);
+      this.#tell("");
+      this.dispatchEvent(new Event("load"));
+    } catch (error) {
+      if (picture && picture !== this.#picture) forgetPicture(picture);
+      if (this.#turn === turn) throw this.#fail(error);
+    }
+  }
+
+  #fail(error) {
+    const told = error instanceof LensError ? error : new LensError(error.says ?? NOT_WORKED);
+    this.#tell(told.message);
+    this.dispatchEvent(new ErrorEvent("error", { message: told.message, error: told }));
+    return told;
+  }
+
+  #tell(sentence) {
+    Object.assign(this.#says, { textContent: sentence, hidden: !sentence });
+    this.#place.hidden = Boolean(sentence) && !this.#picture;
+  }
+
+  #forget(next) {
+    if (this.#picture) forgetPicture(this.#picture);
+    this.#picture = next;
+  }
+}
+
+const USUAL_HEIGHT = 600; // pixels, where the page does not say how high it is
+
+// "layer=4&head=0&query=7,5": what an address of the playground says of a view.
+function viewIn(text) {
+  const view = {};
+  for (const [name, value] of new URLSearchParams(text.replace(/^[?#]/, ""))) {
+    if (!(name in DEFAULT_VIEW))
+      throw new LensError(`A view has no ${name.slice(0, 40)}: it may say ${Object.keys(DEFAULT_VIEW).join(", ")}.`);
+    const choices = CHOICES[name]?.map(String);
+    if (choices && !choices.includes(value))
+      throw new LensError(`In a view ${name} is ${choices.join(", ")}; given was ${value.slice(0, 40)}.`);
+    view[name] = value;
+  }
+  return view;
+}
+
+function checkView(view, trace) {
+  const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+  if (view.layer !== undefined) inBounds("layer", whole(view.layer), trace.layers);
+  if (view.head !== undefined) inBounds("head", whole(view.head), headsOf(trace));
+  if (view.query !== undefined) tokenIn(shapeOf(trace), view.query);
+}
+
+// `styles`: of the lens; `worker` and `kernels`: as giveEngine has them.
+export function beginAttentionLens({ styles, ...engine }) {
+  giveEngine(engine);
+  if (!globalThis.customElements || customElements.get("attention-lens")) return;
+  for (const rules of [styles, HOST_STYLES]) {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(rules);
+    sheets.push(sheet);
+  }
+  customElements.define("attention-lens", AttentionLens);
+}

@@ -1,0 +1,269 @@
+// Models that somebody brings as files: a .safetensors, alone, with the config.json that was saved with it, in several
+// files, or a folder with all of them. A worker of its own opens them (weights/worker.js) and ends; nothing is sent
+// anywhere. What their files do not say is assumed, and said; a person may say it otherwise.
+
+import { fillModels } from "./models.js";
+import { notify } from "./notice.js";
+
+const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // those that torch has pickled are refused in a sentence
+const JSON_BESIDE = /\.json$/i;
+const MOST_KEPT = 3; // models of this visit
+const MOST_PATCHES_HERE = 1600; // a finer grid takes a browser half a minute
+const FIRST_LOOK = [16, 16]; // of a model whose own grid has more patches than that
+const MOST_BYTES = 2e9; // of a file that comes from elsewhere
+const STAYS_HERE_TOO = "from a file of yours, which stays in this browser";
+const OPENER_LOST = "What opens models has stopped: this browser may have too little memory. Try it again.";
+const NEW_VERSION_OF = / \(\d+\)$/;
+
+// Whether these files are a model and no pictures.
+export const areModel = (files) => files.some(({ name }) => WEIGHTS_FILE.test(name));
+
+const NO_MODEL_IN_IT = "There is no .safetensors in that folder: a model is one, alone or with its config.json.";
+const FOLDER_GONE = "That folder can't be read: it is gone, or this browser may not read it.";
+
+const isFolder = (item) => item.webkitGetAsEntry?.()?.isDirectory;
+
+// What a toolbar does with a model that is dropped, and its sheet of models; `own()` gives a promise of what
+// createOwnModels has made.
+export function createModelDoor(own, choice) {
+  return {
+    takes: ({ files, items }) => areModel([...files]) || [...(items ?? [])].some(isFolder),
+    async open(transfer) {
+      const dropped = await readDrop(transfer).catch(() => null);
+      if (!dropped) notify(FOLDER_GONE);
+      else if (!areModel(dropped.files)) notify(NO_MODEL_IN_IT);
+      else await (await own()).open(dropped);
+    },
+    sheet(box, host) {
+      fillModels(box, host);
+      if (host.choice === choice)
+        own().then(
+          (made) => fillOwnModels(box, made, host),
+          () => {},
+        );
+    },
+  };
+}
+
+// What was dropped: {files, folder: its name, or ""}. Asked at once, for a drop is forgotten after its event.
+export function readDrop({ files, items }) {
+  const entry = [...(items ?? [])].find(isFolder)?.webkitGetAsEntry();
+  if (!entry) return Promise.resolve({ files: [...files], folder: "" });
+  return filesWithin(entry).then((found) => ({ files: found, folder: entry.name }));
+}
+
+async function filesWithin(entry) {
+  const [reader, entries] = [entry.createReader(), []];
+  for (;;) {
+    const more = await new Promise((kept, failed) => reader.readEntries(kept, failed)); // a hundred at a time
+    if (!more.length) break;
+    entries.push(...more);
+  }
+  const wanted = entries.filter(({ isFile, name }) => isFile && (WEIGHTS_FILE.test(name) || JSON_BESIDE.test(name)));
+  return Promise.all(wanted.map((one) => new Promise((kept, failed) => one.file(kept, failed))));
+}
+
+// What the browser needs to know of a model before it runs: see workersource.js.
+export function cardOfOpened({ config, name, bytes, notice }) {
+  const { patch_size: patch, depth: layers, heads, width, prefix, labels, multi_label, native_grid: native } = config;
+  const patches = native[0] * native[1];
+  const shrink = Math.min(1, Math.sqrt(MOST_PATCHES_HERE / patches));
+  return {
+    ...{ title: name, patch, layers, heads, head_dim: width / heads, prefix, labels, multi_label, own: true },
+    grid: native.map((side) => Math.max(1, Math.floor(side * shrink))),
+    first: patches > FIRST_LOOK[0] * FIRST_LOOK[1] ? FIRST_LOOK : null,
+    details: [1, 2, 3, 4].filter((finer) => finer === 1 || patches * finer ** 2 <= MOST_PATCHES_HERE),
+    ...{
+      megabytes: Math.max(1, Math.round(bytes / 1e6)),
+      asked: false,
+      good_for: STAYS_HERE_TOO,
+      licence: "",
+      suits: "",
+    },
+    assumed: notice,
+  };
+}
+
+// `beginWorker()` gives a new worker; `taken(name)`: whether a model is called so; add(name, card, weights: a Blob) and
+// remove(name) tell the page; choose(name) shows one.
+export function createOwnModels({ beginWorker, taken, add, remove, choose }) {
+  const kept = new Map(); // name → {files, folder, assumed, given, numbers}
+  let coming = null; // the worker that opens one
+
+  // Gives a promise of its name, or null where it can't be opened; what is wrong is said.
+  async function open({ files, folder = "" }, how = {}) {
+    stop();
+    const worker = (coming = beginWorker());
+    try {
+      const model = await openIn(worker, { files, folder, ...how });
+      if (worker !== coming) return null; // another one was opened meanwhile
+      const name = freeName(model.name); // another one than `instead`, whose pictures are not its own
+      if (how.instead) drop(how.instead);
+      for (const old of [...kept.keys()].slice(0, Math.max(0, kept.size + 1 - MOST_KEPT))) drop(old);
+      kept.set(name, { files, folder, assumed: model.assumed, given: how.given ?? {}, numbers: how.numbers ?? "int8" });
+      const weights = new Blob([model.bytes]);
+      add(name, cardOfOpened({ ...model, name, bytes: weights.size }), weights);
+      notify(model.notice || `${name} is here: read from your file, sent to nobody.`, { holds: Boolean(model.notice) });
+      choose(name);
+      return name;
+    } catch (error) {
+      if (worker === coming) notify(error.message, { holds: true });
+      return null;
+    } finally {
+      worker.terminate();
+      if (worker === coming) coming = null;
+    }
+  }
+
+  function stop() {
+    coming?.terminate();
+    coming = null;
+  }
+
+  function drop(name) {
+    kept.delete(name);
+    remove(name);
+  }
+
+  function freeName(wanted) {
+    const plain = wanted.replace(NEW_VERSION_OF, "");
+    let name = wanted;
+    for (let number = 2; taken(name); number++) name = `${plain} (${number})`;
+    return name;
+  }
+
+  // A file of weights at another address, with what lies beside it. `allowed`: origins that models may come from.
+  async function bring(address, allowed) {
+    const { origin, pathname, href } = new URL(address);
+    if (!allowed.includes(origin)) {
+      const hint = "whoever writes this page allows it with site --models-from";
+      return notify(`This page takes no models from ${origin}: ${hint} ${origin}.`, { holds: true });
+    }
+    const parts = pathname.split("/");
+    const file = decodeURIComponent(parts.at(-1));
+    notify(`Fetching ${file} …`, { holds: true });
+    try {
+      const weights = await fetched(href, file);
+      const beside = ["config.json", "preprocessor_config.json"].map(
+        (name) => fetched(new URL(name, href).href, name).catch(() => null), // not everybody has them
+      );
+      const files = [weights, ...(await Promise.all(beside)).filter(Boolean)];
+      const folder = decodeURIComponent(parts.at(-2) ?? ""); // on the hub: NAME/resolve/main/model.safetensors
+      return await open({ files, folder: folder === "main" ? decodeURIComponent(parts.at(-4) ?? "") : folder });
+    } catch (error) {
+      return notify(`${href} did not arrive (${error.message}).`, { holds: true });
+    }
+  }
+
+  return { open, bring, stop, kept };
+}
+
+// The same for a page that computes; `opener`: where the worker's script lies. choose(name) shows a model.
+export const ownModelsWithin =
+  ({ opener, cards, networks, kept, computing }) =>
+  (choose) =>
+    createOwnModels({
+      beginWorker: () => new Worker(opener, { type: "module" }),
+      taken: (name) => name in cards,
+      add(name, card, blob) {
+        cards[name] = networks[name] = card;
+        kept.hold(name, blob);
+      },
+      remove(name) {
+        delete cards[name];
+        delete networks[name];
+        kept.hold(name, null);
+        computing.forgetNetwork(name);
+      },
+      choose,
+    });
+
+function openIn(worker, message) {
+  return new Promise((done, failed) => {
+    worker.addEventListener("message", ({ data: { share, model, error } }) => {
+      if (model) done(model);
+      else if (error) failed(new Error(error));
+      else notify(`Opening it: ${Math.round(100 * share)} %`, { holds: true });
+    });
+    worker.addEventListener("error", () => failed(new Error(OPENER_LOST)));
+    notify("Opening it …", { holds: true });
+    worker.postMessage(message);
+  });
+}
+
+async function fetched(address, name) {
+  const response = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
+  if (!response.ok) throw new Error(`the host answers with ${response.status}`);
+  if (Number(response.headers.get("Content-Length")) > MOST_BYTES) throw new Error("it is too large");
+  return new File([await response.blob()], name);
+}
+
+// ---------------------------------------------------------------------------------------------- in the sheet of models
+
+const WORDS_ASKED = {
+  mean: "mean of red, green, blue",
+  std: "deviation of red, green, blue",
+  num_heads: "heads",
+  act_layer: "activation",
+  global_pool: "read out",
+};
+const OFFERED_WORDS = {
+  act_layer: ["gelu", "gelu_tanh", "quick_gelu", "silu", "relu"],
+  global_pool: ["token", "avg"],
+  numbers: ["int8", "float32"],
+};
+const NUMBERS_SAID = { int8: "8 bits a number", float32: "as they are, four times the memory" };
+
+// A way to choose files, and what may be said of the model that is shown.
+function fillOwnModels(box, own, { choice, done }) {
+  const label = document.createElement("label");
+  label.className = "wide own-model";
+  const input = document.createElement("input");
+  Object.assign(input, { type: "file", multiple: true, accept: ".safetensors,.json", className: "unseen" });
+  input.addEventListener("change", () => [done(), own.open({ files: [...input.files] })]);
+  label.append("Open a model: .safetensors, with its config.json", input);
+  const note = document.createElement("p");
+  note.className = "note";
+  note.textContent = "Or drop its files or its folder on this page. It runs here, and is sent to nobody.";
+  box.append(label, note);
+  const { model } = choice.now;
+  if (own.kept.has(model)) box.append(formOf(model, own.kept.get(model), own, done));
+}
+
+function formOf(name, { files, folder, assumed, given, numbers }, own, done) {
+  const form = document.createElement("form");
+  form.className = "own-model-words";
+  const title = document.createElement("b");
+  title.textContent = `What the files of ${name} do not say`;
+  const words = Object.keys(WORDS_ASKED).filter((word) => word in assumed || word in given);
+  const fields = words.map((word) => fieldOf(word, WORDS_ASKED[word], given[word], assumed[word]));
+  fields.push(fieldOf("numbers", "numbers", numbers));
+  const button = document.createElement("button");
+  Object.assign(button, { type: "submit", className: "wide", textContent: "Open it again" });
+  form.append(title, ...fields.map(({ line }) => line), button);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const { numbers: kind, ...said } = Object.fromEntries(
+      fields.map(({ word, element }) => [word, element.value.trim()]),
+    );
+    done();
+    own.open({ files, folder }, { given: said, numbers: kind, instead: name });
+  });
+  return form;
+}
+
+function fieldOf(word, title, value = "", assumed = "") {
+  const line = document.createElement("label");
+  const element = document.createElement(word in OFFERED_WORDS ? "select" : "input");
+  const nothing = assumed && [["", assumed]];
+  const options = [...(nothing || []), ...(OFFERED_WORDS[word] ?? []).map((one) => [one, NUMBERS_SAID[one] ?? one])];
+  for (const [key, words] of word in OFFERED_WORDS ? options : []) {
+    const option = document.createElement("option");
+    Object.assign(option, { value: key, textContent: words });
+    element.append(option);
+  }
+  if (!(word in OFFERED_WORDS)) Object.assign(element, { type: "text", placeholder: assumed, spellcheck: false });
+  element.value = Array.isArray(value) ? value.join(" ") : value;
+  line.append(title, element);
+  return { word, line, element };
+}

@@ -1,0 +1,132 @@
+// What can be taken away from a page without a server, of what is on view: a picture, a figure, its numbers, a page
+// that stays alive, a link. Each file says where it comes from, and how the app makes it again; a PDF is the app's.
+import { numbersFile } from "../core/container.js";
+import { FIRST_WAY } from "../core/ways.js";
+import { handOver } from "../lens/saving.js";
+import { linkTo, viewNow, visit } from "./address.js";
+import { choice } from "./choice.js";
+import { pageSays } from "./early.js";
+import { wordsOfTrouble } from "./http.js";
+import { ownPictures } from "./own.js";
+
+const FACTOR = 4; // of the PNG: times its size on the page
+const TAKEN = {
+  png: { words: "A picture (.png)", type: "image/png" },
+  svg: { words: "A figure with text as text (.svg)", type: "image/svg+xml" },
+  npz: { words: ".npz", type: "application/octet-stream", numbers: true },
+  csv: { words: ".csv", type: "text/csv", numbers: true },
+  json: { words: ".json", type: "application/json", numbers: true },
+  html: { words: "A page that stays alive (.html)", type: "text/html" },
+};
+const NO_NUMBERS = "What is on view is no number of each patch.";
+const NOT_ALIVE = "A page that stays alive shows whom a patch listens to: look at a patch's weights first.";
+
+export function fillTakeAway(box, { done, share }) {
+  const status = noted("");
+  status.setAttribute("role", "status");
+  const button = (words, act, className = "wide") => {
+    const made = Object.assign(document.createElement("button"), { type: "button", className, textContent: words });
+    made.addEventListener("click", act);
+    return made;
+  };
+  const save = (kind) =>
+    fileOf(kind).then(
+      (file) => [handOver(file), done()],
+      (error) => (status.textContent = wordsOfTrouble(error)),
+    );
+  const files = (kinds) => kinds.map((kind) => button(TAKEN[kind].words, () => save(kind)));
+  const numbers = document.createElement("p");
+  numbers.className = "take-numbers";
+  numbers.append("Its numbers: ", ...["npz", "csv", "json"].map((kind) => button(kind, () => save(kind), "")));
+  const link = button("Copy the link to this view", async () => {
+    const copied = await navigator.clipboard.writeText(linkTo(viewNow())).then(
+      () => true,
+      () => false,
+    );
+    link.textContent = copied ? "Copied" : "This browser does not let a page copy: take the address above";
+  });
+  box.append(...files(["png", "svg"]), numbers, ...files(["html"]));
+  if (share) box.append(button("A loop of three seconds, or a still picture", share));
+  box.append(link, status, noted(pdfSentence()));
+}
+
+function noted(words) {
+  return Object.assign(document.createElement("p"), { className: "note", textContent: words });
+}
+
+const cannot = (says) => Object.assign(new Error(says), { says });
+
+async function fileOf(kind) {
+  const { type, numbers } = TAKEN[kind];
+  const name = `attention-${stem()}.${kind}`;
+  const about = aboutView(visit.lens.numbers(), `figure.${kind}`);
+  if (kind === "png")
+    return new File([await new Promise((kept) => visit.picture(FACTOR).toBlob(kept, type))], name, { type });
+  if (kind === "svg") return new File([visit.lens.figure(about)], name, { type });
+  if (numbers) {
+    const found = visit.lens.numbers();
+    if (!found) throw cannot(NO_NUMBERS);
+    const { model } = choice.now;
+    const { grid, tokens, values, map } = found;
+    const of = {
+      model,
+      image: pictureName(),
+      input: found.input,
+      patch_size: found.patch,
+      predictions: found.predictions,
+    };
+    const table = { about: of, grid, tokens, maps: [map], values: [values] };
+    return new File([numbersFile(kind, about, table)], name, { type });
+  }
+  const { see } = visit.lens;
+  if (!see?.canShare("page")) throw cannot(NOT_ALIVE);
+  return new File([await see.sharedPage()], name, { type });
+}
+
+const pictureName = () => {
+  const { sample, mine } = choice.now;
+  return sample ?? ownPictures.list.find(({ id }) => id === mine)?.title ?? "picture";
+};
+const stem = () => `${choice.now.sample ?? "mine"}-${choice.now.model}`;
+
+// In words, as the app's files say it (playground/figures/provenance.py).
+function aboutView(found, output) {
+  const { model } = choice.now;
+  const { map, input, dim } = found ?? {};
+  const told = { model, image: pictureName() };
+  if (map) {
+    const { layer, head, patch, what, direction, scale } = map;
+    Object.assign(told, { input: input.join("x"), layout: "head", layer: String(layer) });
+    if (head !== undefined) told.head = String(head);
+    if (patch) told.patch = patch;
+    told.shows = direction ? `${what}, ${direction}` : what;
+    if (scale !== undefined) told.scale = scaleInWords(scale, dim);
+  }
+  const made = `Attention Playground ${pageSays().version}`;
+  return { ...told, "made by": made, ...(choice.now.sample && { command: commandOf(map, output) }) };
+}
+
+function scaleInWords(scale, dim) {
+  if (Math.abs(scale - dim ** -0.5) < 1e-9) return `1/√${dim}`;
+  return `${scale === 1 ? "none" : Number(scale.toPrecision(3))}, this layer only`;
+}
+
+// The command of the app that makes this figure.
+function commandOf(map, output) {
+  const { sample, mine, model, detail } = choice.now;
+  const { layer, head, patch, what, direction } = map ?? {};
+  const { scale } = viewNow();
+  const flags = { model, layer, head, patch };
+  if (detail > 1 && map) flags.size = visit.lens.numbers().input.join("x");
+  if (what && what !== FIRST_WAY) flags.what = what;
+  if (direction === "column") flags.direction = direction;
+  if (scale && scale !== "on") flags.scale = scale;
+  const said = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const options = said.map(([name, value]) => `--${name} ${value}`).join(" ");
+  return `attention-playground figure ${mine ? "YOUR-PICTURE" : (sample ?? "")} ${options} -o ${output}`;
+}
+
+function pdfSentence() {
+  const map = visit.lens?.numbers()?.map;
+  return `For a PDF, or another layout, in the app: ${commandOf(map, "figure.pdf")}`;
+}

@@ -1,0 +1,405 @@
+// What kind of ViT some weights are: by their names and shapes (already ours, see layouts.js), and by the config.json
+// and preprocessor_config.json beside them, as hugging_face.py, checkpoints.py and others_files.py of
+// playground/models tell it. A config is as in playground/vit.py; what is wrong is said in the same sentences.
+
+import { isMeta, isTorchvision } from "./layouts.js";
+import { shown, times, WrongFile, zeros } from "./safetensors.js";
+
+const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
+const OPENAI = { mean: [0.48145466, 0.4578275, 0.40821073], std: [0.26862954, 0.26130258, 0.27577711] };
+const HALVES = { mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] };
+const HEAD = 64; // numbers of a head, where nothing says otherwise
+
+// What a model of timm is, where nothing says otherwise.
+const USUAL = {
+  ...{ image_size: [224, 224], head: HEAD, eps: 1e-6, activation: "gelu", positions: "learned", pool: "token" },
+  ...{ norm_place: "tokens", interpolation: "bicubic", multi_label: false, labels: [], ...HALVES },
+};
+
+const rowsOf = (state, name) => state.get(name)?.shape[0] ?? 0;
+const depthOf = (state) =>
+  1 +
+  Math.max(...[...state.keys()].filter((name) => name.startsWith("blocks.")).map((name) => Number(name.split(".")[1])));
+
+// What shows in the weights alone.
+function shownBy(state) {
+  const [width, , patch] = state.get("patch_embed.proj.weight").shape;
+  const mlp = state.get("blocks.0.mlp.fc2.weight").shape[1];
+  return {
+    ...{ patch_size: patch, depth: depthOf(state), width, mlp_width: mlp, classes: rowsOf(state, "head.weight") },
+    cls_token: state.has("cls_token"),
+    dist_token: state.has("dist_token"),
+    registers: state.get("reg_token")?.shape[1] ?? 0,
+    pre_norm: state.has("norm_pre.weight"),
+    qk_norm: state.has("blocks.0.attn.q_norm.weight"),
+    qkv_bias: state.has("blocks.0.attn.qkv.bias"),
+    layer_scale: state.has("blocks.0.ls1.gamma"),
+    gated_mlp: rowsOf(state, "blocks.0.mlp.fc1.weight") === 2 * mlp,
+    pre_logits: state.has("pre_logits.fc.weight"),
+  };
+}
+
+// ------------------------------------------------------------------------------------------------------- transformers
+
+const FAMILIES = {
+  vit: { ...HALVES, eps: 1e-12, interpolation: "bilinear" },
+  deit: { ...IMAGENET, eps: 1e-12, interpolation: "bicubic" },
+  dinov2: { ...IMAGENET, eps: 1e-6, interpolation: "bicubic" },
+  dinov3: { ...IMAGENET, eps: 1e-5, interpolation: "bilinear" },
+  clip: { ...OPENAI, eps: 1e-5, interpolation: "bicubic", act: "quick_gelu" },
+  siglip: { ...HALVES, eps: 1e-6, interpolation: "bicubic", act: "gelu_pytorch_tanh" },
+};
+const ACTIVATIONS = {
+  ...{ gelu: "gelu", gelu_new: "gelu_tanh", gelu_pytorch_tanh: "gelu_tanh", quick_gelu: "quick_gelu" },
+  ...{ relu: "relu", silu: "silu" },
+};
+const RESAMPLING = ["nearest", "lanczos", "bilinear", "bicubic"]; // Pillow's numbers
+
+// `names`: of the file; `state`: renamed; `said` and `pixels`: config.json and preprocessor_config.json. Gives {config,
+// state: of the weights those that take part}.
+export function huggingFaceConfig(names, whole, said, pixels) {
+  const reason = notPlain(names, whole);
+  if (reason) {
+    const kind = said.model_type ? ` (${said.model_type})` : "";
+    throw new WrongFile(`${reason}: it is no plain Vision Transformer${kind}`);
+  }
+  const family = familyOf(names, whole);
+  const usual = FAMILIES[family];
+  const tower = said.vision_config;
+  const told = tower && typeof tower === "object" ? { ...said, ...tower, id2label: said.id2label ?? {} } : said;
+  const [width, channels, patch, other] = whole.get("patch_embed.proj.weight").shape;
+  if (channels !== 3 || patch !== other)
+    throw new WrongFile("it does not cut an RGB picture into square patches of one size");
+  if (family === "dinov3" && Number(told.rope_theta ?? 100) !== 100)
+    throw new WrongFile("it turns queries and keys at another pace than DINOv3 (rope_theta)");
+  const projects = names.some((name) => name.startsWith("visual_projection.")); // into the space that captions share
+  const { reads, state } = readout(family, whole, width, projects);
+  const visible = shownBy(state);
+  const { classes, registers } = visible;
+  const act = visible.gated_mlp && family === "dinov2" ? "silu" : (told.hidden_act ?? usual.act ?? "gelu");
+  const { id2label = {} } = told;
+  if (id2label === null || typeof id2label !== "object") throw new Error("its id2label is no list of labels");
+  const labels = Object.entries(id2label).sort(([a], [b]) => a - b);
+  const positions = !state.has("pos_embed") ? "rotary" : registers ? "patches" : "learned";
+  return {
+    state,
+    config: {
+      ...{ ...visible, qk_norm: false, pre_logits: false, pool: "token", norm_place: "tokens", ...reads, positions },
+      image_size: imageSize(state, told, patch, registers),
+      heads: headsSaid(told, width),
+      activation: ACTIVATIONS[act],
+      eps: Number(told.layer_norm_eps ?? usual.eps),
+      mean: (pixels.image_mean ?? usual.mean).map(Number),
+      std: (pixels.image_std ?? usual.std).map(Number),
+      interpolation: RESAMPLING[pixels.resample] ?? usual.interpolation,
+      labels: labels.length === classes ? labels.map(([, label]) => String(label)) : [],
+      multi_label: false,
+    },
+  };
+}
+
+// What these files say of such a model, of the five words that a person may say.
+export function huggingFaceWords(said, pixels) {
+  const words = {
+    mean: pixels.image_mean,
+    std: pixels.image_std,
+    num_heads: said.num_attention_heads || said.model_type,
+  };
+  words.act_layer = said.model_type || said.hidden_act;
+  return ["global_pool", ...Object.keys(words).filter((word) => words[word])];
+}
+
+function notPlain(names, state) {
+  if (!["attn.qkv", "mlp.fc1", "mlp.fc2"].every((part) => state.has(`blocks.0.${part}.weight`)))
+    return "its layers are others";
+  if (names.some((name) => name.includes("relative_position")))
+    return "it adds a number for the distance between two patches to each score";
+  return null;
+}
+
+function familyOf(names, state) {
+  if (names.some((name) => name.includes("embeddings.patch_embedding.")))
+    return state.has("cls_token") ? "clip" : "siglip";
+  if (!state.has("pos_embed")) return "dinov3";
+  return state.has("blocks.0.ls1.gamma") ? "dinov2" : state.has("dist_token") ? "deit" : "vit";
+}
+
+// Each family's classifier reads something else; without one it is what `transformers` calls the pooled output.
+function readout(family, state, width, projects) {
+  const classes = rowsOf(state, "head.weight");
+  const without = (start) => new Map([...state].filter(([name]) => !name.startsWith(start)));
+  if (family === "siglip") {
+    if (classes || !state.has("attn_pool.latent")) return { reads: { pool: "avg" }, state: without("attn_pool.") };
+    return { reads: { pool: "map" }, state };
+  }
+  if (family === "clip" && classes && !projects)
+    return { reads: { pool: "avg", norm_place: "nowhere" }, state: without("norm.") };
+  if (classes && state.get("head.weight").shape[1] === 2 * width) return { reads: { pool: "token+avg" }, state };
+  if (classes && state.has("dist_token") && !state.has("head_dist.weight")) {
+    // One classifier, of the class token alone. Ours averages two: twice this one, and nothing of the other
+    const more = new Map(state);
+    for (const kind of ["weight", "bias"]) {
+      const one = state.get(`head.${kind}`);
+      more.set(`head.${kind}`, times(one, 2)).set(`head_dist.${kind}`, zeros(...one.shape));
+    }
+    return { reads: {}, state: more };
+  }
+  return { reads: {}, state };
+}
+
+function imageSize(state, said, patch, registers) {
+  const size = said.image_size ?? 224;
+  const told = (Array.isArray(size) ? size : [size, size]).map((side) => Math.floor(side / patch) * patch);
+  if (!told.every(Number.isInteger)) throw new Error("its image_size is no number of pixels");
+  if (!state.has("pos_embed")) return told;
+  const prefix = registers ? 0 : state.has("cls_token") + state.has("dist_token");
+  const patches = state.get("pos_embed").shape[1] - prefix;
+  if (told[0] * told[1] === patches * patch ** 2) return told;
+  return Array(2).fill(patch * Math.floor(Math.sqrt(patches)));
+}
+
+function headsSaid({ num_attention_heads: heads }, width) {
+  if (!heads && width % HEAD)
+    throw new WrongFile(
+      `nothing says how many heads share its width of ${width}; drop the config.json that was saved with it together ` +
+        "with the file",
+    );
+  return Number(heads ?? width / HEAD);
+}
+
+// ---------------------------------------------------------------------------------------- timm, Meta and torchvision
+
+const SHOWN = // arguments of timm's models that the weights show, or that change nothing once a model is trained
+  "img_size patch_size in_chans embed_dim depth num_heads mlp_ratio num_classes global_pool class_token reg_tokens " +
+  "no_embed_class pos_embed pre_norm qk_norm qkv_bias init_values fc_norm final_norm act_layer dynamic_img_size " +
+  "dynamic_img_pad strict_img_size weight_init fix_init drop_rate pos_drop_rate patch_drop_rate proj_drop_rate " +
+  "attn_drop_rate drop_path_rate";
+
+// What a file of Meta's or torchvision's leaves to its name; null of others.
+export function baseOf(state) {
+  if (isTorchvision(state)) return { ...USUAL, interpolation: "bilinear", ...IMAGENET };
+  if (!isMeta(state)) return null;
+  const gated = [...state.keys()].some((name) => name.includes(".mlp.w3."));
+  const base = { ...USUAL, image_size: [518, 518], ...IMAGENET, ...(gated && { activation: "silu" }) };
+  return state.has("pos_embed") ? base : { ...base, positions: "rotary", eps: 1e-5, image_size: [256, 256] };
+}
+
+// What an architecture of timm is; `known`: a row of timmtable.js, or null: nobody says which one it is.
+export const timmBase = (known) => ({ ...USUAL, ...known });
+
+// `base` as the weights show that it is, as `known` says it (see opening.js) and as `said` by config.json.
+export function changed(base, state, known, said) {
+  const patches = state.get("patch_embed.proj.weight");
+  if (!patches || !state.has("blocks.0.mlp.fc2.weight"))
+    throw new WrongFile("its layers are others: it is no plain Vision Transformer");
+  const all = new Set(SHOWN.split(" "));
+  const hidden = Object.entries(said.model_args ?? {}).find(([name, value]) => !all.has(name) && value !== null);
+  if (hidden) throw new WrongFile(`its config.json asks for ${hidden[0]}, which the playground's ViT has not`);
+  if (patches.shape.length !== 4 || patches.shape[1] !== 3)
+    throw new WrongFile(`its pictures have ${patches.shape[1]} channels; the playground's have 3: red, green, blue`);
+  const found = shownBy(state);
+  const norm = state.has("fc_norm.weight") ? "pooled" : state.has("norm.weight") ? "tokens" : "nowhere";
+  const labels = labelsSaid(said, found.classes);
+  return {
+    ...found,
+    ...placesOf(base, state, found, sizeSaid(said)),
+    heads: known.num_heads ?? headsLike(base, state, found.width),
+    pool: poolOf(base, state, norm, known.global_pool),
+    norm_place: norm,
+    activation: known.act_layer ?? base.activation,
+    eps: base.eps,
+    mean: known.mean ?? base.mean,
+    std: known.std ?? base.std,
+    interpolation: said.pretrained_cfg?.interpolation || base.interpolation,
+    labels,
+    multi_label: base.multi_label,
+  };
+}
+
+// Of the size that the norm of queries has, or a head of the named model: else no weight tells it.
+const headsLike = (base, state, width) =>
+  Math.max(1, Math.floor(width / (rowsOf(state, "blocks.0.attn.q_norm.weight") || base.head)));
+
+// Learned positions have a row for each patch, and perhaps for each prefix token.
+function placesOf(base, state, { patch_size: patch, cls_token, dist_token, registers }, said) {
+  const usual = (said ?? base.image_size).map((side) => Math.floor(side / patch) * patch);
+  const areLearned = ["learned", "patches"].includes(base.positions);
+  if (!state.has("pos_embed")) return { positions: areLearned ? "none" : base.positions, image_size: usual };
+  const rows = state.get("pos_embed").shape[1];
+  const tokens = cls_token + dist_token + registers;
+  let both = [
+    ["learned", rows - tokens],
+    ["patches", rows],
+  ];
+  if (!tokens) both = [[areLearned ? base.positions : "learned", rows]];
+  else if (base.positions === "patches") both.reverse();
+  for (const [positions, patches] of both)
+    if (patches === (usual[0] * usual[1]) / patch ** 2) return { positions, image_size: usual };
+  for (const [positions, patches] of both)
+    if (patches > 0 && Number.isInteger(Math.sqrt(patches)))
+      return { positions, image_size: Array(2).fill(Math.sqrt(patches) * patch) };
+  throw new WrongFile(
+    `its ${rows.toLocaleString("en")} positions make no square of patches, and no config.json says its input size; ` +
+      "save it with timm.models.save_for_hf, and drop both files",
+  );
+}
+
+function poolOf(base, state, norm, said) {
+  if (state.has("attn_pool.latent")) return "map";
+  if (said === "token" || said === "avg") return said;
+  if (!state.has("cls_token") || norm === "pooled") return "avg"; // timm then norms what it has pooled
+  return base.pool === "map" || base.norm_place === "pooled" ? "token" : base.pool;
+}
+
+function sizeSaid(said) {
+  const size = said.model_args?.img_size ?? said.pretrained_cfg?.input_size;
+  if (Number.isInteger(size)) return [size, size];
+  return Array.isArray(size) && size.length >= 2 && size.every(Number.isInteger) ? size.slice(-2) : null;
+}
+
+function labelsSaid({ label_names: given, label_descriptions: more }, classes) {
+  const all = Array.from({ length: classes }, (_, i) => String(i));
+  const names = Array.isArray(given) ? given : given ? all.map((number) => given[number] ?? number) : [];
+  return names.length === classes ? names.map((name) => String(more?.[name] ?? name)) : [];
+}
+
+// ------------------------------------------------------------------------------------------- what such a model holds
+
+// Name → shape, as VisionTransformer of playground/vit.py has them.
+export function shapesOf(c) {
+  const { width: D, mlp_width: wide, heads, patch_size: P } = c;
+  const shapes = new Map();
+  const put = (name, ...shape) => shapes.set(name, shape);
+  const linear = (name, inputs, outputs, bias = true) => {
+    put(`${name}.weight`, outputs, inputs);
+    if (bias) put(`${name}.bias`, outputs);
+  };
+  const norm = (name, size = D) => [put(`${name}.weight`, size), put(`${name}.bias`, size)];
+  const mlp = (name) => [linear(`${name}.fc1`, D, wide * (c.gated_mlp ? 2 : 1)), linear(`${name}.fc2`, wide, D)];
+  const tokens = c.cls_token + c.dist_token + c.registers;
+  const rows = { learned: tokens, patches: 0 }[c.positions];
+  if (c.cls_token) put("cls_token", 1, 1, D);
+  if (c.dist_token) put("dist_token", 1, 1, D);
+  if (c.registers) put("reg_token", 1, c.registers, D);
+  if (rows !== undefined) put("pos_embed", 1, rows + (c.image_size[0] / P) * (c.image_size[1] / P), D);
+  put("patch_embed.proj.weight", D, 3, P, P);
+  if (!c.pre_norm) put("patch_embed.proj.bias", D);
+  if (c.pre_norm) norm("norm_pre");
+  for (let layer = 0; layer < c.depth; layer++) {
+    const name = `blocks.${layer}`;
+    norm(`${name}.norm1`);
+    linear(`${name}.attn.qkv`, D, 3 * D, c.qkv_bias);
+    if (c.qk_norm) for (const one of ["q_norm", "k_norm"]) norm(`${name}.attn.${one}`, D / heads);
+    linear(`${name}.attn.proj`, D, D);
+    if (c.layer_scale) for (const one of ["ls1", "ls2"]) put(`${name}.${one}.gamma`, D);
+    norm(`${name}.norm2`);
+    mlp(`${name}.mlp`);
+  }
+  if (c.norm_place === "tokens") norm("norm");
+  if (c.pool === "map") {
+    put("attn_pool.latent", 1, 1, D);
+    for (const [part, outputs] of Object.entries({ q: D, kv: 2 * D, proj: D })) linear(`attn_pool.${part}`, D, outputs);
+    norm("attn_pool.norm");
+    mlp("attn_pool.mlp");
+  }
+  if (c.norm_place === "pooled") norm("fc_norm");
+  if (c.pre_logits) linear("pre_logits.fc", D, D);
+  if (c.classes) linear("head", c.pool === "token+avg" ? 2 * D : D, c.classes);
+  if (c.classes && c.dist_token) linear("head_dist", D, c.classes);
+  return shapes;
+}
+
+// What of the weights does not fit, as source.py says it.
+export function checkFit(state, config, file) {
+  const ours = shapesOf(config);
+  const text = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+  const misshapen = [...ours].filter(([name, shape]) => state.has(name) && text(state.get(name).shape) !== text(shape));
+  const wrongs = [
+    [[...ours.keys()].filter((name) => !state.has(name)), "lacks"],
+    [[...state.keys()].filter((name) => !ours.has(name)), "has, and the model has not,"],
+    [
+      misshapen.map(([name, shape]) => `${name} ${text(state.get(name).shape)} for ${text(shape)}`),
+      "holds other shapes:",
+    ],
+  ];
+  for (const [wrong, what] of wrongs) {
+    if (!wrong.length) continue;
+    const first = wrong.sort().slice(0, 3).join(", ").slice(0, 300);
+    const more = wrong.length > 3 ? ` and ${wrong.length - 3} more` : "";
+    throw new WrongFile(`${file} doesn't fit this model: it ${what} ${first}${more}.`);
+  }
+}
+
+// What the description of an architecture may say: as in weights_file.py. A file may come from anybody.
+
+const COUNTS = {
+  ...{ patch_size: [1, 224], depth: [1, 100], width: [1, 8192], mlp_width: [1, 65_536], heads: [1, 256] },
+  ...{ classes: [0, 100_000], registers: [0, 64] },
+};
+const WORDS = {
+  positions: ["learned", "patches", "sinusoidal", "rotary", "none"],
+  pool: ["token", "avg", "map", "token+avg"],
+  norm_place: ["tokens", "pooled", "nowhere"],
+  activation: ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"],
+  interpolation: ["bicubic", "bilinear", "nearest", "lanczos"],
+};
+const FLAGS = "cls_token dist_token pre_norm qk_norm qkv_bias layer_scale gated_mlp pre_logits multi_label".split(" ");
+const MOST_SIDE = 4096;
+const LONGEST_LABEL = 200;
+const PAPER = { cls_token: true, dist_token: false, registers: 0, pre_norm: false, qk_norm: false, qkv_bias: true };
+const DEFAULTS = { ...USUAL, ...PAPER, layer_scale: false, gated_mlp: false, pre_logits: false };
+const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false }; // as where a model has none of it
+
+// Gives the config; an Error says what can't be.
+export function checkedConfig(given) {
+  if (given === null || typeof given !== "object") throw new Error("it is no list of names and values");
+  const unknown = Object.keys(given).find((name) => !(name in COUNTS || name in DEFAULTS || name in APP_ALONE));
+  if (unknown) throw new Error(`there is no '${unknown.slice(0, 60)}'`);
+  const { head: _head, ...config } = { ...DEFAULTS, ...given };
+  for (const [name, none] of Object.entries(APP_ALONE)) {
+    if (name in config && shown(config[name]) !== shown(none))
+      throw new WrongFile(
+        `it has ${name}: ${shown(config[name])}, and nothing computes that in a browser; the app does`,
+      );
+    delete config[name];
+  }
+  for (const [name, [least, most]] of Object.entries(COUNTS)) {
+    const value = config[name];
+    if (!Number.isInteger(value) || value < least || value > most)
+      throw new Error(`${name} goes from ${least} to ${most.toLocaleString("en")}, and ${shown(value)} stands there`);
+  }
+  for (const [name, words] of Object.entries(WORDS))
+    if (!words.includes(config[name]))
+      throw new Error(`${name} is one of ${words.join(", ")}, not ${shown(config[name])}`);
+  for (const name of FLAGS)
+    if (typeof config[name] !== "boolean") throw new Error(`${name} is yes or no, not ${shown(config[name])}`);
+  const { eps, image_size: size, labels, classes, patch_size: patch, width, heads } = config;
+  if (!(eps > 0 && eps <= 1)) throw new Error(`eps lies between 0 and 1, and ${shown(eps)} stands there`);
+  if (
+    !Array.isArray(size) ||
+    size.length !== 2 ||
+    !size.every((side) => Number.isInteger(side) && side >= 1 && side <= MOST_SIDE)
+  )
+    throw new Error(`image_size is two sides of at most ${MOST_SIDE.toLocaleString("en")} pixels, not ${shown(size)}`);
+  for (const name of ["mean", "std"]) {
+    const right = (n) => Number.isFinite(n) && Math.abs(n) <= 10 && (name === "mean" || n > 0);
+    if (!Array.isArray(config[name]) || config[name].length !== 3 || !config[name].every(right))
+      throw new Error(`${name} is a number for red, green and blue, not ${shown(config[name])}`);
+  }
+  if (!Array.isArray(labels) || !labels.every((label) => typeof label === "string" && label.length <= LONGEST_LABEL))
+    throw new Error(`labels are words of at most ${LONGEST_LABEL} letters`);
+  if (labels.length && labels.length !== classes)
+    throw new Error(`${labels.length} labels stand there for ${classes} classes`);
+  if (size.some((side) => side % patch)) throw new Error(`patches of ${patch} pixels don't fill ${shown(size)}`);
+  if (width % heads)
+    throw new WrongFile(
+      `A width of ${width} can't be shared out evenly among ${heads} heads; choose a width that is a multiple of ` +
+        heads,
+    );
+  if (width % 4 || ((config.qk_norm || config.positions === "rotary") && (width / heads) % 4))
+    throw new WrongFile(
+      `it has a width of ${width} in ${heads} heads, and what computes in a browser takes multiples of four; the app ` +
+        "takes any",
+    );
+  return config;
+}

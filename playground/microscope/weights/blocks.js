@@ -1,0 +1,145 @@
+// Weights as the engine reads them, the same numbers as playground/models/engine_file.py writes: large matrices are
+// int8 with a gain for each 32 numbers of a row, or all is float32; gains of LayerScale are multiplied into what they
+// scale.
+
+import { emptyContainer, toHalves } from "../core/container.js";
+import { halfFloats } from "../core/core.js";
+import { countOf, reshaped, WrongFile, withGains } from "./safetensors.js";
+
+const FORMAT_OF_WEIGHTS = "attention-playground/weights-1";
+const IN_A_BLOCK = 32; // numbers of a row that share a gain
+const TOP = 127; // the largest code
+const ROUNDS = 1.5 * 2 ** 23; // a float of this size has no room for a fraction; of two as near the even one is taken
+const MOST_OF_MEMORY = 1.2e9; // bytes
+const SAID = // of the architecture; which norms, tokens and biases there are the weights show
+  "activation classes depth eps gated_mlp heads image_size interpolation labels mean mlp_width multi_label " +
+  "patch_size pool positions std width";
+
+// The parameters in the engine's shapes, in the order of `names`: matrices (outputs, inputs), tokens (tokens, D).
+function folded(state, names, { layer_scale }) {
+  const ours = new Map();
+  for (const name of names) {
+    if (name.endsWith(".gamma")) continue;
+    let x = state.get(name);
+    const gains = layer_scale && state.get(gainOf(name));
+    if (gains) x = withGains(x, gains);
+    if (/(_token|pos_embed|latent)$/.test(name)) x = reshaped(x, ...x.shape.slice(1));
+    else if (x.shape.length > 2) x = reshaped(x, x.shape[0], countOf(x) / x.shape[0]);
+    ours.set(name, x);
+  }
+  return ours;
+}
+
+const SCALED_BY_LAYERSCALE = /^(blocks\.\d+)\.(attn\.proj|mlp\.fc2)\.(weight|bias)$/;
+
+function gainOf(name) {
+  const [, block, part] = SCALED_BY_LAYERSCALE.exec(name) ?? [];
+  return block && `${block}.${part === "attn.proj" ? "ls1" : "ls2"}.gamma`;
+}
+
+// `state`: a Map of name → tensor that fits `config`; `names`: in which order they are written; `tell(share)` hears how
+// far it is. Gives a promise of {bytes, header}.
+export async function toEngine(state, names, config, { title, numbers = "int8", tell = () => {} }) {
+  const ours = folded(state, names, config);
+  const isInt8 = numbers === "int8";
+  const kinds = {};
+  for (const [name, { shape }] of ours) {
+    if (isInt8 && name.endsWith(".weight") && shape.length === 2) {
+      kinds[name] = ["int8", shape];
+      const blocks = Math.ceil(shape[1] / IN_A_BLOCK);
+      kinds[`${name}.gain`] = ["float16", [shape[0], blocks]];
+      const fine = fineRows(name, shape);
+      if (!fine) continue;
+      kinds[`${name}.fine`] = ["int8", [fine, shape[1]]];
+      kinds[`${name}.fine.gain`] = ["float16", [fine, blocks]];
+    } else kinds[name] = [isInt8 && name === "pos_embed" ? "float16" : "float32", shape];
+  }
+  const total = [...ours.values()].reduce((sum, x) => sum + countOf(x), 0);
+  if (total * (isInt8 ? 1 : 4) > MOST_OF_MEMORY)
+    throw new WrongFile(
+      `${title} has ${Math.round(total / 1e6)} million numbers, more than a page has memory for: open it in the app.`,
+    );
+  const header = headerOf(config, title, isInt8);
+  const { bytes, put } = emptyContainer(header, kinds);
+  let done = 0;
+  for (const [name, x] of ours) {
+    const values = await x.read();
+    if (kinds[name][0] === "int8") {
+      const { codes, gains } = eightBitBlocks(values, ...x.shape);
+      put(name, codes);
+      put(`${name}.gain`, gains);
+      const [rows, columns] = x.shape;
+      const fine = fineRows(name, x.shape);
+      if (fine) {
+        const left = restOf(values, codes, gains, rows, columns).subarray(0, fine * columns);
+        const more = eightBitBlocks(left, fine, columns);
+        put(`${name}.fine`, more.codes);
+        put(`${name}.fine.gain`, more.gains);
+      }
+    } else put(name, kinds[name][0] === "float16" ? toHalves(values) : values);
+    done += values.length;
+    tell(done / total);
+  }
+  return { bytes, header };
+}
+
+function headerOf(config, title, isInt8) {
+  const { cls_token, dist_token, registers, image_size: size, patch_size: patch, layer_scale } = config;
+  const named = [...(cls_token ? ["cls"] : []), ...(dist_token ? ["dist"] : [])];
+  const changes = layer_scale ? ["the gains of LayerScale were multiplied into the matrices before them"] : [];
+  if (isInt8)
+    changes.push(`matrices were rounded to 8 bits, with a gain for each ${IN_A_BLOCK} numbers, positions to 16 bits`);
+  return {
+    format: FORMAT_OF_WEIGHTS,
+    model: title,
+    title,
+    config: {
+      ...Object.fromEntries(SAID.split(" ").map((name) => [name, config[name]])),
+      prefix: [...named, ...Array.from({ length: registers }, (_, i) => `reg${i}`)],
+      native_grid: size.map((side) => side / patch),
+    },
+    changes: changes.join("; ") || "none",
+  };
+}
+
+// A softmax makes a large difference of a small one in a score, and what the first layer gets wrong goes through all:
+// the patches' matrix, the first layer, and the rows of queries and keys have 8 bits more, of what 8 bits have left.
+function fineRows(name, [rows]) {
+  if (/^(patch_embed\.|blocks\.0\.)/.test(name)) return rows;
+  return name.endsWith(".attn.qkv.weight") ? (2 * rows) / 3 : 0;
+}
+
+function restOf(values, codes, gains, rows, columns) {
+  const [left, table] = [Float32Array.from(values), halfFloats()];
+  const blocks = gains.length / rows;
+  for (let i = 0; i < left.length; i++) {
+    const column = i % columns;
+    const row = (i - column) / columns;
+    left[i] -= codes[i] * table[gains[row * blocks + Math.floor(column / IN_A_BLOCK)]];
+  }
+  return left;
+}
+
+// (rows, columns) → {codes: Int8Array, gains: float16 bits, (rows, blocks)}: a number is about code × gain of its
+// block.
+export function eightBitBlocks(numbers, rows, columns) {
+  const blocks = Math.ceil(columns / IN_A_BLOCK);
+  const [codes, exact] = [new Int8Array(numbers.length), new Float32Array(rows * blocks)];
+  for (let row = 0; row < rows; row++)
+    for (let at = 0; at < columns; at += IN_A_BLOCK) {
+      let most = 0;
+      const end = row * columns + Math.min(at + IN_A_BLOCK, columns);
+      for (let i = row * columns + at; i < end; i++) most = Math.max(most, Math.abs(numbers[i]));
+      exact[row * blocks + at / IN_A_BLOCK] = most / TOP;
+    }
+  const gains = toHalves(exact);
+  const table = halfFloats();
+  for (let i = 0; i < gains.length; i++) if (table[gains[i]] < exact[i]) gains[i]++; // no code above TOP
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      const gain = table[gains[row * blocks + Math.floor(column / IN_A_BLOCK)]];
+      const i = row * columns + column;
+      if (gain) codes[i] = Math.fround(Math.fround(numbers[i] / gain) + ROUNDS) - ROUNDS;
+    }
+  return { codes, gains };
+}

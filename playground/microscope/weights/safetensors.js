@@ -1,0 +1,159 @@
+// A file of weights in the format safetensors. Its header is checked before any of its data is touched, as in
+// playground/models/weights_file.py: a file may come from anybody, and claim anything. Tensors are read one by one, so
+// that a file is never in memory as a whole.
+//
+// A tensor that is not read yet is {shape, read: gives a promise of its numbers, a Float32Array}; the functions at the
+// end make others of such ones.
+
+import { decodeHalves } from "../core/core.js";
+
+const LONGEST_HEADER = 4 * 2 ** 20; // bytes; that of a ViT-g has 100,000
+const MOST_TENSORS = 10_000;
+const MOST_DIMENSIONS = 8;
+const LENGTH = 8; // bytes, in which the header's own length stands
+const BYTES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // of a number
+const VIEWS_OF = { F64: Float64Array, F32: Float32Array, F16: Uint16Array, BF16: Uint16Array, I64: BigInt64Array };
+const SMALL_VIEWS = { I32: Int32Array, I16: Int16Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array };
+
+// What is wrong with a file, in a sentence.
+export class WrongFile extends Error {}
+
+// What stands there, in a sentence.
+export const shown = (value) => JSON.stringify(value)?.slice(0, 60) ?? String(value);
+
+// `file`: a File or Blob. Gives {metadata: {name: text}, tensors: Map of name → tensor}.
+export async function openSafetensors(file, name = file.name) {
+  const bytes = async (from, to) => file.slice(from, to).arrayBuffer();
+  try {
+    const first = new Uint8Array(await bytes(0, LENGTH));
+    if (isPickled(first)) throw new WrongFile(pickledFile(name));
+    if (first.length < LENGTH) throw new Error("it is shorter than the header of one");
+    const length = Number(new DataView(first.buffer).getBigUint64(0, true));
+    if (length > LONGEST_HEADER) throw new Error("it does not begin with the header of one");
+    const start = LENGTH + length;
+    if (start > file.size) throw new Error("it is cut off in its header");
+    const header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await bytes(LENGTH, start)));
+    const { metadata, entries } = checked(header, file.size - start);
+    const read = (one) => async () => numbersOf(one, await bytes(start + one.from, start + one.to), name);
+    return { metadata, tensors: new Map(entries.map((one) => [one.name, { shape: one.shape, read: read(one) }])) };
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+export const pickledFile = (name) =>
+  `${name} is a file that torch has pickled, not safetensors. On your own machine playground.load and the command ` +
+  "line read it; a page does not.";
+const isPickled = ([a, b]) => (a === 0x50 && b === 0x4b) || (a === 0x80 && b === 0x02); // a zip; pickle itself
+
+// A browser says of a file that is gone or was changed what no format explains.
+function unreadable(name, error) {
+  if (error instanceof WrongFile) return error;
+  if (error?.name?.startsWith("Not")) return new WrongFile(`${name} can't be read: it is gone, or was changed.`);
+  return new WrongFile(`${name} is not a readable safetensors file (${error.message}); save it again in that format.`);
+}
+
+// A header as it was parsed → {metadata, entries: [{name, dtype, shape, from, to}]}. `size`: bytes of the data. Tensors
+// lie one behind the other without a gap, so no byte is two tensors'.
+function checked(header, size) {
+  if (header === null || typeof header !== "object" || Array.isArray(header)) throw new Error("its header is no list");
+  const { __metadata__: metadata = {}, ...rest } = header;
+  const names = Object.keys(rest);
+  if (names.length > MOST_TENSORS) throw new Error(`it claims ${names.length.toLocaleString("en")} tensors`);
+  if (!Object.values(metadata ?? {}).every((text) => typeof text === "string"))
+    throw new Error("its metadata are no texts");
+  const entries = names.map((name) => entryOf(name, rest[name])).sort((a, b) => a.from - b.from || a.to - b.to);
+  let end = 0;
+  for (const { name, from, to } of entries) {
+    if (from !== end) throw new Error(`${name.slice(0, 60)} does not begin where the tensor before it ends`);
+    end = to;
+  }
+  if (end !== size)
+    throw new Error(`it has ${size.toLocaleString("en")} bytes of data, and claims ${end.toLocaleString("en")}`);
+  return { metadata: metadata ?? {}, entries };
+}
+
+function entryOf(name, said) {
+  const { dtype, shape, data_offsets: offsets } = said ?? {};
+  const short = name.slice(0, 60);
+  if (!Object.hasOwn(BYTES, dtype)) throw new Error(`${short} holds numbers of the kind ${shown(dtype)}`);
+  const isCount = (n) => Number.isSafeInteger(n) && n >= 0;
+  if (!Array.isArray(shape) || shape.length > MOST_DIMENSIONS || !shape.every(isCount))
+    throw new Error(`${short} is of the shape ${shown(shape)}`);
+  if (!Array.isArray(offsets) || offsets.length !== 2 || !offsets.every(isCount) || offsets[1] < offsets[0])
+    throw new Error(`${short} lies at ${shown(offsets)}`);
+  const [from, to] = offsets;
+  const bytes = shape.reduce((product, n) => product * n, BYTES[dtype]);
+  if (bytes !== to - from) throw new Error(`${short} has ${to - from} bytes for the shape ${shown(shape)}`);
+  return { name, dtype, shape, from, to };
+}
+
+function numbersOf({ name, dtype }, buffer, file) {
+  const found = decoded(dtype, buffer);
+  for (let i = 0; i < found.length; i++)
+    if (!Number.isFinite(found[i]))
+      throw new WrongFile(`${file} holds numbers that are none (NaN or infinite) in ${name.slice(0, 60)}.`);
+  return found;
+}
+
+function decoded(dtype, buffer) {
+  const values = new (VIEWS_OF[dtype] ?? SMALL_VIEWS[dtype])(buffer);
+  if (dtype === "F32") return values;
+  if (dtype === "F16") return decodeHalves(values);
+  if (dtype !== "BF16") return Float32Array.from(values, Number);
+  const bits = new Uint32Array(values.length); // the upper half of a float32
+  for (let i = 0; i < values.length; i++) bits[i] = values[i] << 16;
+  return new Float32Array(bits.buffer);
+}
+
+// ------------------------------------------------------------------------------------------- of tensors not read yet
+
+export const countOf = ({ shape }) => shape.reduce((product, n) => product * n, 1);
+export const zeros = (...shape) => ({ shape, read: async () => new Float32Array(countOf({ shape })) });
+export const reshaped = (x, ...shape) => ({ shape, read: x.read });
+export const times = (x, factor) => ({ shape: x.shape, read: async () => (await x.read()).map((n) => factor * n) });
+
+// One below the other, along the first dimension.
+export const joined = (...parts) => ({
+  shape: [parts.reduce((rows, { shape }) => rows + shape[0], 0), ...parts[0].shape.slice(1)],
+  async read() {
+    const out = new Float32Array(countOf(this));
+    let at = 0;
+    for (const part of parts) {
+      out.set(await part.read(), at);
+      at += countOf(part);
+    }
+    return out;
+  },
+});
+
+// Three equal parts along the first dimension.
+export const inThree = (x) => {
+  const shape = [x.shape[0] / 3, ...x.shape.slice(1)];
+  const count = countOf({ shape });
+  return [0, 1, 2].map((i) => ({ shape, read: async () => (await x.read()).slice(i * count, (i + 1) * count) }));
+};
+
+// (1, N, D) → (1, to − from, D)
+export const places = (x, from, to = x.shape[1]) => {
+  const [, , width] = x.shape;
+  return { shape: [1, to - from, width], read: async () => (await x.read()).slice(from * width, to * width) };
+};
+
+export const added = (a, b) => ({
+  shape: a.shape,
+  async read() {
+    const [left, right] = [await a.read(), await b.read()];
+    return left.map((n, i) => n + right[i]);
+  },
+});
+
+// (rows, …) with a gain for each row
+export const withGains = (x, gains) => ({
+  shape: x.shape,
+  async read() {
+    const [numbers, of] = [await x.read(), await gains.read()];
+    const perRow = numbers.length / of.length;
+    return numbers.map((n, i) => of[Math.floor(i / perRow)] * n);
+  },
+});

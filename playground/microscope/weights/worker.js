@@ -1,0 +1,25 @@
+// A worker that opens dropped files of weights, and ends with them. It asks no network.
+//
+//   {files, folder, given, numbers}    see opening.js
+//     → {share: of what is done}, again and again, then {model: {name, bytes, …}} or {error: a sentence}
+
+import { openModel } from "./opening.js";
+
+const TOO_LITTLE = "There is not enough memory in this browser to open that model.";
+const OFTEN = 0.02; // of the whole
+
+self.addEventListener("message", async ({ data: { files, ...how } }) => {
+  let told = 0;
+  const tell = (share) => {
+    if (share - told < OFTEN) return;
+    told = share;
+    self.postMessage({ share });
+  };
+  try {
+    const model = await openModel(files, { ...how, tell });
+    self.postMessage({ model }, [model.bytes.buffer]);
+  } catch (error) {
+    const says = error instanceof RangeError ? TOO_LITTLE : String(error?.message ?? error);
+    self.postMessage({ error: says });
+  }
+});

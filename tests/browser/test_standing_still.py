@@ -1,0 +1,68 @@
+"""Nothing jumps, in See and in Lab."""
+
+import pytest
+
+from browser.seeing import SHIFTS, STANDS_STILL, Seeing
+
+SIZES = [(1280, 720), (1440, 900), (1024, 768), (844, 390), (390, 844)]
+
+PLACE = """(picture) => {
+  const [box, around] = [picture, picture.closest("[data-stage]")].map((one) => one.getBoundingClientRect());
+  return [box.x - around.x, box.y - around.y, box.width, box.height];
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arrive, server, width, height):
+    """By the browser's own entries, those that follow a press too."""
+    person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
+    person.context.add_init_script(SHIFTS)
+    person.open()
+    person.page.locator(".see-moments button").nth(1).wait_for(state="attached")
+    for across in (0.2, 0.5, 0.8):
+        person.point(across, 0.4)
+        person.until()
+    for name, part in (("Why", ".sums"), ("Heads", '[data-ref="wall"]'), ("Numbers", ".counts .big")):
+        door = person.page.get_by_role("button", name=name, exact=True)
+        door.click()
+        person.page.locator(part).wait_for()
+        door.click()
+        person.page.locator(part).wait_for(state="hidden")
+    person.page.keyboard.press("l")
+    person.page.locator('.lens[data-face="lab"] .bar').wait_for()
+    person.page.locator(".below").evaluate(STANDS_STILL)
+    for down in (0.3, 0.6):
+        for across in (0.2, 0.35, 0.5, 0.65, 0.8):
+            person.point(across, down)
+            person.until()
+    for words in ("More", "Less"):
+        person.part("more").get_by_text(words, exact=True).wait_for()
+        person.part("more").click()
+    person.page.locator(".below").evaluate(STANDS_STILL)
+    wall = person.choice("beside", "wall")
+    wall.click()
+    person.part("wall").wait_for()
+    person.page.locator(".below").evaluate(STANDS_STILL)
+    shifts = person.page.evaluate("shifts")
+    assert sum(value for value, *_ in shifts) <= 0.02, shifts
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize("address", ["sample=meadow", "sample=landscape"])
+def test_in_lab_more_leaves_the_photograph_where_it_is_and_as_large(arrive, server, address, width, height):
+    person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
+    person.open(f"model=bundled&{address}&face=lab")
+    person.page.wait_for_function("() => document.fonts.status === 'loaded'")
+    before = place(person)
+    person.more()
+    person.choice("what", "score").wait_for()
+    assert place(person) == before
+    person.part("more").click()
+    person.choice("what", "score").wait_for(state="hidden")
+    assert place(person) == before
+
+
+def place(person: Seeing) -> list[float]:
+    """Of the picture, once it rests, wherever the page is scrolled to."""
+    person.part("picture").evaluate(STANDS_STILL)
+    return person.part("picture").evaluate(PLACE)

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { toContainer, toHalves } from "../../../playground/microscope/core/container.js";
+import { draw, drawn, WIDE } from "./mounting.mjs";
+
+const { default: patches } = await import("../../../playground/microscope/lessons/patches.js");
+
+const [HEIGHT, ACROSS, PATCH, TOKEN] = [7, 9, 3, 2]; // 2 × 3 patches, and a row of pixels that fills none
+const [MEAN, STD] = [
+  [0.5, 0.25, 0],
+  [0.5, 0.25, 1],
+];
+const PIXELS = Uint8Array.from({ length: HEIGHT * ACROSS * 3 }, (_, i) => (37 * i) % 256);
+const FILTERS = Array.from({ length: TOKEN * 3 * PATCH ** 2 }, (_, i) => ((i % 7) - 3) / 8); // exact in sixteen bits
+const IDENTITY = Float32Array.from({ length: PATCH ** 2 }, (_, i) => Number(i % (PATCH + 1) === 0));
+const TOKENS = Array.from({ length: 6 * TOKEN }, (_, i) => i / 4);
+
+const data = (more = {}) =>
+  toContainer(
+    {
+      ...{ id: "meadow", size: [HEIGHT, ACROSS], patch: PATCH, own: PATCH, width: TOKEN },
+      ...{ mean: MEAN, std: STD, at: "", number: 1, ...more },
+    },
+    {
+      pixels: [PIXELS, [HEIGHT, ACROSS, 3]],
+      filters: [toHalves(FILTERS), [TOKEN, 3, PATCH, PATCH]],
+      stretch: [IDENTITY, [PATCH, PATCH]],
+      bias: [new Float32Array([0.5, -0.25]), [TOKEN]],
+      tokens: [toHalves(TOKENS), [6, TOKEN]],
+    },
+  );
+
+// By hand: all of red, then green, then blue, row by row.
+function vectorOf(row, column) {
+  const vector = [];
+  for (let channel = 0; channel < 3; channel++)
+    for (let y = 0; y < PATCH; y++)
+      for (let x = 0; x < PATCH; x++) {
+        const pixel = PIXELS[((row * PATCH + y) * ACROSS + column * PATCH + x) * 3 + channel];
+        vector.push((pixel / 255 - MEAN[channel]) / STD[channel]);
+      }
+  return vector;
+}
+
+test("a patch is laid out as a vector, and the sum is that of its products with the filter", () => {
+  const there = drawn(patches, data({ at: "1,2" }));
+  const { at, number, vector, sum, bias, token, grid } = there.read();
+  assert.deepEqual([at, number, grid, bias, token], [5, 1, [2, 3], -0.25, TOKENS[11]]);
+  const byHand = vectorOf(1, 2);
+  for (const [i, one] of byHand.entries()) assert.ok(Math.abs(vector[i] - one) < 1e-6, `number ${i}`);
+  const filter = FILTERS.slice(27);
+  const total = byHand.reduce((all, one, i) => all + one * filter[i], 0);
+  assert.ok(Math.abs(sum - total) < 1e-4, `${sum}, by hand ${total}`);
+  const says = there.find('[data-ref="sum"]').textContent;
+  assert.match(says, /24 more/);
+  assert.ok(says.includes(`= ${(sum + bias).toFixed(3).replace("-", "−")}, number 1`), says);
+});
+
+test("pixels that fill no patch are said, and where nothing is left over too", () => {
+  const says = (more) => drawn(patches, data(more)).find('[data-ref="fit"]').textContent;
+  assert.equal(
+    says({}),
+    "9 × 7 pixels in patches of 3 × 3: 3 × 2 = 6 tokens. " +
+      "The hatched rest, 1 at the bottom, fills no patch: no token contains it.",
+  );
+  assert.match(says({ id: "whole", size: [6, 9] }), /Nothing is left over\.$/);
+});
+
+test("the arrow keys choose a patch, the token under the pointer a number of it; both are told", () => {
+  const there = drawn(patches, data({ at: "0,0" }));
+  const picture = there.find('[data-ref="picture"]');
+  there.key(picture, "ArrowDown");
+  there.key(picture, "ArrowRight");
+  draw();
+  assert.deepEqual([there.read().at, there.told.at], [4, "1,1"]);
+  const flight = there.find('[data-ref="flight"]');
+  there.point(flight, "pointermove", 0.1 * WIDE, 5); // the patch is drawn there, and no number
+  assert.equal(there.read().number, 1);
+  const low = Number.parseFloat(flight.style.height) - 12;
+  there.point(flight, "pointermove", 0.1 * WIDE, low);
+  draw();
+  assert.deepEqual([there.read().number, there.told.number], [0, "0"]);
+});
+
+test("the picture is taken apart, and put together again", () => {
+  const there = drawn(patches, data());
+  const button = there.find('[data-do="apart"]');
+  assert.deepEqual([there.read().apart, button.textContent], [1, "put it together"]);
+  there.click(button);
+  draw();
+  assert.deepEqual([there.read().apart, button.textContent], [0, "take it apart"]);
+});

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import "./mounting.mjs";
+
+const PART = { kind: "words", text: "What *grows*?", small: false };
+const CHOICE = {
+  ...{ kind: "choice", setting: "moved", label: "Moved by" },
+  options: [
+    ["1", "one"],
+    ["2", "two"],
+  ],
+};
+const SETTINGS = {
+  moved: {
+    ...{ default: "1", now: "2", pattern: "" },
+    options: [
+      ["1", 1],
+      ["2", 2],
+    ],
+  },
+};
+const SLIDES = [
+  { title: "A *row*", minutes: "3 minutes", notes: "Point at the dog.", story: 1, lesson: null },
+  {
+    ...{ title: "A step", minutes: "2 minutes", notes: "Let them guess.", story: 0 },
+    lesson: { settings: SETTINGS, parts: [PART, CHOICE] },
+  },
+];
+document.body.innerHTML = `<div id="place"></div><nav><button id="back"></button><span id="count"></span>
+  <button id="on"></button><button id="notes"></button></nav><script type="application/json" id="slides"></script>`;
+const deck = { slides: SLIDES, story: "<p>living</p>", files: {}, scripts: {} };
+document.getElementById("slides").textContent = JSON.stringify(deck);
+const told = [];
+const proto = Object.getPrototypeOf(document.createElement("iframe"));
+Object.defineProperty(proto, "contentWindow", {
+  configurable: true,
+  get: () => ({ postMessage: (message) => told.push(message) }),
+});
+await import("../../../playground/microscope/lessons/slides.js");
+
+const [first, second] = document.querySelectorAll(".slide");
+const frame = document.querySelector("iframe");
+const press = async (key) => {
+  document.body.dispatchEvent(Object.assign(new KeyboardEvent("keydown", { bubbles: true }), { key }));
+  await turned();
+};
+async function turned() {
+  dispatchEvent(new Event("hashchange"));
+  await null;
+}
+const shown = () => [first.hidden, second.hidden, document.getElementById("count").textContent];
+
+test("the first slide has its scene of the story, and its notes are kept for who asks", async () => {
+  assert.deepEqual(shown(), [false, true, "1 of 2"]);
+  assert.equal(first.querySelector("h2").innerHTML, "A <em>row</em>");
+  assert.equal(frame.getAttribute("srcdoc"), "<p>living</p>");
+  assert.deepEqual(told.at(-1), { scene: 1 });
+  assert.equal(first.querySelector(".notes").hidden, true);
+  await press("n");
+  assert.deepEqual(
+    [first.querySelector(".notes").hidden, first.querySelector(".notes").textContent],
+    [false, SLIDES[0].notes],
+  );
+  document.getElementById("notes").click();
+  assert.equal(first.querySelector(".notes").hidden, true);
+});
+
+test("a lesson's step is played when its slide is reached, and keys and buttons stay within the slides", async () => {
+  assert.equal(second.querySelector(".scene").textContent, "");
+  await press("ArrowRight");
+  assert.deepEqual(shown(), [true, false, "2 of 2"]);
+  assert.ok(frame.classList.contains("away"));
+  assert.match(second.querySelector(".scene").textContent, /What grows\?/);
+  const pressed = [...second.querySelectorAll("button")].map((button) => button.getAttribute("aria-pressed"));
+  assert.deepEqual(pressed, ["false", "true"]); // as the plan has it, not as the lesson begins
+  await press("PageDown");
+  assert.deepEqual(shown(), [true, false, "2 of 2"]);
+  document.getElementById("back").click();
+  await turned();
+  assert.deepEqual(shown(), [false, true, "1 of 2"]);
+  await press("ArrowLeft");
+  assert.deepEqual(shown(), [false, true, "1 of 2"]);
+});

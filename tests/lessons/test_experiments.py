@@ -1,0 +1,89 @@
+"""The shapes that other texts print."""
+
+import pytest
+import torch
+
+from playground.lessons import experiments
+from playground.vit import QKV, attention_by_hand
+
+
+def last(shapes):
+    return shapes[-1][1]
+
+
+def test_without_matrices_the_shape_stays():
+    shapes = experiments.without_matrices()
+    assert [shape for _, shape in shapes] == [(1, 4, 8), (1, 4, 4), (1, 4, 8)]
+
+
+def test_five_heads_of_full_width_on_five_tokens_of_three():
+    shapes = dict(experiments.full_heads())
+    assert shapes["tokens"] == (5, 3)
+    assert shapes["W_V of one head"] == (3, 3)
+    assert shapes["5 answers side by side"] == (5, 15)
+    assert shapes["W_msa"] == (3, 15)
+    assert shapes["answer"] == (5, 3)
+
+
+def test_128_pixels_are_64_patches_of_32_numbers():
+    shapes = experiments.patches()
+    assert shapes[1][1] == (64, 768)
+    assert last(shapes) == (64, 32)
+
+
+def test_the_fused_tensor_is_shared_out():
+    assert [shape for _, shape in experiments.fused()] == [
+        (13, 100, 49), (13, 100, 192), (3, 13, 4, 100, 16), (13, 4, 100, 16),
+    ]  # fmt: skip
+
+
+def test_without_matrices_rows_sum_to_one_and_columns_do_not():
+    weights = experiments.rows_without_matrices()
+    torch.testing.assert_close(weights.sum(1), torch.ones(4))
+    assert (weights.sum(0) - 1).abs().max() > 0.1
+
+
+def test_a_bias_of_the_keys_changes_no_weight_and_one_of_the_queries_does():
+    assert experiments.a_bias_of("key") < 1e-6
+    assert experiments.a_bias_of("query") > 0.01
+
+
+def test_a_scale_of_one_makes_rows_sharper_than_the_usual_one():
+    assert experiments.largest_with(None) == experiments.largest_with(64**-0.5)
+    assert experiments.largest_with(1.0) > 4 * experiments.largest_with(None)
+
+
+# Attention in blocks, the cell of code, and the words beside Python.
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 200])
+def test_in_blocks_it_is_the_same(block):
+    q, k, v = torch.randn(3, 1, 4, 100, 16, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(experiments.in_blocks(q, k, v, 0.7, block), attention_by_hand(q, k, v, 0.7))
+    assert experiments.in_blocks_apart(QKV(q[0], k[0], v[0]), 0.7) < 1e-5
+
+
+def test_the_python_beside_julia_is_attention():
+    import numpy as np
+
+    there = {"exp": np.exp}
+    exec(experiments.PYTHON, there)
+    q, k, v = np.random.default_rng(0).normal(size=(3, 10, 4))
+    found = there["attention"](q, k, v, 0.5)
+    expected = attention_by_hand(*(torch.from_numpy(x)[None, None] for x in (q, k, v)), 0.5)[0, 0]
+    np.testing.assert_allclose(found, expected.numpy())
+
+
+def test_a_small_start_is_nearly_even_and_a_large_one_is_not():
+    largest, even, broad = experiments.evenness(experiments.even_at_the_start())
+    assert largest < 3 * even
+    assert broad > 0.9 * 197
+    assert experiments.evenness(experiments.even_at_the_start(start=0.1))[2] < 40
+
+
+@pytest.mark.parametrize(("deviation", "expected"), [(0.02, 0.31), (0.1, 7.7)])
+def test_the_deviation_of_a_scaled_score_is_width_times_the_square_of_the_start(deviation, expected):
+    assert 768 * deviation**2 == pytest.approx(expected, rel=0.02)
+    weights = experiments.even_at_the_start(start=deviation).clamp(min=1e-30).log()
+    if deviation < 0.05:  # a larger one gives weights that no 32-bit number holds
+        assert float(weights.std(-1).mean()) == pytest.approx(expected, rel=0.1)

@@ -1,0 +1,135 @@
+"""Files of weights from anybody: what they claim is checked before their data is touched, and refused in a sentence."""
+
+import dataclasses
+import json
+import struct
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import playground
+from playground import PlaygroundError
+from playground.models import checkpoints, model_file, timm_models, zoo
+from playground.vit import Config, VisionTransformer
+
+SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
+STATE = VisionTransformer(SMALL, 0).state_dict()
+
+
+def file_of(folder, state: dict | None = None, **said) -> str:
+    """A small model's file whose description says something else in places."""
+    path = folder / "a.safetensors"
+    described = json.dumps(dataclasses.asdict(SMALL) | said)
+    save_file(STATE if state is None else state, path, metadata={"config": described})
+    return str(path)
+
+
+def test_the_file_as_it_is_loads(tmp_path):
+    assert playground.load(file_of(tmp_path), device="cpu").config == SMALL
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"depth": 10_000}, {"depth": 0}, {"depth": -1}, {"depth": 2.0}, {"depth": True}, {"width": 10**9},
+        {"heads": 0}, {"heads": 5}, {"classes": -3}, {"classes": 10**12}, {"registers": 10**6}, {"patch_size": 0},
+        {"mlp_width": "48"}, {"eps": 0}, {"eps": -1e-6}, {"eps": float("nan")}, {"eps": float("inf")}, {"eps": None},
+        {"image_size": [10**5, 10**5]}, {"image_size": [32]}, {"image_size": [33, 32]}, {"image_size": 32},
+        {"image_size": [-32, 32]}, {"mean": [0.5, 0.5]}, {"mean": [float("nan")] * 3}, {"std": [0, 1, 1]},
+        {"std": [1e300] * 3}, {"labels": ["one"]}, {"labels": [1, 2, 3]}, {"labels": ["x" * 10**4] * 3},
+        {"positions": "anywhere"}, {"pool": ["token"]}, {"activation": "swish"}, {"interpolation": "none"},
+        {"norm_place": ""}, {"cls_token": 1}, {"surprise": 1},
+    ],
+    ids=lambda said: "-".join(f"{key}={value}"[:40] for key, value in said.items()),
+)  # fmt: skip
+def test_a_description_that_can_not_be_is_refused_before_a_byte_of_data_is_read(said, tmp_path, monkeypatch):
+    path = file_of(tmp_path, **said)
+    monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
+    with pytest.raises(PlaygroundError) as refusal:
+        playground.load(path)
+    print(refusal.value)
+
+
+@pytest.mark.parametrize("how", ["lacks one", "has one more", "another shape"])
+def test_weights_that_do_not_fit_are_refused_before_a_byte_of_data_is_read(how, tmp_path, monkeypatch):
+    state = dict(STATE)
+    if how == "lacks one":
+        del state["norm.weight"]
+    elif how == "has one more":
+        state["norm.more"] = torch.zeros(3)
+    else:
+        state["norm.weight"] = torch.zeros(25)
+    path = file_of(tmp_path, state)
+    monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
+    with pytest.raises(PlaygroundError, match=r"norm\.(weight|more)"):
+        playground.load(path)
+    with pytest.raises(PlaygroundError, match="doesn't fit this model"):
+        playground.load("untrained", weights=path)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_that_are_none_are_refused(number, tmp_path):
+    state = dict(STATE) | {"norm.bias": torch.full((24,), number)}
+    with pytest.raises(PlaygroundError, match=r"NaN or infinite\) in norm\.bias"):
+        playground.load(file_of(tmp_path, state))
+
+
+def claiming(path, entries: dict, data: bytes = b"", length: int | None = None):
+    text = json.dumps(entries).encode()
+    path.write_bytes(struct.pack("<Q", len(text) if length is None else length) + text + data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("entries", "length"),
+    [
+        ({"a": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]}}, None),  # more than there is
+        ({"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 8]}}, None),  # fewer bytes than its shape
+        ({"a": {"dtype": "F32", "shape": [2**62, 4], "data_offsets": [0, 0]}}, None),  # runs over
+        ({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}, None),
+        ({"a": {"dtype": "PICKLE", "shape": [1], "data_offsets": [0, 4]}}, None),
+        ({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}}, None),  # a hole
+        ({f"{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(20_000)}, None),
+        ({}, 2**63),
+        ({}, 2**27),
+        ([], None),
+    ],
+)
+def test_a_header_that_claims_what_is_not_there_is_refused(entries, length, tmp_path):
+    path = claiming(tmp_path / "a.safetensors", entries, bytes(8), length)
+    for read in (checkpoints.outline, checkpoints.read_weights, playground.load):
+        with pytest.raises(PlaygroundError, match=r"not a readable safetensors|does not say what it is"):
+            read(str(path))
+
+
+def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "a.safetensors").touch()
+    monkeypatch.setattr(checkpoints, "open", refuse, raising=False)
+    with pytest.raises(PlaygroundError, match=r"a\.safetensors can't be read: Permission denied\.$"):
+        checkpoints.outline(tmp_path / "a.safetensors")
+
+
+def test_a_gigabyte_of_nothing_costs_nothing(tmp_path):
+    """A sparse file: its header is honest about its size, and not about its architecture."""
+    size = 2**28  # numbers
+    entries = {"a": {"dtype": "F32", "shape": [size], "data_offsets": [0, 4 * size]}}
+    entries["__metadata__"] = {"config": json.dumps(dataclasses.asdict(SMALL))}
+    path = claiming(tmp_path / "a.safetensors", entries)
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size + 4 * size)
+    with pytest.raises(PlaygroundError, match="doesn't fit this model"):
+        playground.load(str(path))
+
+
+def test_every_architecture_of_ours_can_be_described():
+    for config in (
+        zoo.UNTRAINED,
+        timm_models.DINOV2_SMALL,
+        SMALL,
+        *(zoo.paper_config(f"ViT-{s}/14", s, 14) for s in "SBLH"),
+    ):
+        assert checkpoints.config(json.loads(json.dumps(dataclasses.asdict(config)))) == config

@@ -1,0 +1,60 @@
+"""What a decode will cost is told by a file's first bytes."""
+
+import io
+import struct
+
+import pytest
+from PIL import Image
+
+from playground.serving.effort import UNKNOWN, seconds_to_decode
+from playground.serving.queue import LONG
+
+
+def saved(kind: str, size: tuple[int, int], **how) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", size, "teal").save(file, kind, **how)
+    return file.getvalue()
+
+
+def header_of_png(width: int, height: int, bits: int, colours: int) -> bytes:
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBB", 13, b"IHDR", width, height, bits, colours)
+
+
+def test_a_legal_png_of_half_a_megabyte_is_known_to_take_seconds():
+    """62 megapixels, 16 bits, four channels: forty of them had others wait for a minute."""
+    assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)) > 4 * LONG
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
+def test_a_photograph_of_four_megapixels_is_small_and_a_larger_one_costs_more(kind):
+    small, large = (seconds_to_decode(saved(kind, size)) for size in ((2000, 2000), (4000, 4000)))
+    assert 0 < small < LONG
+    assert large == pytest.approx(4 * small, rel=0.01)
+
+
+@pytest.mark.parametrize("how", [{"lossless": True}, {"quality": 80}, {"exif": b"Exif\0\0II*\0\x08\0\0\0\0\0"}])
+def test_each_make_of_webp_is_read(how):
+    assert seconds_to_decode(saved("WEBP", (1000, 500), **how)) == pytest.approx(0.5e6 / 20e6)
+
+
+def test_a_progressive_jpeg_costs_as_often_as_it_is_visited():
+    plain, progressive = (saved("JPEG", (800, 800), progressive=often) for often in (False, True))
+    assert seconds_to_decode(progressive) == progressive.count(b"\xff\xda") * seconds_to_decode(plain)
+
+
+@pytest.mark.parametrize("kind", ["AVIF", "HEIF"])
+def test_of_new_formats_the_size_is_found(kind):
+    pytest.importorskip("pillow_heif").register_heif_opener()
+    assert seconds_to_decode(saved(kind, (1000, 1000))) == pytest.approx(1e6 / 20e6, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"BM" + bytes(80), b"II*\0", b"%PDF", b"\x89PNG\r\n", b"GIF89a", b"\xff\xd8\xff"]
+)
+def test_what_can_t_be_read_is_taken_for_costly(data):
+    assert seconds_to_decode(data) == UNKNOWN > LONG
+
+
+def test_half_a_header_is_costly():
+    assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)[:20]) == UNKNOWN
+    assert seconds_to_decode(b"\xff\xd8\xff\xe0\x00\x10JFIF") == UNKNOWN

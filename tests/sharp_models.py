@@ -1,0 +1,116 @@
+"""Models of every family with random weights whose heads choose, as trained ones do: rows that are nearly even would
+pass by themselves. Saved as timm and `transformers` save them; what tests and benchmarks/opened.py compare."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import timm
+import torch
+from conftest import scramble
+from engine_under_node import distance, opened, passed, rows, theirs
+from models.test_zoo import hugging_face_model
+from PIL import Image
+from timm.models import save_for_hf
+
+import playground
+from playground.pictures.images import fit
+from playground.tracing import Trace, trace
+from playground.vit import VisionTransformer
+
+TIMES_EVEN = 20  # the median of the rows' largest weights
+STEP = 1.12  # by which queries and keys grow
+TURNS = 60
+SMALL = {"num_classes": 0}
+NARROW = {"embed_dim": 384, "num_heads": 6}
+LIKE_SMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, "intermediate_size": 1536,
+              "image_size": 224}  # fmt: skip
+FAMILIES = {  # who saved it, what, and what is changed
+    "AugReg": ("timm", "vit_small_patch16_224", SMALL),
+    "DeiT": ("transformers", "DeiTForImageClassificationWithTeacher", LIKE_SMALL),
+    "DeiT-3 (layer scale)": ("timm", "deit3_small_patch16_224", SMALL),
+    "DINO": ("timm", "vit_small_patch16_224.dino", SMALL),
+    "DINOv2": ("transformers", "Dinov2Model", LIKE_SMALL | {"patch_size": 14}),
+    "DINOv2 with registers": ("timm", "vit_small_patch14_reg4_dinov2", SMALL | {"img_size": 224}),
+    "DINOv2 giant's SwiGLU": ("transformers", "Dinov2Model", LIKE_SMALL | {"use_swiglu_ffn": True, "patch_size": 14}),
+    "DINOv3 (rotary)": ("timm", "vit_small_patch16_dinov3", SMALL),
+    "DINOv3 plus (SwiGLU)": ("timm", "vit_small_plus_patch16_dinov3", SMALL),
+    "MAE": ("timm", "vit_base_patch16_224.mae", SMALL | NARROW),
+    "CLIP": ("transformers", "CLIPVisionModelWithProjection", LIKE_SMALL),
+    "SigLIP (no class token)": ("transformers", "SiglipVisionModel", LIKE_SMALL),
+    "registers, no class token": ("timm", "vit_medium_patch16_reg4_gap_256", SMALL | NARROW),
+    "q/k norm": ("timm", "vit_small_patch16_224", SMALL | {"qk_norm": True}),
+}  # fmt: skip
+ASKING = r"(?:blocks|layers?)\.\d+\..*(?:query|key|q_proj|k_proj|q_bias)"  # `transformers`' names, and Eva's bias
+NORMED = r"blocks\.\d+\.attn\.[qk]_norm\.(?:weight|bias)"
+TOGETHER = r"blocks\.\d+\.attn\.qkv\.(?:weight|bias)"
+
+
+@dataclass
+class Sharp:
+    """One of them, on a disk."""
+
+    files: list[Path]
+    vit: VisionTransformer  # as Python loads it
+    times_even: float  # the median of its rows' largest weights, on one photograph
+
+
+def made(family: str, folder: Path, photograph: Image.Image, **smaller) -> Sharp:
+    who, name, changes = FAMILIES[family]
+    changes = changes | smaller
+    model = scramble(timm.create_model(name, **changes)) if who == "timm" else hugging_face_model(name, **changes)
+    for _ in range(TURNS):
+        if who == "timm":
+            save_for_hf(model, folder, model_args=changes, safe_serialization=True)
+        else:
+            model.save_pretrained(folder)
+        vit = playground.load(folder, device="cpu")
+        times_even = _largest(theirs(_seen(vit, photograph)))
+        if times_even >= TIMES_EVEN:
+            return Sharp(sorted(folder.iterdir()), vit, times_even)
+        _sharpen(model)
+    raise AssertionError(f"the heads of {family} do not choose: {times_even:.1f} × even")
+
+
+def _largest(weights: np.ndarray) -> float:
+    return float(np.median(weights.max(-1)) * weights.shape[-1])
+
+
+@torch.no_grad()
+def _sharpen(model: torch.nn.Module) -> None:
+    """Queries and keys grow, or what norms them."""
+    named = dict(model.named_parameters())
+    if normed := [name for name in named if re.search(NORMED, name)]:
+        for name in normed:
+            named[name].mul_(STEP)
+        return
+    for name, parameter in named.items():
+        if re.search(TOGETHER, name):
+            parameter[: 2 * len(parameter) // 3].mul_(STEP)
+        elif re.search(ASKING, name):
+            parameter.mul_(STEP)
+
+
+def _seen(vit: VisionTransformer, photograph: Image.Image) -> Trace:
+    return trace(vit, photograph, size=fit(photograph.size, vit.config.patch_size, vit.config.image_size))
+
+
+@dataclass
+class Compared:
+    apart: float  # total variation, the mean of all rows
+    same: float  # share of the rows whose largest weight is at the same token
+
+
+def compare(sharp: Sharp, photographs: list[Image.Image], folder: Path, numbers: str) -> list[Compared]:
+    """The engine's rows, of the files as a page opens them, beside Python's rows, one for each photograph."""
+    (found,) = opened([{"files": sharp.files, "numbers": numbers}], folder)
+    assert not found.error, found.error
+    compared = []
+    for photograph in photographs:
+        seen = _seen(sharp.vit, photograph)
+        one = passed(seen, folder, weights=found.weights)
+        compared.append(Compared(*distance(rows(one.q, one.k, seen), theirs(seen))))
+    return compared

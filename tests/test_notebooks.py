@@ -1,0 +1,57 @@
+"""The documentation's notebooks: each runs, as Jupyter does it and as the documentation is made."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+import executed  # noqa: E402
+
+NOTEBOOKS = sorted(executed.NOTEBOOKS.glob("*.ipynb"))
+NEEDS = {"folder": ("zarr", "xarray"), "heads": ("xarray",)}
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda file: file.stem)
+def file(request):
+    for package in NEEDS.get(request.param.stem, ()):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    return request.param
+
+
+def test_there_are_six_and_each_has_a_page():
+    pages = {file.read_text().strip() for file in (ROOT / "docs" / "pages").glob("notebook_*.md")}
+    assert pages == {f"{{{{notebook {file.stem}}}}}" for file in NOTEBOOKS}
+    assert len(NOTEBOOKS) == 6
+    listed = re.findall(r"^notebook_\w+$", (ROOT / "docs" / "pages" / "index.md").read_text(), re.M)
+    assert sorted(listed) == sorted(f"notebook_{file.stem}" for file in NOTEBOOKS)
+
+
+def test_a_notebook_is_one_without_what_it_said_last_time(file):
+    held = json.loads(file.read_text(encoding="utf-8"))
+    assert (held["nbformat"], held["nbformat_minor"]) == (4, 5)
+    assert held["cells"][0]["source"][0].startswith("# "), "its title"
+    for cell in held["cells"]:
+        assert {"id", "cell_type", "metadata", "source"} <= cell.keys()
+        if cell["cell_type"] == "code":
+            assert (cell["outputs"], cell["execution_count"]) == ([], None), "outputs are made, not kept"
+
+
+def test_every_cell_runs_and_its_page_shows_what_it_gives(file):
+    page = executed.page(file)
+    assert page.startswith("# ")
+    assert page.count("```text") + page.count("<img ") >= 3, "it says and shows something"
+    assert 'src="data:image/png;base64,' in page or file.stem == "own_model"
+    assert Path.cwd() == Path.cwd().resolve()
+
+
+def test_it_runs_in_jupyter_too(file, tmp_path):
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    import nbformat
+
+    nbclient.NotebookClient(
+        nbformat.read(file, 4), timeout=300, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()

@@ -1,0 +1,285 @@
+"""Somebody's own files of weights, as a page opens them, against what `playground.load` makes of the same files: the
+same architecture, and every array of the engine's weights the same to the bit."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import SMALL, scramble
+from engine_under_node import Opened, opened
+from models.test_others_files import SMALL as SMALL_META
+from models.test_others_files import meta_layout
+from models.test_own_models import CHANGED, NAME, SHALLOW, changed, copy_of
+from models.test_zoo import HUGGING_FACE, hugging_face_model
+from PIL import Image
+from safetensors.torch import save_file
+from sharp_models import FAMILIES, compare, made
+from timm.models import save_for_hf
+
+import playground
+from playground.errors import PlaygroundError
+from playground.models import engine_file, model_file, timm_models, timm_table
+from playground.pack import unpack
+from playground.samples import named
+from playground.vit import VisionTransformer
+
+PICKLED = (
+    "is a file that torch has pickled, not safetensors. On your own machine playground.load and the command line read "
+    "it; a page does not."
+)
+INDEX = "model.safetensors.index.json"
+
+
+@pytest.fixture(autouse=True)
+def anybody_s(monkeypatch):
+    monkeypatch.setattr(engine_file, "origin", lambda name: engine_file.Origin("", "", ""))
+
+
+def files_in(folder) -> list:
+    return sorted(file for file in folder.iterdir() if file.is_file())
+
+
+def assert_same(found: Opened, vit, numbers: str = "int8") -> None:
+    assert not found.error, found.stack
+    header, arrays = unpack(engine_file.to_engine(vit, numbers))
+    expected = json.loads(json.dumps(header["config"]))
+    if not found.config["labels"]:  # a page does not know what ImageNet's classes are called
+        expected["labels"] = []
+    assert found.config == expected
+    ours = unpack(found.weights.read_bytes())[1]
+    assert [name for name in ours if ".fine" not in name] == list(arrays)
+    for name in [name for name in ours if name.endswith(".fine")]:
+        assert_finer(
+            ours, name.removesuffix(".fine"), vit.config.layer_scale or vit.state_dict()[name.removesuffix(".fine")]
+        )
+    for name, array in arrays.items():
+        assert ours[name].dtype == array.dtype
+        assert np.array_equal(ours[name], array), name
+    assert [one.value for one in vit.assumed] == list(found.assumed.values())
+
+
+def assert_finer(arrays: dict[str, np.ndarray], name: str, exact) -> None:
+    """What 8 bits have left is there in 8 more."""
+    spread = [
+        arrays[codes] * np.repeat(arrays[f"{codes}.gain"].astype(np.float32), 32, 1)[:, : arrays[codes].shape[1]]
+        for codes in (name, f"{name}.fine")
+    ]
+    fine = len(spread[1])
+    assert fine == len(spread[0]) or (name.endswith("qkv.weight") and 3 * fine == 2 * len(spread[0]))
+    assert np.abs(spread[1]).max() < 2 * np.abs(spread[0]).max() / 127
+    if isinstance(exact, torch.Tensor):
+        exact = exact.flatten(1).numpy()[:fine]
+        left = np.abs(spread[0][:fine] + spread[1] - exact).max()
+        assert left < 0.02 * np.abs(spread[0][:fine] - exact).max()
+
+
+def test_every_changed_model_of_timm_opens_as_python_loads_it(tmp_path):
+    for number, changes in enumerate(CHANGED.values()):
+        save_for_hf(changed(changes), tmp_path / str(number), model_args=SHALLOW | changes, safe_serialization=True)
+    folders = [tmp_path / str(number) for number in range(len(CHANGED))]
+    found = opened([{"files": files_in(folder), "folder": folder.name} for folder in folders], tmp_path)
+    for folder, one in zip(folders, found, strict=True):
+        assert_same(one, playground.load(folder, device="cpu"))
+        assert one.name == folder.name
+
+
+@pytest.mark.parametrize(("numbers", "every"), [("int8", 1), ("float32", 5)])
+def test_what_transformers_saves_opens_as_python_loads_it(tmp_path, numbers, every):
+    some = HUGGING_FACE[::every]
+    folders = [tmp_path / str(number) for number in range(len(some))]
+    for folder, (kind, changes) in zip(folders, some, strict=True):
+        hugging_face_model(kind, **changes).save_pretrained(folder)
+    found = opened([{"files": files_in(folder), "numbers": numbers} for folder in folders], tmp_path)
+    for folder, one in zip(folders, found, strict=True):
+        assert_same(one, playground.load(folder, device="cpu"), numbers)
+
+
+@pytest.mark.parametrize("registers", [0, 4])
+@pytest.mark.parametrize("gated", [False, True])
+def test_meta_s_files_need_nothing_beside_them(tmp_path, registers, gated):
+    import timm
+
+    name = "vit_small_patch14_reg4_dinov2" if registers else "vit_small_patch14_dinov2"
+    name = name.replace("small", "giant") if gated else name
+    more = {"mlp_ratio": 2} if gated else {}
+    file = tmp_path / "dinov2_pretrain.safetensors"
+    save_file(meta_layout(scramble(timm.create_model(name, **SMALL_META | more)), registers, gated), file)
+    (found,) = opened([{"files": [file]}], tmp_path)
+    assert_same(found, playground.load(file, device="cpu"))
+    assert found.name == "dinov2_pretrain"
+
+
+FEW = ("vit_tiny_patch16_224", "vit_base_patch32_clip_quickgelu_224", "vit_so400m_patch14_siglip_gap_224",
+       "vit_small_patch16_dinov3", "deit3_small_patch16_224")  # fmt: skip
+
+
+def test_the_table_of_timm_s_models_is_as_timm_has_them():
+    rows = re.findall(r"\{\s+is:\s+(\{[^}]*\}),\s+names:\s+`([^`]*)`", timm_table.TABLE.read_text())
+    told = {name: json.loads(said) for said, names in rows for name in names.split()}
+    assert len(told) > 150
+    for name in FEW:
+        assert told[name] == json.loads(json.dumps(timm_table.unusual(timm_models.timm_config(name)))), name
+    assert timm_table.written({"a": timm_models.DINOV2_SMALL}).count("518") == 2
+
+
+def test_a_file_of_ours_says_itself_what_it_is(tmp_path, small):
+    file = tmp_path / "mine.safetensors"
+    model_file.save(small, file, torch.float32)
+    (found,) = opened([{"files": [file]}], tmp_path)
+    assert_same(found, playground.load(str(file), device="cpu"))
+    assert not found.notice
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_numbers_of_other_sizes_are_read(tmp_path, small, dtype):
+    file = tmp_path / "mine.safetensors"
+    model_file.save(small, file, dtype)
+    (found,) = opened([{"files": [file]}], tmp_path)
+    assert_same(found, playground.load(str(file), device="cpu"))
+
+
+def test_what_no_page_computes_is_refused_by_its_name(tmp_path):
+    file = tmp_path / "mine.safetensors"
+    model_file.save(VisionTransformer(replace(SMALL, mlp_norm=True)), file, torch.float32)
+    (found,) = opened([{"files": [file]}], tmp_path)
+    assert found.error == (
+        "mine.safetensors can't be loaded: it has mlp_norm: true, and nothing computes that in a browser; the app does."
+    )
+
+
+def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):
+    hugging_face_model("ViTModel").save_pretrained(tmp_path, max_shard_size="100KB")
+    files = files_in(tmp_path)
+    shards = [file for file in files if file.suffix == ".safetensors"]
+    assert len(shards) > 1
+    found, without_index, without_one = opened(
+        [
+            {"files": files, "folder": "mine"},
+            {"files": [file for file in files if file.name != INDEX]},
+            {"files": [file for file in files if file != shards[0]]},
+        ],
+        tmp_path,
+    )
+    whole = playground.load(tmp_path, device="cpu")
+    assert_same(found, whole)
+    assert_same(without_index, whole)
+    assert without_one.error == (
+        f"model.safetensors lies in {len(shards)} files, and {len(shards) - 1} were dropped: drop all of them together."
+    )
+
+
+def test_what_nobody_says_is_assumed_in_python_s_words_and_can_be_said(tmp_path):
+    file = tmp_path / "mine.safetensors"
+    save_file(copy_of(changed({"num_classes": 7, "num_heads": 6})), file)
+    said = {"mean": [0.1, 0.2, 0.3], "num_heads": 6, "act_layer": "quick_gelu"}
+    plain, told = opened([{"files": [file]}, {"files": [file], "given": said}], tmp_path)
+    assert_same(plain, playground.load(NAME, weights=file, device="cpu"))
+    assert plain.notice == (
+        "Assumed of mine: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu, the class token read "
+        "out. mean=, std=, num_heads=, act_layer=, global_pool= say otherwise. Its rows are shown, its labels are not: "
+        "they depend on act_layer= and global_pool=, which no weight tells; say it, such as act_layer='gelu', "
+        "global_pool='token'."
+    )
+    assert_same(told, playground.load(NAME, weights=file, device="cpu", **said))
+    (tmp_path / "mine.json").write_text(json.dumps(said))
+    (beside,) = opened([{"files": [file, tmp_path / "mine.json"]}], tmp_path)
+    assert beside.config == told.config
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"mean": [1, 2]}, "mean is a number for red, green and blue, such as 0.485,0.456,0.406"),
+        ({"std": "0,1,1"}, "std divides the pixels: its numbers are greater than 0"),
+        ({"num_heads": 0}, "num_heads goes from 1 to 256; given was 0."),
+        ({"num_heads": 5}, "A width of 192 can't be shared out evenly among 5 heads"),
+        ({"act_layer": "elu"}, "act_layer is one of relu, gelu, gelu_tanh, quick_gelu, silu"),
+        ({"global_pool": "max"}, ""),
+    ],
+)
+def test_what_can_t_be_is_refused_in_python_s_sentences(tmp_path, said, sentence):
+    file = tmp_path / "mine.safetensors"
+    save_file(copy_of(changed({"num_classes": 7})), file)
+    (found,) = opened([{"files": [file], "given": said}], tmp_path)
+    if sentence:
+        assert sentence in found.error
+        with pytest.raises(PlaygroundError, match=sentence):
+            playground.load(NAME, weights=file, device="cpu", **said)
+    else:
+        assert "they are read out by" in found.notice
+
+
+CONFIGS = [
+    "{", "[]", '{"num_attention_heads": "x"}', '{"hidden_act": "swish"}', '{"num_attention_heads": 5}',
+    '{"id2label": 3}', '{"layer_norm_eps": []}', '{"image_size": 1e9}', '{"image_size": {}}', '{"vision_config": []}',
+]  # fmt: skip
+
+
+def test_a_config_that_makes_no_sense_is_ignored_or_refused_as_in_python(tmp_path):
+    hugging_face_model("ViTModel").save_pretrained(tmp_path / "whole")
+    jobs = []
+    for number, config in enumerate(CONFIGS):
+        folder = tmp_path / str(number)
+        shutil.copytree(tmp_path / "whole", folder)
+        (folder / "config.json").write_text(config)
+        jobs.append({"files": files_in(folder)})
+    for config, job, one in zip(CONFIGS, jobs, opened(jobs, tmp_path), strict=True):
+        try:
+            vit = playground.load(job["files"][0].parent, device="cpu")
+        except PlaygroundError:
+            assert one.error, f"Python refuses {config}"
+            assert "model.safetensors" in one.error
+        else:
+            assert_same(one, vit)
+
+
+def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
+    import transformers
+
+    swin = transformers.SwinConfig(image_size=64, embed_dim=8, depths=[1], num_heads=[1], window_size=2)
+    transformers.SwinModel(swin).save_pretrained(tmp_path / "swin")
+    for name, state in {
+        "relative": copy_of(changed({})) | {"blocks.0.attn.rel_pos": torch.zeros(3)},
+        "two": {f"{a}.{key}": x.clone() for a in "ab" for key, x in copy_of(changed({})).items()},
+        "other": {"a": torch.zeros(2)},
+        "adapted": copy_of(changed({})) | {"blocks.0.attn.qkv.lora_A": torch.zeros(3)},
+        "nan": copy_of(changed({})) | {"cls_token": torch.full((1, 1, 192), float("nan"))},
+    }.items():
+        save_file(state, tmp_path / f"{name}.safetensors")
+    (tmp_path / "mine.pth").write_bytes(b"PK\x03\x04" + bytes(100))
+    shutil.copy(tmp_path / "mine.pth", tmp_path / "zip.safetensors")
+    names = ["relative", "two", "other", "adapted", "nan", "zip"]
+    jobs = [[tmp_path / f"{name}.safetensors"] for name in names]
+    jobs += [
+        files_in(tmp_path / "swin"),
+        [tmp_path / "mine.pth"],
+        [tmp_path / "two.safetensors", tmp_path / "nan.safetensors"],
+    ]
+    errors = [one.error for one in opened([{"files": files} for files in jobs], tmp_path)]
+    assert errors == [
+        "relative.safetensors doesn't fit this model: it has, and the model has not, blocks.0.attn.rel_pos.",
+        "two.safetensors can't be loaded: it holds several models, a, b: save one of them.",
+        "other.safetensors can't be loaded: its layers are others: it is no plain Vision Transformer.",
+        "Adapters lie beside the weights here (blocks.0.attn.qkv.lora_A): save what model.merge_and_unload() returns.",
+        "nan.safetensors holds numbers that are none (NaN or infinite) in cls_token.",
+        f"zip.safetensors {PICKLED}",
+        "model.safetensors can't be loaded: its layers are others: it is no plain Vision Transformer (swin).",
+        f"mine.pth {PICKLED}",
+        "2 models were dropped, two.safetensors, nan.safetensors: drop one at a time.",
+    ]
+
+
+@pytest.mark.parametrize("family", ["DINOv3 (rotary)", "SigLIP (no class token)", "q/k norm"])
+def test_rows_of_models_whose_heads_choose_are_python_s(family, tmp_path):
+    """benchmarks/opened.py compares every family, with all its layers, on eight pictures."""
+    layers = {"depth": 4} if FAMILIES[family][0] == "timm" else {"num_hidden_layers": 4}
+    picture = Image.open(named("meadow").path).convert("RGB")
+    sharp = made(family, tmp_path / "model", picture, **layers)
+    for numbers, most in (("float32", 1e-4), ("int8", 0.008)):
+        (found,) = compare(sharp, [picture], tmp_path, numbers)
+        assert found.apart <= most
+        assert found.same >= 0.97
