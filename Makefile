@@ -1,5 +1,5 @@
 # make run   starts the app          make test   passes the tests
-# make more  passes what is slow and seldom breaks: other releases of Streamlit, Firefox, the scripts in benchmarks/
+# make more  passes what is slow and seldom breaks: tests marked so, other releases of Streamlit, Firefox, benchmarks/
 # make docs  writes the documentation, a site that opens without a server, to build/docs
 # Each does all its own set-up in .venv on a machine that has Python 3.11 or newer.
 #
@@ -35,12 +35,12 @@ run: borrow
 # What is fast and tells most comes first
 test: nginx
 	$(MAKE) quick ALSO=chromium
-	$(GATE) $(TOGETHER) -m browser
+	$(GATE) $(TOGETHER) -m "browser and not slow"
 
 # What is fetched comes beside what computes
 quick:
 	$(MAKE) -j 4 lint javascript borrow $(ALSO)
-	$(GATE) $(TOGETHER) -m "not browser" --ignore tests/test_javascript.py --ignore tests/browser
+	$(GATE) $(TOGETHER) -m "not browser and not slow" --ignore tests/test_javascript.py --ignore tests/browser
 
 javascript: $(VENV)/.dev node_modules/.bin/biome
 	$(GATE) tests/test_javascript.py

@@ -84,6 +84,13 @@ def run(name: str, command: list[str], **environment: str) -> Outcome:
     return Outcome(name, "FELL", f"status {status}, {took}") if status else Outcome(name, "passed", took)
 
 
+# Slow tests -----------------------------------------------------------------------------------------------------------
+
+
+def slow() -> Iterator[Outcome]:
+    yield run("slow tests", [sys.executable, "tests/gate.py", "-m", "slow"])
+
+
 # Streamlit's releases -------------------------------------------------------------------------------------------------
 
 
@@ -163,6 +170,7 @@ def benchmarks() -> Iterator[Outcome]:
 
 
 PARTS: dict[str, Callable[[], Iterator[Outcome]]] = {
+    "slow": slow,
     "streamlit": streamlit,
     "firefox": firefox,
     "benchmarks": benchmarks,

@@ -85,6 +85,7 @@ def with_dinov2(really_here):
         yield running
 
 
+@pytest.mark.slow
 def test_so_does_every_step_in_dinov2_on_a_photograph(arrive, with_dinov2):
     """Every one that is another one there. Where blanking takes long, it shows the patch that it is about, and asks
     when it was done; where it would take too long, it says so beside it."""

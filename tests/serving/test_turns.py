@@ -34,7 +34,7 @@ MANY = {
 @pytest.fixture
 def one_queue(monkeypatch):
     """In which others come first as soon as they wait."""
-    found = Queue(1)
+    found = Queue(1, charged=Ledger())  # what earlier tests have cost is not asked
     monkeypatch.setattr(queue, "passes", lambda: found)
     monkeypatch.setattr(queue, "SLICE", 0.0)
     return found

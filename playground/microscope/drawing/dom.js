@@ -75,7 +75,14 @@ export function makeCanvas(width, height) {
 
 export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
 
-const CUT_FRAMES = 3; // which a toolbar and a lens take to settle
+const CUT_FRAMES = 3; // without a change of place, after which a toolbar and a lens have settled
+const LONGEST_CUT = 30; // frames
+const placesIn = (elements) =>
+  elements
+    .flatMap((element) => [element, ...element.children])
+    .map((element) => Object.values(element.getBoundingClientRect().toJSON?.() ?? {}).join())
+    .join(" ");
+
 // A change of much that is on view is a cut: nothing slides from its old place to its new one. These elements are seen
 // again when they are laid out. They keep the focus, which hidden ones would lose.
 export function cutTo(elements, change) {
@@ -84,8 +91,16 @@ export function cutTo(elements, change) {
   };
   see("0");
   change();
-  const settle = (left) => requestAnimationFrame(() => (left ? settle(left - 1) : see("")));
-  settle(CUT_FRAMES);
+  let [still, places] = [0, ""];
+  const settle = (left) =>
+    requestAnimationFrame(() => {
+      const now = placesIn(elements);
+      still = now === places ? still + 1 : 0;
+      places = now;
+      if (still < CUT_FRAMES && left) settle(left - 1);
+      else see("");
+    });
+  settle(LONGEST_CUT);
 }
 
 // Gives a canvas on the page the pixels of the screen. True when its size changed, which also wipes it.

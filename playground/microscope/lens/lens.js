@@ -36,9 +36,8 @@
 //     see:      (lens) => createSee(lens, …), // its other face, see see/see.js; without it there is Lab alone
 //   });
 //   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
-//   // to 1}, private: a person's own, verdict: [label, before, after] of each label that a whole pass changes,
-//   // offers: what the source answers of it, where that is less, sparing: no layer is asked for before it is wanted,
-//   // here: the page computes it, and a layer costs nothing that has to come}
+//   // to 1}, private: a person's own, here: computed by the page, verdict: [label, before, after] of each label that a
+//   // whole pass changes, offers: what the source answers of it, where less, sparing: a layer comes when it is wanted}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   // with `best` it opens in its best moment, which is looked for before anything is drawn of it
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
