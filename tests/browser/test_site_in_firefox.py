@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from browser import firefox
+from browser.on_the_site import SPARING
 from browser.own_picture import HAND_OVER
 from browser.truth import assert_close, sent
 from browser.without_server import ASKED, plain_server
@@ -43,10 +44,17 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def page(tmp_path):
+def visit(tmp_path):
     with firefox.firefox(tmp_path) as page:
         yield page
         assert page.errors == []
+
+
+@pytest.fixture
+def page(visit):
+    """Of somebody whose browser saves data: nothing comes that nobody asked for."""
+    visit.does("script.addPreloadScript", functionDeclaration=f"() => {{ {SPARING} }}")
+    return visit
 
 
 def test_samples_are_python_s_and_a_photograph_is_computed_here_and_asks_nobody(folder, page):
@@ -113,7 +121,8 @@ def test_lessons_draw_and_a_phone_s_page_is_no_wider_than_its_screen(folder, pag
             assert page.runs("() => document.documentElement.scrollWidth") <= 390, lesson
 
 
-def test_see_by_mouse_finger_and_keyboard(folder, page):
+def test_see_by_mouse_finger_and_keyboard(folder, visit):
+    page = visit
     page.sized(1280, 720)
     with plain_server(folder) as url:
         page.opens(url)
