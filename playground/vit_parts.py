@@ -1,5 +1,4 @@
-"""What vit.py is made of beside the paper: positions of other kinds, parts that few models have, and what is known of a
-model's weights.
+"""What vit.py uses and the paper does not have: other kinds of positions, parts of few models, facts about weights.
 
 N tokens, D width, h heads, d the width of one head.
 """

@@ -192,7 +192,7 @@ def _methods(rows: list) -> list[str]:
 
 
 def known(seen: Trace, asked: Asked, method: str) -> Foretold | None:
-    """Of this picture where it was measured, else of others in this model; None of a model that is in no table."""
+    """The agreement with blanking: measured on this picture, else on other pictures in this model, else None."""
     if found := seen.foretold.get(_key(seen, asked, method)):
         return found
     return of_model(seen.model, seen.vit, seen.vit_state, method)

@@ -311,7 +311,7 @@ def kinds_of(deck: Deck) -> list[str]:
 
 
 def _mounting(name: str, code: str) -> str:
-    """A script that hosts import, as one that says where it is: a file has no address to import it from."""
+    """Registers the script in globalThis.mounts: in a page without a server nothing can be imported by an address."""
     return re.sub(r"^export default ", f"(globalThis.mounts ??= {{}}).{name} = ", code, flags=re.MULTILINE)
 
 

@@ -100,7 +100,7 @@ class watch:
             self.step()
 
     def step(self) -> None:
-        """Says that the next step of training begins."""
+        """Call it once at each training step."""
         if self.steps % self.every == 0:
             self._look()
         self.steps += 1

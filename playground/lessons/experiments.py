@@ -116,7 +116,7 @@ def biased(which: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
 
 
 def a_bias_of(which: str) -> float:
-    """The largest change of a weight with it."""
+    """The largest change of an attention weight when this bias is added."""
     return float((biased(which)[0] - biased("none")[0]).abs().max())
 
 

@@ -147,12 +147,12 @@ TRUST = "rank correlation with blanking"
 
 
 def trusted(shown: Iterable[tuple[Spec, Trace]]) -> list[str]:
-    """One of each model and each picture on which it was measured."""
+    """Sentences that say how well the maps agree with blanking, each once."""
     return list(dict.fromkeys(_sentence(spec, seen) for spec, seen in shown if spec.way.attributes))
 
 
 def trust_facts(spec: Spec, seen: Trace) -> dict[str, str]:
-    """For a file, in numbers."""
+    """The same in numbers, for the metadata of a file."""
     if not spec.way.attributes:
         return {}
     found = _known(spec, seen)
@@ -160,7 +160,7 @@ def trust_facts(spec: Spec, seen: Trace) -> dict[str, str]:
 
 
 def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
-    """The same of many pictures' relevance, of which none was blanked."""
+    """The same for the relevance of many pictures: none of them was blanked, so it is that of the model."""
     from playground.analysis.faithfulness import of_model
 
     found = of_model(vit.name, vit, vit.state(), method)

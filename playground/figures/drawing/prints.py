@@ -210,7 +210,7 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
 # Features as colours: their first three principal components as red, green and blue, or the parts that they cut
 # pictures into.
 #
-# The screen has the same arithmetic in microscope/core/features.js and microscope/core/features.js.
+# microscope/core/features.js has the same arithmetic for the screen.
 
 ENDS = (2, 98)  # percentiles: where a colour is dark and where it is bright
 

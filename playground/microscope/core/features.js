@@ -321,7 +321,8 @@ function largestFirst(of, k) {
   return of.map((part) => place[part]);
 }
 
-function alongside(a, aAt, b, bAt, width) {
+// Four sums at a time: one would wait for its own result.
+export function alongside(a, aAt, b, bAt, width) {
   let s0 = 0,
     s1 = 0,
     s2 = 0,

@@ -2,7 +2,7 @@
 // same lines as in tests/row_kinds.py; tests/analysis/test_row_kinds.py compares the two. No DOM in here.
 
 import { entropyBits, layerOf, rowInto } from "./core.js";
-import { makeFeatures } from "./features.js";
+import { alongside, makeFeatures } from "./features.js";
 
 const CROWD = 48; // patches, evenly spread, whose rows are the crowd's
 const NEAR = 0.07; // of the longer side: how far the neighbourhood reaches
@@ -61,23 +61,8 @@ export function directionsOf({ unit, width, from, tokens }) {
 }
 
 // The cosine of two patches' directions.
-export function alikeness({ values, width }, one, other) {
-  const a = one * width,
-    b = other * width;
-  let s0 = 0,
-    s1 = 0,
-    s2 = 0,
-    s3 = 0,
-    x = 0;
-  for (; x + 3 < width; x += 4) {
-    s0 += values[a + x] * values[b + x];
-    s1 += values[a + x + 1] * values[b + x + 1];
-    s2 += values[a + x + 2] * values[b + x + 2];
-    s3 += values[a + x + 3] * values[b + x + 3];
-  }
-  for (; x < width; x++) s0 += values[a + x] * values[b + x];
-  return s0 + s1 + s2 + s3;
-}
+export const alikeness = ({ values, width }, one, other) =>
+  alongside(values, one * width, values, other * width, width);
 
 export function likenessOf(toward, patch) {
   const out = new Float32Array(toward.values.length / toward.width);

@@ -356,7 +356,7 @@ export function sharesAt({ pack, layer, head, patch }, scale, count) {
   return { shares, clips: shares[0] > CLIPS };
 }
 
-// Whether this head of the layer gives most of what it gives to patches to about the same place.
+// `best`: the patch to which this head gives most; `agrees`: it lies at about the partner's place.
 function headOf(pack, layer, head, patch, partner) {
   const row = rowOfPatch(pack, layer, head, patch);
   let best = 0;
