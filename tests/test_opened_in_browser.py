@@ -22,10 +22,11 @@ from timm.models import save_for_hf
 
 import playground
 from playground.errors import PlaygroundError
-from playground.models import engine_file, model_file, timm_models, timm_table
+from playground.models import engine_file, model_file, timm_models
 from playground.pack import unpack
 from playground.samples import named
 from playground.vit import VisionTransformer
+from workshop import timm_table
 
 PICKLED = (
     "is a file that torch has pickled, not safetensors. On your own machine playground.load and the command line read "

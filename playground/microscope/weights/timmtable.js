@@ -1,5 +1,5 @@
 // What timm's plain ViTs are where no weight tells it, where it is not as usual: architecture.js says what that is.
-// `head`: numbers of a head. Written by python -m playground.models.timm_table.
+// `head`: numbers of a head. Written by python -m workshop.timm_table.
 
 export const TIMM = [
   { is: {"eps": 1e-05, "activation": "quick_gelu", "mean": [0.48145466, 0.4578275, 0.40821073], "std": [0.26862954,

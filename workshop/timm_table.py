@@ -1,4 +1,4 @@
-"""What timm's plain ViTs are where no weight tells it: python -m playground.models.timm_table
+"""What timm's plain ViTs are where no weight tells it: python -m workshop.timm_table
 
 A page that opens somebody's checkpoint has no timm. This writes what it needs of it, `microscope/weights/timmtable.js`.
 """
@@ -12,14 +12,14 @@ from typing import Any
 
 from playground.vit import Config
 
-TABLE = Path(__file__).resolve().parent.parent / "microscope" / "weights" / "timmtable.js"
+TABLE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / "weights" / "timmtable.js"
 UNSAID = (  # as `checkpoints.changed` takes them from the model that was named
     "image_size", "eps", "activation", "positions", "pool", "norm_place", "interpolation", "mean", "std", "multi_label",
 )  # fmt: skip
 USUAL_HEAD = 64
 BEGINS = """\
 // What timm's plain ViTs are where no weight tells it, where it is not as usual: architecture.js says what that is.
-// `head`: numbers of a head. Written by python -m playground.models.timm_table.
+// `head`: numbers of a head. Written by python -m workshop.timm_table.
 
 export const TIMM = [
 """
