@@ -10,7 +10,7 @@ import playground
 
 ROOT = Path(__file__).parent.parent
 FLOORS = (  # from the ground up: a room may import what lies below it, and nothing beside or above it
-    ("errors", "version", "assets", "vit_parts", "matching"),
+    ("errors", "version", "assets", "vit_parts", "matching", "numbers"),
     ("vit", "cuts"),
     ("pack", "pictures", "scenes", "relevance"),
     ("tracing", "models"),

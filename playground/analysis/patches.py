@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
+from playground.numbers import percent
 from playground.pictures.images import fit, model_input
 from playground.tracing import softmax_rows
 from playground.vit import QKV, VisionTransformer
@@ -130,7 +131,9 @@ def principal_filters(vit: VisionTransformer, image: Image.Image, most: int = 28
     flat = filters.flatten(1)
     _, spread, components = torch.linalg.svd(flat - flat.mean(0), full_matrices=False)
     shares = spread.square() / spread.square().sum()
-    named = [f"component {i}: {share:.1%} of what the filters differ in" for i, share in enumerate(shares.tolist())]
+    named = [
+        f"component {i}: {percent(share)} of what the filters differ in" for i, share in enumerate(shares.tolist())
+    ]
     chosen = components[:most].unflatten(1, filters.shape[1:])
     return _answered(vit, image, chosen, tuple(named[:most]))
 

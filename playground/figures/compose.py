@@ -326,4 +326,4 @@ def _ticks(domain: Domain) -> tuple[str, str, str]:
     numbers = [(100 if domain.percent else 1) * x for x in (domain.low, middle, domain.high)]
     low, middle, high = (captions.number(x).replace("-", "−") for x in numbers)
     low = f"≤ {low}" if domain.log else low
-    return low, middle, f"{'≥ ' if domain.open_end else ''}{high}{'%' if domain.percent else ''}"
+    return low, middle, f"{'≥ ' if domain.open_end else ''}{high}{' %' if domain.percent else ''}"

@@ -219,7 +219,8 @@ def keep(path: Path, data: bytes) -> Path:
 
 CAPTIONS = (".txt", ".tex")
 TEX = {  # what LaTeX reads otherwise, or has no letter for
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", " %": r"~\%",
+    "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "1/√dₖ": r"$1/\sqrt{d_k}$", "×": r"$\times$",
     "−": r"$-$", "’": "'", "‖": r"$\|$", "2^entropy": r"$2^{\mathrm{entropy}}$", "<": r"$<$", ">": r"$>$",
 }  # fmt: skip

@@ -50,6 +50,7 @@ from playground.lessons.parts import (
     Words,
 )
 from playground.lessons.questions import Lines, Number, Question, Series, of_choice
+from playground.numbers import percent
 from playground.pack import pack, upper_layer
 from playground.pictures.jpegs import as_jpeg
 from playground.samples import start_patch
@@ -212,10 +213,10 @@ def mlp(subject: Subject, chosen: Settings) -> Iterator[Part]:
     x = torch.linspace(-REACH, REACH, 201)
     curve = gelu(x)
     yield Words(
-        f"In layer {layer}, {bent.negative:.0%} of the numbers that reach the bend are negative; {bent.small:.0%} of "
-        f"those that leave it lie between −0.1 and 0.1. The smallest value of GELU is −{-float(curve.min()):.2f}, at x "
-        f"= −{-float(x[curve.argmin()]):.2f}. {bent.outside:.1%} of the numbers lie beyond ±{REACH:.0f} and are not "
-        "drawn."
+        f"In layer {layer}, {percent(bent.negative)} of the numbers that reach the bend are negative; "
+        f"{percent(bent.small)} of those that leave it lie between −0.1 and 0.1. The smallest value of GELU is "
+        f"−{-float(curve.min()):.2f}, at x = −{-float(x[curve.argmin()]):.2f}. {percent(bent.outside)} of the numbers "
+        f"lie beyond ±{REACH:.0f} and are not drawn."
     )
 
 

@@ -32,6 +32,7 @@ from playground.lessons.parts import (
 )  # fmt: skip
 from playground.lessons.pictures import small
 from playground.lessons.questions import Lines, Mark, Number, Question, Series
+from playground.numbers import percent
 from playground.pictures.jpegs import as_jpeg
 
 if TYPE_CHECKING:
@@ -222,7 +223,9 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
     known = int((points > 0.55).sum())
     if multi:
         no, not_so = round(1 - p, 3), -math.log(1 - p)
-        asks = f"This model gives *{label}* a probability of {p:.1%}. If the picture showed that, it would cost ▢."
+        asks = (
+            f"This model gives *{label}* a probability of {percent(p, 1)}. If the picture showed that, it would cost ▢."
+        )
         says = (
             "**Binary cross-entropy** asks of each label by itself: −log p, with the natural logarithm, if the picture "
             f"shows it, −log (1 − p) if not: −log {p:.3f} = {-math.log(p):.2f} or −log {no:.3f} = {not_so:.2f}."
@@ -232,10 +235,10 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
             "each by itself. The loss is the price of the probability that the *truth* got: nothing for 100 %."
         )
     else:
-        asks = f"A softmax gives *{label}* a share of {p:.1%}. If that was right, the loss would be ▢."
+        asks = f"A softmax gives *{label}* a share of {percent(p, 1)}. If that was right, the loss would be ▢."
         says = (
             f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {p:.3f} = "
-            f"{-math.log(p):.2f}. For *{likeliest}*, {high:.1%}, it would be {abs(math.log(high)):.2f}."
+            f"{-math.log(p):.2f}. For *{likeliest}*, {percent(high, 1)}, it would be {abs(math.log(high)):.2f}."
         )
         prose = (
             "Logits say how much speaks for each class. A softmax makes shares of them. The loss is the price of the "
@@ -249,7 +252,7 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
             ((max(0, 1 - p - 0.15), 1 - p + 0.15), "That is 1 − p, what is missing to 1. It can never cost more than "
              "1; −log p grows without end."),
             ((0, 0.03), "Only 100 % costs nothing."),
-            ((7.5, 8), f"So much costs a probability of {math.exp(-7.5):.2%}."),
+            ((7.5, 8), f"So much costs a probability of {percent(math.exp(-7.5))}."),
         ),
         picture=Lines(
             tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), QUERY, shown=known),),
@@ -284,7 +287,7 @@ def table(one: Answered, label: int) -> Table:
     rows = []
     for i in shown:
         mark = "**" if i == label else ""
-        row = [f"{mark}{i}: {one.labels[i]}{mark}", number_text(logits[i]), f"{float(shares[i]):.1%}"]
+        row = [f"{mark}{i}: {one.labels[i]}{mark}", number_text(logits[i]), percent(float(shares[i]), 1)]
         rows.append([*row, *(["yes" if i in one.true else "no", number_text(costs[i])] if judged else [])])
     kind = "sigmoid: several may be true" if c.multi_label else "softmax: they sum to 1"
     return Table(["class", "logit", f"probability ({kind})", *(["in the picture", "costs"] if judged else [])], rows)
@@ -369,6 +372,6 @@ def passes(one: Answered, training: bool) -> str:
     first, second = block.two_passes(one.seen, training)
     why = "Nothing is dropped: they are equal." if first == second else "Dropout sets other numbers to 0 each time."
     return (
-        f"The likeliest class’s logit, with a dropout of {block.DROP:.0%} after the last layer: "
+        f"The likeliest class’s logit, with a dropout of {percent(block.DROP)} after the last layer: "
         f"**{number_text(first, 3)}**, and once more **{number_text(second, 3)}**. {why}"
     )

@@ -11,6 +11,7 @@ from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import After, Ask, Choice, Exercise, Part, Picture, Row, Wait, When, Words, think
 from playground.lessons.pictures import small
 from playground.lessons.questions import Bars, Number, Question
+from playground.numbers import percent
 from playground.pictures.jpegs import as_jpeg
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: 
         ),
         picture=Bars(
             tuple(counts), tuple(100 * count / total for count in counts.values()), 100, at=[*counts].index("MLP"),
-            across=True, unit=" %", title=f"{total:,} parameters, {inside / total:.0%} in the {layers} layers",
+            across=True, unit=" %", title=f"{total:,} parameters, {percent(inside / total)} in the {layers} layers",
         ),
     )  # fmt: skip
 
@@ -68,7 +69,7 @@ def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield After(
         "block_weights",
         Words(
-            f"learned in it: **{box.weights:,}** parameters, {share:.1%} of all"
+            f"learned in it: **{box.weights:,}** parameters, {percent(share)} of all"
             if box.weights
             else "learned in it: nothing"
         ),

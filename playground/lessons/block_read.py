@@ -86,14 +86,14 @@ def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Ask(read_question(one.subject.model, label, percent, one.config.pool), f"{one.subject.about} {one.label}")
     yes = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # of the patches, layer by layer
     most = max(range(len(yes)), key=yes.__getitem__)
-    peak = f"; most do so {passed(most)}, {yes[most]:.0%}" if yes[most] > yes[-1] else ""
+    peak = f"; most do so {passed(most)}, {percent(yes[most])}" if yes[most] > yes[-1] else ""
     yield After(
         "block_read",
         Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),
         maps(one.subject.image, answers),
         Words(
-            f"After the last layer {yes[-1]:.0%} of the patches give *{label}* more than 50 %{peak}. In training the "
-            "classifier never read a patch alone."
+            f"After the last layer {percent(yes[-1])} of the patches give *{label}* more than 50 %{peak}. In training "
+            "the classifier never read a patch alone."
         ),
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, Written
 from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Reported, When, Words
 from playground.lessons.questions import Bars, Number, Question, of_choice
+from playground.numbers import percent
 from playground.pack import FORMAT, pack
 from playground.pictures.jpegs import as_jpeg
 
@@ -69,7 +70,7 @@ def arrows(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Exercise(
             "Make A give B more than half of its weight, while B gives A less than a tenth.",
             "One score comes from A’s query and B’s key, the other from B’s query and A’s key: four arrows. At the "
-            f"start A gives B {there:.0%}, and B gives A {back:.0%}: the matrix is not symmetric.",
+            f"start A gives B {percent(there)}, and B gives A {percent(back)}: the matrix is not symmetric.",
             hint="Choose A, and turn its query to where B’s key points. Make it longer, too.",
             id="by_hand_one_way",
             done=Reported("arrows", "one_way"),

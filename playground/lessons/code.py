@@ -30,6 +30,7 @@ from playground.lessons.parts import (
     Words,
 )  # fmt: skip
 from playground.lessons.questions import Beside, Number, Photo, Question, of_choice
+from playground.numbers import percent
 
 MOST = 1024  # tokens whose whole matrices of weights are made
 PARTS = {  # as in lessons/listing.py, which would import torch before the page is painted
@@ -261,8 +262,8 @@ def library(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Words(
         "Where it breaks:\n\n"
         "- A book may be **easy to find, with little inside**: a large weight on a short value. In "
-        f"{numbers['differs']:.0%} of {numbers['rows']:,} rows of this picture the patch with the largest weight is "
-        f"not the one that adds most. {numbers['drawn']}\n"
+        f"{percent(numbers['differs'])} of {numbers['rows']:,} rows of this picture the patch with the largest weight "
+        f"is not the one that adds most. {numbers['drawn']}\n"
         "- A library lends one book. Here everyone takes a little of each.\n"
         "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
         "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of "

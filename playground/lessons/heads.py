@@ -14,6 +14,7 @@ from playground.lessons.heads_numbers import EACH_ALONE, HEADS, Off, drawn, meas
 from playground.lessons.lesson import LAYER, OWN, UPPER, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Part, Row, Wait, Words
 from playground.lessons.questions import Painting, Photo, Question, of_choice
+from playground.numbers import percent
 from playground.samples import SAMPLES, start_patch
 
 if TYPE_CHECKING:  # imports torch
@@ -48,9 +49,9 @@ def row_question(layer: int, head: int, share: float, largest: float, shown: Pho
     """`share`: what the brightest 2 % of the patches hold."""
     return Question(
         "heads_row", f"Paint where the outlined patch will look, in head {head} of layer {layer}.", Painting(), None,
-        f"The brightest 2 % of the patches hold {share:.0%} of the row, its largest weight is {largest:.1%}. For the "
-        "overlap, what you painted counts as a row, too, with equal weights: of each patch the smaller of its two "
-        "weights is taken, and all are added up.",
+        f"The brightest 2 % of the patches hold {percent(share)} of the row, its largest weight is {percent(largest)}. "
+        "For the overlap, what you painted counts as a row, too, with equal weights: of each patch the smaller of its "
+        "two weights is taken, and all are added up.",
         shown,
     )  # fmt: skip
 

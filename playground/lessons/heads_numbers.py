@@ -260,10 +260,10 @@ def layer_sum_question(layer: int, single: Sequence[float], together: float, who
         "the tokens move by ▢.",
         Number(0, round(high, 1), " %", step=round(sums / 50, 2) or 0.01), percent[-1],
         f"One head of layer {layer} after the other is switched off: after the last layer the patches’ tokens move by "
-        f"{' + '.join(f'{part:.{digits}f}%' for part in parts)} = {sums:.{digits}f}%. Without all at once they move by "
-        f"{whole:.1%}, {compared} than the sum. There is no rule: the vectors that two heads add to a patch have a "
-        f"mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not linear. Other "
-        "layers and pictures answer differently.",
+        f"{' + '.join(f'{part:.{digits}f} %' for part in parts)} = {sums:.{digits}f} %. Without all at once they move "
+        f"by {percent(whole, 1)}, {compared} than the sum. There is no rule: the vectors that two heads add to a patch "
+        f"have a mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not linear. "
+        "Other layers and pictures answer differently.",
         Bars(
             (*(f"head {head}" for head in range(len(single))), "their sum", "all at once"), percent, high,
             at=len(percent) - 1, unit=" %", title="How far the patches’ tokens move after the last layer",

@@ -34,6 +34,7 @@ from playground.lessons.parts import (
     think,
 )
 from playground.lessons.questions import Bars, Lines, Number, Photo, Question, Series
+from playground.numbers import percent
 
 POWERS = tuple(step / 20 for step in range(20, -1, -1))  # from 1/d_k to no scale, as on the microscope's dial
 EACH, WHOLE = "each layer alone", "the whole pass"
@@ -97,7 +98,7 @@ def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
             "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What is different?",
             "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: a few keys "
             "ahead. Without it, the same turn leads to one single key. At d_k = 64, as in most ViTs, the median row’s "
-            f"largest weight is {numbers['peak_off']:.0%}; with the scale it is {numbers['peak_on']:.0%}.",
+            f"largest weight is {percent(numbers['peak_off'])}; with the scale it is {percent(numbers['peak_on'])}.",
         ),
     )  # fmt: skip
 
@@ -319,7 +320,7 @@ def before_training(chosen: Settings) -> Iterator[Part]:
     )
     yield Words(
         f"`even_at_the_start(width={chosen.width}, start={chosen.start})`: the largest weight of a row is "
-        f"**{largest:.2%}** on average, an even row’s is {even:.2%}; a row spreads over **{broad:.0f} of "
+        f"**{percent(largest)}** on average, an even row’s is {percent(even)}; a row spreads over **{broad:.0f} of "
         f"{len(weights)} tokens** (2 to the power of its entropy)."
     )
     begins = (chosen.width, chosen.start) == (SETTINGS["width"].default, SETTINGS["start"].default)
@@ -392,7 +393,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
         return
     labels, shares = [one.label for one in verdicts], [100 * one.on for one in verdicts]
     yield Ask(verdict_question(labels, shares, 100 * verdicts[0].off, d, prose), about)
-    changed = ", ".join(f"*{one.label}* from {one.on:.0%} to {one.off:.0%}" for one in softmax.changed(on, off)[:3])
+    changed = ", ".join(f"*{v.label}* from {percent(v.on)} to {percent(v.off)}" for v in softmax.changed(on, off)[:3])
     yield After(
         "scale_answer",
         choice_of_scale(d),

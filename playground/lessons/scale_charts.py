@@ -11,6 +11,7 @@ from playground.analysis import scale as softmax
 from playground.analysis.scale import WIDTHS, Curve, Verdict
 from playground.lessons.lesson import Settings
 from playground.lessons.parts import CHANGED, WEIGHTS, Chart
+from playground.numbers import percent
 
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 HAIR = "rgba(128,128,128,0.35)"
@@ -138,10 +139,11 @@ def verdicts(found: list[Verdict], d: int, instead: str) -> Chart:
         ([one.on for one in found], f"with 1/√{d}", WEIGHTS),
     ):
         figure.add_bar(
-            y=labels, x=values, orientation="h", name=name, marker_color=colour, text=[f"{p:.0%}" for p in values],
-            textposition="outside", cliponaxis=False, hovertemplate="%{y}: %{text} " + name + "<extra></extra>",
+            y=labels, x=[100 * p for p in values], orientation="h", name=name, marker_color=colour,
+            text=[percent(p) for p in values], textposition="outside", cliponaxis=False,
+            hovertemplate="%{y}: %{text} " + name + "<extra></extra>",
         )  # fmt: skip
     figure.update_layout(barmode="group", bargap=0.25, legend=BELOW | {"traceorder": "reversed"})
-    figure.update_xaxes(range=[0, 1.08], tickformat=".0%", title="probability")
+    figure.update_xaxes(range=[0, 108], ticksuffix=" %", title="probability")
     figure.update_yaxes(autorange="reversed", type="category", ticksuffix="  ")
     return Chart(figure, "predictions with and without the scale", 120 + 44 * len(labels))

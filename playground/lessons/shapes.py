@@ -37,6 +37,7 @@ from playground.lessons.parts import (
 )
 from playground.lessons.pictures import end_of, table_of
 from playground.lessons.questions import Question, of_choice
+from playground.numbers import percent
 from playground.pack import pack
 
 STEPS = 9
@@ -143,8 +144,8 @@ def names_in_other_code(chosen: Settings) -> Fold:
             "more parameters. The one of the *keys* changes no weight (measured: at most "
             f"{key:.0e}), for q·b is the same for every key, and only differences count; that of the queries does "
             f"({query:.2f}).\n\n`qk_scale=None` means 1/√d_k; a number stands in its place. With 100 random "
-            f"tokens and one head of 64 the largest weight of a row is {plain:.0%} on average; with `qk_scale=1` "
-            f"it is {off:.0%}."
+            f"tokens and one head of 64 the largest weight of a row is {percent(plain)} on average; with `qk_scale=1` "
+            f"it is {percent(off)}."
         ),
     )
 
@@ -160,7 +161,7 @@ def other_texts(chosen: Settings) -> Iterator[Part]:
         rows_that_sum(weights),
         Words(
             "The scores X Xᵀ are symmetric; the weights are not, for each row is divided by its own sum. Each token "
-            f"scores high with itself: the diagonal holds {float(weights.diagonal().mean()):.0%} on average."
+            f"scores high with itself: the diagonal holds {percent(float(weights.diagonal().mean()))} on average."
         ),
     )
     yield Fold(
@@ -302,8 +303,8 @@ def whole_table(subject: Subject, layer: int, head: int) -> Fold:
     end, table = subject.kept(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
     front = f"The first {len(seen.prefix)} rows and columns belong to no patch. " if seen.prefix else ""
     said = (
-        f"A row asks, a column is asked. Every row sums to 1; brightest: {end:.1%} and more. {front}Stripes beside the "
-        "diagonal are neighbours above and below, one row of the picture apart."
+        f"A row asks, a column is asked. Every row sums to 1; brightest: {percent(end)} and more. {front}Stripes "
+        "beside the diagonal are neighbours above and below, one row of the picture apart."
     )
     width = min(760, max(392, seen.tokens))
     picture = Picture(table, width=width, kind="png", words=f"layer {layer}, head {head}")

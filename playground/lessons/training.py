@@ -29,6 +29,7 @@ from playground.lessons.parts import (
 )
 from playground.lessons.questions import Lines, Mark, Number, Question, Series, of_choice
 from playground.lessons.training_now import LEARNER, now, of_a_layer
+from playground.numbers import percent
 from playground.pictures.jpegs import smaller
 from playground.samples import named
 
@@ -113,24 +114,24 @@ def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figur
     for layer, head in sorted(np.ndindex(*mass.shape[1:]), key=lambda place: place in asked):
         is_told = (layer, head) in asked
         figure.add_scatter(
-            x=steps, y=mass[:, layer, head], mode="lines+markers" if is_told else "lines", showlegend=False,
+            x=steps, y=100 * mass[:, layer, head], mode="lines+markers" if is_told else "lines", showlegend=False,
             connectgaps=False,
             line={"color": TOLD if is_told else QUIET, "width": 3 if is_told else 1.2},
-            hovertemplate=f"layer {layer}, head {head}: %{{y:.0%}} at step %{{x:,}}<extra></extra>",
+            hovertemplate=f"layer {layer}, head {head}: %{{y:.0f}} % at step %{{x:,}}<extra></extra>",
         )  # fmt: skip
-    figure.add_hline(y=run.chance, line={"dash": "dash", "color": "gray", "width": 1})
-    figure.add_hline(y=FILTER, line={"dash": "dot", "color": "gray", "width": 1})
+    figure.add_hline(y=100 * run.chance, line={"dash": "dash", "color": "gray", "width": 1})
+    figure.add_hline(y=100 * FILTER, line={"dash": "dot", "color": "gray", "width": 1})
     if began is not None:
         figure.add_vline(x=began, line={"dash": "dot", "color": TOLD})
         figure.add_annotation(  # of a log axis, an annotation wants the exponent
             x=float(np.log10(began)),
-            y=0.97,
+            y=97,
             xanchor="right",
             showarrow=False,
             text=f"the loss begins: step {began:,} ",
         )
     figure.update_xaxes(type="log", title="step", dtick=1)
-    figure.update_yaxes(range=[0, 1], tickformat=".0%")
+    figure.update_yaxes(range=[0, 100], ticksuffix=" %")
     return figure.update_layout(title={"text": title, "x": 0})
 
 
@@ -145,11 +146,11 @@ def what_became(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning, .
     )
     return (
         f"Run **{WITH}** was told from step {gathered.step:,} on: its {len(gathered.told)} coloured heads stood at "
-        f"{before:.0%} at step {last_before.step:,}, at {after:.0%} at step {first_after.step:,}, and end at "
-        f"{end:.0%}. Run **{WITHOUT}** was told which average to predict, that of the patches which DINOv2 finds "
+        f"{percent(before)} at step {last_before.step:,}, at {percent(after)} at step {first_after.step:,}, and end at "
+        f"{percent(end)}. Run **{WITHOUT}** was told which average to predict, that of the patches which DINOv2 finds "
         f"alike, and not where to look. Its head that is best on other scenes, head {head} of layer {layer}, reaches "
-        f"{best:.0%}, {best / untold.chance:.0f} times an even row. But near patches of one colour are mostly of one "
-        f"object: the filter reaches {FILTER:.0%}. A map does not show which of the two ways it came about."
+        f"{percent(best)}, {best / untold.chance:.0f} times an even row. But near patches of one colour are mostly of "
+        f"one object: the filter reaches {percent(FILTER)}. A map does not show which of the two ways it came about."
     )
 
 
@@ -265,15 +266,17 @@ def sharp_exercise(run: Timelapse) -> Exercise:
     return Exercise(
         f"Stop the clock at the first moment at which a head has {bits:.1f} bits of entropy or less: {SHARPER} fewer "
         "than the sharpest head had at step 0. Is that before or after most of the losses’ fall?",
-        f"{'After' if share > 0.5 else 'Before'}: at step {sharp.step:,} the sum of the losses has done {share:.0%} of "
-        "all its falling.",
+        f"{'After' if share > 0.5 else 'Before'}: at step {sharp.step:,} the sum of the losses has done "
+        f"{percent(share)} of all its falling.",
         hint="Each line of the chart *Entropy of the heads* is a head. Follow the lowest.",
         id="training_sharp",
         done=When({"moment": [sharp.step]}),
         answers=tuple(
             (
                 when,
-                "" if (when == "after") == (share > 0.5) else f"The losses have done {share:.0%} of their fall there.",
+                ""
+                if (when == "after") == (share > 0.5)
+                else f"The losses have done {percent(share)} of their fall there.",
             )
             for when in ("before", "after")
         ),

@@ -15,6 +15,7 @@ from playground.lessons import pictures
 from playground.lessons.lesson import Setting, Settings, Subject
 from playground.lessons.parts import KEY, Ask, Chart, Choice, Drawing, Exercise, Part, Row, Run, Wait, When, Words
 from playground.lessons.questions import Photo, Question, of_choice
+from playground.numbers import percent
 from playground.pack import pack, unpack
 from playground.pictures import jpegs
 
@@ -181,13 +182,15 @@ def in_one_chart(
     figure = go.Figure()
     for name, line in values.items():
         label, colour = LINES[name]
-        figure.add_scatter(x=steps, y=line, mode="lines", name=label, line={"color": colour, "width": 2.5})
+        figure.add_scatter(
+            x=steps, y=[100 * share for share in line], mode="lines", name=label, line={"color": colour, "width": 2.5}
+        )
     figure.add_hline(
-        y=chance, line={"dash": "dash", "color": "gray", "width": 1},
-        annotation={"text": f"{chance_is}: {chance:.0%}", "yanchor": "bottom"},
+        y=100 * chance, line={"dash": "dash", "color": "gray", "width": 1},
+        annotation={"text": f"{chance_is}: {percent(chance)}", "yanchor": "bottom"},
     )  # fmt: skip
     figure.update_xaxes(title="step", range=[0, last])
-    figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
+    figure.update_yaxes(range=[0, 102], ticksuffix=" %", hoverformat=".0f")
     return figure.update_layout(title={"text": title, "x": 0}, legend={"x": 1, "xanchor": "right", "y": 0.5})
 
 
@@ -208,7 +211,7 @@ def which_first(learned: dict[str, Learner]) -> str:
         f"{LINES[name][0]}: " + (f"from step {step} on" if step is not None else f"not by step {last}")
         for name, step in looking.items()
     ]
-    return f"More than {LARGE:.0%} of a patch’s attention on its twin, in the best head: {'; '.join(lines)}."
+    return f"More than {percent(LARGE)} of a patch’s attention on its twin, in the best head: {'; '.join(lines)}."
 
 
 def in_numbers(name: str, one: Learner) -> str:
@@ -218,11 +221,12 @@ def in_numbers(name: str, one: Learner) -> str:
     mass, layer, head = one.best
     looking, right = first_steps(one)
     since = (
-        f"; above {LARGE:.0%} from step {looking} on, more than half of the answers right from step {right} on"
+        f"; above {percent(LARGE)} from step {looking} on, more than half of the answers right from step {right} on"
         if None not in (looking, right)
         else ""
     )
-    said = f"head {head} of layer {layer} gives the twin {mass:.0%} of its attention ({mass / EVEN:.0f} × even){since}."
+    times = f"{mass / EVEN:.0f} × even"
+    said = f"head {head} of layer {layer} gives the twin {percent(mass)} of its attention ({times}){since}."
     return f"**Told:** {said}" if name == TOLD else f"**Nobody told it**, but the answer stands nowhere else: {said}"
 
 

@@ -35,6 +35,7 @@ from playground.lessons.parts import (
 )  # fmt: skip
 from playground.lessons.pictures import lit, outlined, small
 from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, of_choice
+from playground.numbers import percent
 from playground.pictures.jpegs import data_url
 
 if TYPE_CHECKING:
@@ -166,13 +167,13 @@ def shift(subject: Subject, chosen: Settings) -> Iterator[Part]:
             Words(
                 f"Away from the edges its answers {answers(found)}: the picture moved by whole patches. Moved by a "
                 "single pixel, the patch embedding, a convolution with a stride of a whole patch, changes by "
-                f"{found.one_pixel:.0%} of its length."
+                f"{percent(found.one_pixel)} of its length."
             ),
         ),
         Exercise(
             "Move the picture by 3 patches. Then guess again.",
-            f"Moved by 1 it is {by_one:.0%}, by 3 it is {by_most:.0%} on this picture: each step brings in another "
-            "column, and positions of places farther away.",
+            f"Moved by 1 it is {percent(by_one)}, by 3 it is {percent(by_most)} on this picture: each step brings in "
+            "another column, and positions of places farther away.",
             hint="The choice above the question.",
             id="two_ways_moved",
             done=When({"moved": [MOST_MOVED]}),
@@ -341,14 +342,13 @@ def what_is_left(keeps: str) -> go.Figure:
     for name, words in KEEPS.items():
         now = name == keeps
         figure.add_scatter(
-            y=two_ways.left_of_the_first(name), name=words, showlegend=now,
+            y=[100 * left for left in two_ways.left_of_the_first(name)], name=words, showlegend=now,
             line={"width": 4 if now else 1, "color": QUERY if now else "gray"},
-            hovertemplate=f"{words}, after %{{x}} tokens: %{{y:.1%}}<extra></extra>",
+            hovertemplate=f"{words}, after %{{x}} tokens: %{{y:.1f}} %<extra></extra>",
         )  # fmt: skip
     figure.update_layout(title="What is left of the first token")
     figure.update_xaxes(title=f"tokens read since; another one that matters comes at {two_ways.SECOND}")
-    figure.update_yaxes(tickformat=".0%", rangemode="tozero")
-    return figure
+    return figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
 
 
 def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
@@ -385,8 +385,8 @@ def cheaper(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Choice("keeps", "The state keeps", KEEPS),
         Chart(what_is_left(chosen.keeps), "what-a-state-keeps", 280),
         Words(
-            f"In the end it holds **{two_ways.left_of_the_first(chosen.keeps)[-1]:.1%}** of the first token. Attention "
-            "reads the first token itself, however far back it is."
+            f"In the end it holds **{percent(two_ways.left_of_the_first(chosen.keeps)[-1])}** of the first token. "
+            "Attention reads the first token itself, however far back it is."
         ),
     )
     yield Fold(

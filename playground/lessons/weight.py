@@ -42,6 +42,7 @@ from playground.lessons.pictures import light_url, lit, outlined
 from playground.lessons.questions import Choice as Options
 from playground.lessons.questions import Number, Pictures, Question, of_choice
 from playground.lessons.weight_locked import locked
+from playground.numbers import percent
 from playground.pack import pack
 from playground.pictures.jpegs import as_jpeg, smaller
 from playground.samples import start_patch
@@ -319,8 +320,8 @@ def foretold(subject: Subject, query: tuple[int, int], maps: Explained) -> Itera
                 f"{maps.blocks} blocks of {maps.side} × {maps.side} patches were blanked with the picture’s mean "
                 f"colour. Of each map a block’s mean is compared, over {maps.compared} equal blocks. The patch’s own "
                 f"block stays out: every map knows it. Rollout gives most to row {row}, column {column}, "
-                f"{maps.top_share:.1%}; blanking there moves the feature by {maps.top_moves:.0%} of its length: place "
-                f"{maps.top_rank} of {maps.blocks - 1}."
+                f"{percent(maps.top_share)}; blanking there moves the feature by {percent(maps.top_moves)} of its "
+                f"length: place {maps.top_rank} of {maps.blocks - 1}."
             ),
         ),
         shares=(3, 4, 4),
@@ -328,9 +329,9 @@ def foretold(subject: Subject, query: tuple[int, int], maps: Explained) -> Itera
     yield Fold(
         "More: does rollout find what the model names?",
         Words(
-            f"On {NAMED_SCENES} drawn scenes our small model’s class token puts "
-            "{rollout:.0%} of its rollout on the things that it names, which cover {area:.1%} of the patches: hardly "
-            "more than chance. Gradient × weight puts {gradient:.0%} there.".format(**ON_THE_NAMED)
+            f"On {NAMED_SCENES} drawn scenes our small model’s class token puts {percent(ON_THE_NAMED['rollout'])} of "
+            f"its rollout on the things that it names, which cover {percent(ON_THE_NAMED['area'])} of the patches: "
+            f"hardly more than chance. Gradient × weight puts {percent(ON_THE_NAMED['gradient'])} there."
         ),
     )
 
@@ -355,8 +356,8 @@ def the_cut(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
             Words(
                 f"**The cut edge.** The far patch that is most like patch ({row}, {column}) is ({far_row}, "
                 f"{far_column}). Cut it: in no layer does the first hear it or those around it. Its feature moves by "
-                f"{edge.by:.1%} of its length, **{edge.times:.1f} × as far** as without another such block "
-                f"({sum(edge.others) / len(edge.others):.2%}, the mean of {len(edge.others)}). Their cosine was "
+                f"{percent(edge.by)} of its length, **{edge.times:.1f} × as far** as without another such block "
+                f"({percent(sum(edge.others) / len(edge.others))}, the mean of {len(edge.others)}). Their cosine was "
                 f"{edge.before:.3f}; now it is **{edge.after:.3f}**: the rest comes through other patches, and from "
                 f"what each shows by itself. [See the cut in the microscope](./?{link})."
             ),

@@ -17,6 +17,7 @@ from playground.lessons.parts import VALUE, After, Ask, Chart, Fold, Part, Pictu
 from playground.lessons.pictures import lit, outlined
 from playground.lessons.questions import Beside, Number, Photo, Question
 from playground.models.names import plain_name
+from playground.numbers import percent
 
 LOUD = 1.3  # × the median key's length
 FAR = 3  # × the median token's length
@@ -65,8 +66,9 @@ def locked_question(
         f"Head {head} of layer {layer} agrees most: on average its rows give ▢ of their weight to one place, the same "
         "whoever asks.",
         Number(0, 100, " %"), 100 * most,
-        f"That place is {place}. In an even row every token would get {1 / tokens:.2%}. {many or 'None'} of {heads} "
-        f"heads give{'s' if many == 1 else ''} more than {LOCKED:.0%} to one patch, or to tokens without a place. "
+        f"That place is {place}. In an even row every token would get {percent(1 / tokens)}. {many or 'None'} of "
+        f"{heads} heads give{'s' if many == 1 else ''} more than {percent(LOCKED)} to one patch, or to tokens without "
+        "a place. "
         + (
             "Such a row says little about the patch that asks: a *sink*, where a head puts weight that it has no use "
             "for."
@@ -78,7 +80,7 @@ def locked_question(
         prose="The class token has query, key and value like every token. But some heads give much of every row to one "
         "token, whatever the patch shows.",
         tempting=(
-            ((0, 0), f"Each row sums to 1, so some token gets at least {1 / tokens:.2%} of it."),
+            ((0, 0), f"Each row sums to 1, so some token gets at least {percent(1 / tokens)} of it."),
             ((0, 100 / tokens + 1), "That is an even row’s share: it would mean that no place is special."),
             ((99.9, 100), "Then no other token would be heard at all, by whoever asks."),
         ),
@@ -108,7 +110,7 @@ def agrees_least(subject: Subject, which: tuple[int, int], share: float) -> Besi
     """The mean row of the head that agrees least, bright where a patch gets as much as the table calls a lot."""
     (layer, head), seen = which, subject.trace()
     mean = seen.on_grid(mean_row(seen, layer, head))
-    words = f"layer {layer}, head {head} agrees least: {share:.1%} to one place"
+    words = f"layer {layer}, head {head} agrees least: {percent(share)} to one place"
     brightest = max(LOCKED / 3, float(mean.max()))
     return pictures.row(pictures.small(subject.image), mean, None, words, brightest)
 
@@ -120,7 +122,7 @@ def five(mean, share: np.ndarray) -> Table:
         rows.append(
             (
                 f"layer {layer}, head {head}",
-                *(f"{one:.1%}" for one in shares),
+                *(percent(one) for one in shares),
                 f"{mean.entropy[layer, head]:.1f} bits",
                 f"{mean.effect[layer, head]:.2f}",
             )

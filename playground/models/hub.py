@@ -69,7 +69,7 @@ class Lines(tqdm):
         super().__init__(*given, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})
 
     def display(self, *_, **__) -> None:
-        done = f"{self.n / self.total:.0%}" if self.total else f"{self.n:,.0f}"
+        done = f"{100 * self.n / self.total:.0f} %" if self.total else f"{self.n:,.0f}"
         if self.n:
             self.fp.write(f"{self.desc.rstrip(': ') or 'done'}: {done}\n")
 

@@ -360,7 +360,7 @@ def test_the_caption_is_a_file_of_its_own_and_latex_reads_it(seen, photo, tmp_pa
 
 
 def test_tex_writes_roots_and_signs():
-    assert files.tex("50% of a_b, 1/√64 & 1/√dₖ") == r"50\% of a\_b, $1/\sqrt{64}$ \& $1/\sqrt{d_k}$"
+    assert files.tex("50 % of 5%, a_b, 1/√64 & 1/√dₖ") == r"50~\% of 5\%, a\_b, $1/\sqrt{64}$ \& $1/\sqrt{d_k}$"
 
 
 # Read by a renderer that is not ours ----------------------------------------------------------------------------------

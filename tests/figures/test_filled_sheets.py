@@ -72,7 +72,7 @@ def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep, picture):
     assert offsets.max() > 0.015
     caption = said(Spec(layout="atlas", ceiling=0.015), deep, picture)
     assert (
-        f"brightest from 1.5%, {(offsets > 0.015).sum()} places above it, up to {captions.percent(offsets.max())}"
+        f"brightest from 1.5 %, {(offsets > 0.015).sum()} places above it, up to {captions.percent(offsets.max())}"
         in caption
     )
     assert "brightest" not in said(Spec(layout="atlas", ceiling=1.0), deep, picture)
@@ -111,7 +111,7 @@ def test_a_grid_fills_its_slide(purpose, side):
     )
     places = [axes.get_position() for axes in figure.axes]
     assert len(places) == 14  # the picture, twelve maps and the colour bar
-    assert sum(place.width * place.height for place in places) > 0.4
+    assert sum(place.width * place.height for place in places) > 0.38
     assert max(p.x1 for p in places) - min(p.x0 for p in places) > 0.75
     assert max(p.y1 for p in places) - min(p.y0 for p in places) > 0.7
 

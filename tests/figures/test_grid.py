@@ -15,6 +15,7 @@ from playground.figures.drawing import prints
 from playground.figures.drawing.maps import domain
 from playground.figures.drawing.one_map import Subject
 from playground.figures.drawing.sheet import Pixels
+from playground.numbers import percent
 from playground.pictures.images import fit
 
 SMALL = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
@@ -134,7 +135,7 @@ def test_the_colours_of_features_are_three_principal_components(seen, picture):
     figure = figures.draw(replace(SMALL, layout="components", query=None), seen, picture)
     shown = next(a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2)
     np.testing.assert_array_equal(np.asarray(shown).reshape(-1, 3), drawn)
-    assert f"they hold {held:.0%} of what differs" in " ".join(text.get_text() for text in figure.texts)
+    assert f"they hold {percent(held)} of what differs" in " ".join(text.get_text() for text in figure.texts)
 
 
 def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small, tmp_path, picture):

@@ -30,6 +30,7 @@ from playground.figures.drawing.sheet import (
     wrap,
 )
 from playground.models.hub import Lines
+from playground.numbers import bare_share
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
 
@@ -54,7 +55,7 @@ def test_a_server_counts_all_before_it_draws():
 @pytest.mark.parametrize("layout", ["head", "heads", "wall", "grid"])
 def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layout, seen, picture):
     sharp = replace(ROW, layout=layout, ceiling=0.02, **({"rows": "heads:all"} if layout == "grid" else {}))
-    assert re.search(r"brightest from 2\.0%, \d+ patches above it, up to \d", said(sharp, seen, picture)), layout
+    assert re.search(r"brightest from 2\.0 %, \d+ patches above it, up to \d", said(sharp, seen, picture)), layout
 
 
 def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, picture):
@@ -68,7 +69,7 @@ def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, pictur
         figure = figures.draw(spec, fine, picture)
         found = [text for axes in figure.axes for text in axes.texts if text.get_text().endswith("%")]
         largest = float(fine.row(0, 2, query)[1:].max())
-        assert [text.get_text() for text in found] == [f"{captions.bare_share(largest)}%"]
+        assert [text.get_text() for text in found] == [f"{bare_share(largest)} %"]
         assert found[0].get_fontsize() >= SMALLEST
 
 
@@ -172,10 +173,10 @@ def test_latex_sets_the_power_as_a_power():
 
 
 def test_a_number_above_another_is_written_larger():
-    """An atlas said "brightest from 10%, 2 places above it, up to 10%"."""
-    assert captions.told_apart(0.10, 0.12, captions.percent) == ("10%", "12%")
-    assert captions.told_apart(0.1004, 0.1041, captions.percent) == ("10%", "10.4%")
-    assert captions.told_apart(0.10004, 0.10041, captions.percent) == ("10%", "10.04%")
+    """An atlas said "brightest from 10 %, 2 places above it, up to 10 %"."""
+    assert captions.told_apart(0.10, 0.12, captions.percent) == ("10 %", "12 %")
+    assert captions.told_apart(0.1004, 0.1041, captions.percent) == ("10 %", "10.4 %")
+    assert captions.told_apart(0.10004, 0.10041, captions.percent) == ("10 %", "10.04 %")
     assert captions.told_apart(1.231, 1.234, captions.number) == ("1.231", "1.234")
 
 
@@ -188,7 +189,7 @@ def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture)
     sheet = MagicMock()
     map_panel(Shown(OneMap(first, ROW, None), maps.Map(grid, (), None)), span).draw(sheet, None, Box(0, 0, 1, 1))
     assert [call.args[-1] for call in sheet.number.call_args_list] == ["30"]
-    assert [call.args[3] for call in sheet.number_beside.call_args_list] == ["60%"]
+    assert [call.args[3] for call in sheet.number_beside.call_args_list] == ["60 %"]
 
 
 # A notebook

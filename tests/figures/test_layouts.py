@@ -19,6 +19,7 @@ from playground.figures.drawing.maps import Map, domain, look, neighbourhood, sa
 from playground.figures.drawing.one_map import Subject
 from playground.figures.drawing.sheet import SMALLEST, Pixels, house_style
 from playground.figures.files import pixels
+from playground.numbers import percent
 from playground.vit import VisionTransformer
 
 SMALL = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), purpose="column", dpi=60)
@@ -265,7 +266,7 @@ def test_what_the_prefix_takes_is_said(seen, picture):
     row = seen.row(1, 2, (3, 4))
     said = " ".join(t.get_text() for t in figures.draw(SMALL, seen, picture).texts)
     share = float(row[1] + row[2])
-    assert f"registers {share:.1%}" in said or f"registers {share:.0%}" in said
+    assert f"registers {percent(share)}" in said
     quiet = " ".join(t.get_text() for t in figures.draw(replace(SMALL, prefix=False), seen, picture).texts)
     assert "registers" not in quiet
 

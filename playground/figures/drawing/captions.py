@@ -17,6 +17,7 @@ from playground.figures.drawing.prints import PART_COLOURS, has_outline, outline
 from playground.figures.drawing.spec import METHODS, Spec
 from playground.figures.drawing.way_words import words
 from playground.models.names import plain_name
+from playground.numbers import percent
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -125,19 +126,8 @@ def number(x: float) -> str:
 
 
 def signed(value: float, share: bool) -> str:
-    """ "+4.1%" or "−0.13"."""
+    """ "+4.1 %" or "−0.13"."""
     return f"{'−' if value < 0 else '+'}{(percent if share else number)(abs(value))}"
-
-
-def percent(share: float) -> str:
-    if 0 < share < 0.0005:
-        return "<0.1%"
-    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
-
-
-def bare_share(share: float) -> str:
-    """In so few letters that it fits into a patch: percent without the sign."""
-    return f"{100 * share:.1f}" if share < 0.0995 else f"{100 * share:.0f}"
 
 
 def from_to(low: float, high: float) -> str:
@@ -145,7 +135,7 @@ def from_to(low: float, high: float) -> str:
 
 
 def outside(map_: Map, spec: Spec) -> str:
-    """What goes to tokens that have no place in the picture, in a row of weights: "CLS 0.4%, registers 1.2%"."""
+    """What goes to tokens that have no place in the picture, in a row of weights: "CLS 0.4 %, registers 1.2 %"."""
     if spec.head == "max" and spec.way.rows:
         return ""
     if not (map_.prefix and spec.prefix and spec.way.whole and spec.direction == "row"):
@@ -212,7 +202,7 @@ def sides(of_blocks: Sequence[int]) -> str:
 
 
 def for_and_against(spec: Spec, maps: list[Map]) -> str:
-    """How much each way, and the patch with the most: "; 48% for it, most patch 3, 4 (+3.2%); 52% against it, …"."""
+    """How much each way, and the patch with the most: "; 48 % for it, most patch 3, 4 (+3.2 %); 52 % against it, …"."""
     if not spec.for_and_against or moved_by_nothing(maps):
         return ""
     said = []
@@ -248,11 +238,11 @@ def brighter(span: Domain, count: int, largest: float, what: str) -> str:
 
 
 def told_apart(less: float, more: float, written: Callable[[float], str]) -> tuple[str, str]:
-    """Two numbers as they are written, with as many digits as tell them apart: never "above 10%, up to 10%"."""
+    """Two numbers as they are written, with as many digits as tell them apart: never "above 10 %, up to 10 %"."""
     said, digits = (written(less), written(more)), 3
     while said[0] == said[1] and digits < 8:
         percents = said[0].endswith("%")
-        said = tuple(f"{100 * x:.{digits}g}%" if percents else f"{x:.{digits}g}" for x in (less, more))
+        said = tuple(f"{100 * x:.{digits}g} %" if percents else f"{x:.{digits}g}" for x in (less, more))
         digits += 1
     return said
 
@@ -379,7 +369,7 @@ def outlined(spec: Spec, maps: list[Map]) -> list[str]:
 
 
 def queries_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    full = f"{number(100 * span.high)}%" if span.percent else number(span.high)
+    full = f"{number(100 * span.high)} %" if span.percent else number(span.high)
     maps = [one.map for one in shown]
     many = _says(spec, say("patches", "many", count=len(shown)), shown, many=True)
     sentence = capital(f"{made_with(shown[0].seen, spec, place(spec))}: {many}.")

@@ -20,6 +20,7 @@ from playground.figures.drawing.option_words import OptionError
 from playground.figures.drawing.prints import KEY, QUERY
 from playground.figures.drawing.sheet import Box, Sheet, fitting, fitting_words, small
 from playground.figures.drawing.spec import Spec
+from playground.numbers import bare_share
 
 GAP = 0.9  # em, between panels
 CLOSE = 0.3  # em, between the panels of a grid
@@ -346,11 +347,11 @@ def map_panel(one: Shown, span: Domain, heading: str = "", sub: str = "", small:
         if prints.has_outline(spec):
             sheet.outline(axes, prints.outline(shown.grid, spec), box)
         over = sorted(maps.clipped(shown, span), key=lambda at: -shown.grid[at])
-        written = captions.bare_share if span.percent else captions.number
+        written = bare_share if span.percent else captions.number
         values = {at: written(float(shown.grid[at])) for at in over}
         within = [at for at in over if at != patch and sheet.number(axes, at, box, values[at])]
         if over and over[0] not in within and (within or box.width > ROOMY):  # no smaller one stands for the largest
-            sheet.number_beside(axes, over[0], box, values[over[0]] + "%" * span.percent, shown.grid, patch)
+            sheet.number_beside(axes, over[0], box, values[over[0]] + " %" * span.percent, shown.grid, patch)
         for at in maps.peaks(shown, span):
             text = captions.signed(float(shown.grid[at]), span.percent)
             if not sheet.number(axes, at, box, text) and box.width > ROOMY:

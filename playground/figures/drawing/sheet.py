@@ -79,7 +79,7 @@ def text_width(text: str, points: float, bold: bool = False) -> float:
 
 def wrap(text: str, width: float, points: float) -> list[str]:
     lines = [""]
-    for word in re.findall(r"\d+ × \d+\S*|\S+", text):  # "4 × 4" stays on one line
+    for word in re.findall(r"\d+ × \d+\S*|\S+ %\S*|\S+", text):  # "4 × 4" and "7 %" stay on one line
         longer = f"{lines[-1]} {word}".strip()
         if lines[-1] and text_width(longer, points) > width:
             lines.append(word)

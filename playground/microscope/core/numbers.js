@@ -1,15 +1,18 @@
 // Numbers as people read them. No DOM in here.
 
-export const percent = (x) =>
-  x >= 0.0995
-    ? `${Math.round(100 * x)} %`
-    : x >= 0.00995
-      ? `${(100 * x).toFixed(1)} %`
-      : x >= 0.00005
-        ? `${(100 * x).toFixed(2)} %`
-        : x > 0
-          ? "< 0.01 %"
-          : "0 %";
+// "64 %", "3.4 %", "0.34 %". What is not nothing never reads "0 %", what is not all never "100 %". As
+// playground/numbers.py writes it.
+export function percent(share) {
+  if (share === 0) return "0 %";
+  if (share < 0.00005) return "< 0.01 %";
+  if (share >= 0.99995 && share < 1) return "> 99.99 %";
+  return `${(100 * share).toFixed(digitsOf(share))} %`;
+}
+
+function digitsOf(share) {
+  if (share >= 0.995 && share < 1) return share < 0.9995 ? 1 : 2;
+  return share >= 0.0995 ? 0 : share >= 0.00995 ? 1 : 2;
+}
 
 // A share in so few letters that it fits into a patch: percent without the sign.
 export const bareShare = (x) => (x >= 0.0995 ? String(Math.round(100 * x)) : (100 * x).toFixed(1));

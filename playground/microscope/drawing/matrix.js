@@ -79,7 +79,7 @@ function drawCell(context, x, y, cell, value, matrix, theme) {
 }
 
 // "0" is written for exactly zero only.
-const percentText = (value) => (value === 0 ? "0" : value < 0.005 ? "<1%" : `${Math.round(100 * value)}%`);
+const percentText = (value) => (value === 0 ? "0" : value < 0.005 ? "<1\u2009%" : `${Math.round(100 * value)}\u2009%`);
 
 export function hatch(context, x, y, w, h, colour) {
   context.save();

@@ -158,7 +158,7 @@ const PIECES = {
         line([filled(words, holes), formula, flopsText(flops(which))], "td"),
       );
       there.find("table").innerHTML = head + body.join("");
-      const share = (part, whole) => `${Math.round((100 * part) / whole)}%`;
+      const share = (part, whole) => `${Math.round((100 * part) / whole)} %`;
       const attention = share(flops("attention"), flops("attention") + flops("mlp"));
       const pairs = share(flops("pairs"), flops("attention"));
       there.find("shares").innerHTML = markedWords(filled(says.shares, { attention, pairs }));

@@ -1,0 +1,29 @@
+"""Numbers as people read them, written the same on every page, figure and file. As microscope/core/numbers.js."""
+
+from __future__ import annotations
+
+import math
+
+
+def percent(share: float, digits: int | None = None) -> str:
+    """ "64 %", "3.4 %", "0.34 %". What is not nothing never reads "0 %", what is not all never "100 %". `digits` behind
+    the point are given where somebody is to compute with the number."""
+    if share == 0:
+        return "0 %"
+    if share < 0.00005:
+        return "< 0.01 %"
+    if 0.99995 <= share < 1:
+        return "> 99.99 %"
+    half_goes_up = math.nextafter(100 * share, math.inf)  # as in JavaScript
+    return f"{half_goes_up:.{_digits(share) if digits is None else digits}f} %"
+
+
+def _digits(share: float) -> int:
+    if 0.995 <= share < 1:
+        return 1 if share < 0.9995 else 2
+    return 0 if share >= 0.0995 else 1 if share >= 0.00995 else 2
+
+
+def bare_share(share: float) -> str:
+    """In so few letters that it fits into a patch: percent without the sign."""
+    return f"{100 * share:.1f}" if share < 0.0995 else f"{100 * share:.0f}"
