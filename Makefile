@@ -35,7 +35,7 @@ run: borrow
 # What is fast and tells most comes first
 test: nginx
 	$(MAKE) quick ALSO=chromium
-	$(GATE) $(TOGETHER) -m "browser and not slow"
+	$(GATE) $(TOGETHER) -m "browser and not slow" tests/browser
 
 # What is fetched comes beside what computes
 quick:

@@ -52,7 +52,7 @@ def pytest_unconfigure():
 def pytest_xdist_auto_num_workers(config):
     """One process more than there are cores where browsers are driven: they wait for each other half of the time. With
     two more everything takes 4 % less."""
-    return (os.cpu_count() or 1) + (config.option.markexpr == "browser")
+    return (os.cpu_count() or 1) + config.option.markexpr.startswith("browser")
 
 
 def pytest_generate_tests(metafunc):

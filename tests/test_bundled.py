@@ -39,6 +39,7 @@ def bundled():
     return measured("bundled")
 
 
+@pytest.mark.slow
 def test_the_object_under_the_cursor_lights_up_more_than_by_chance_or_nearness(bundled):
     assert bundled["mass"] >= TOLD_NOTHING["mass"]
     assert bundled["mass"] > 4 * bundled["area"]
@@ -51,6 +52,7 @@ def test_the_class_token_says_what_the_picture_shows(bundled):
     assert bundled["f1"] > bundled["f1 of yes"]
 
 
+@pytest.mark.slow
 def test_rollout_finds_what_the_model_names_hardly_more_than_chance_and_the_lesson_says_so():
     """Weight 4 prints these numbers beside rollout."""
     assert len(held_out()) == NAMED_SCENES
@@ -66,6 +68,7 @@ def test_heads_have_different_habits(bundled):
     assert len({kind for layer in bundled["kinds"] for kind in layer}) >= 3
 
 
+@pytest.mark.slow
 def test_the_one_that_was_told_does_what_it_was_told():
     taught = measured("bundled-taught")
     assert all(taught[name] >= bar for name, bar in TAUGHT.items()), taught

@@ -117,6 +117,7 @@ def test_two_pictures_are_compared_by_the_other_one_s_name(usual, tmp_path):
     assert "--with-image portrait " in Image.open(file).text["Command"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html", ".npz", ".webp"])
 def test_whatever_is_shown_can_be_saved(usual, tmp_path, suffix):
     moving = {"sweep": "scale", "dpi": 20} if suffix == ".webp" else {}

@@ -25,6 +25,7 @@ def test_a_mutated_picture_is_opened_or_refused_in_a_sentence():
     assert 0 < opened < 150  # the mutations are neither harmless nor hopeless
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", fuzz_pictures.KINDS)
 def test_a_picture_of_parts_that_say_anything_is_opened_or_refused_within_its_share(kind):
     opened = []
@@ -64,6 +65,7 @@ def test_what_is_too_long_or_has_two_lines_is_dropped(words):
     assert chosen.read_address(words) == ({}, {})
 
 
+@pytest.mark.slow
 def test_a_mutated_pack_is_read_or_refused_in_a_sentence(seen):
     read = []
 

@@ -40,6 +40,7 @@ def test_a_notebook_is_one_without_what_it_said_last_time(file):
             assert (cell["outputs"], cell["execution_count"]) == ([], None), "outputs are made, not kept"
 
 
+@pytest.mark.slow
 def test_every_cell_runs_and_its_page_shows_what_it_gives(file):
     page = executed.page(file)
     assert page.startswith("# ")

@@ -78,6 +78,7 @@ def assert_finer(arrays: dict[str, np.ndarray], name: str, exact) -> None:
         assert left < 0.02 * np.abs(spread[0][:fine] - exact).max()
 
 
+@pytest.mark.slow
 def test_every_changed_model_of_timm_opens_as_python_loads_it(tmp_path):
     for number, changes in enumerate(CHANGED.values()):
         save_for_hf(changed(changes), tmp_path / str(number), model_args=SHALLOW | changes, safe_serialization=True)
@@ -274,6 +275,7 @@ def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["DINOv3 (rotary)", "SigLIP (no class token)", "q/k norm"])
 def test_rows_of_models_whose_heads_choose_are_python_s(family, tmp_path):
     """benchmarks/opened.py compares every family, with all its layers, on eight pictures."""

@@ -19,6 +19,7 @@ WORKFLOWS = [*sorted((ROOT / ".github").rglob("*.yml")), ROOT / "deploy" / "page
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md")]
 
 
+@pytest.mark.slow
 def test_the_source_archive_and_the_wheel_are_built_and_a_registry_shows_the_readme(tmp_path):
     for module in ("build", "twine"):
         pytest.importorskip(module, reason=f"{module} is not installed")

@@ -170,6 +170,7 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
     assert set(sizes) == {1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", relevance.METHODS)
 def test_several_pictures_and_layers_that_are_computed_again_change_nothing(small, picture, monkeypatch, method):
     traces = [playground.trace(small, picture.rotate(angle)) for angle in (0, 90, 180)]

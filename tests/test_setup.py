@@ -141,6 +141,7 @@ def inside(box: tuple[float, float, float, float], row: int, column: int, grid: 
     return top < (row + 0.5) / grid[0] < bottom and left < (column + 0.5) / grid[1] < right
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_set_up_leads_from_an_empty_cache_to_the_eyes_of_the_cat_in_dinov2_later_without_a_network_too(
     fresh, tmp_path, arrive

@@ -58,6 +58,7 @@ def test_of_a_fine_grid_some_are_drawn_from_all_columns_and_the_words_say_how_ma
     assert heads.words(fine) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
 
 
+@pytest.mark.slow
 def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelsea, told):
     share = np.maximum(told["mean"][..., 1:].max(-1), told["mean"][..., 0])
     habits = heads.look(chelsea)
@@ -69,6 +70,7 @@ def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelse
     assert 100 * share[1, 1] == pytest.approx(0.77, abs=0.005)  # of every second row .4, the least of all
 
 
+@pytest.mark.slow
 def test_heads_3_says_the_distance_over_all_rows(chelsea, told):
     assert heads.look(chelsea).distance == pytest.approx(told["distance"], rel=1e-4)
     assert told["distance"].mean(1).min() == pytest.approx(6.6, abs=0.05)  # of every second row 6.7

@@ -86,6 +86,7 @@ def test_where_rollout_s_favourite_really_stands_is_counted(seen, found, own):
     assert found.top_rank == sum(float(found.moved[block].mean()) >= found.top_moves - 1e-7 for block in blocks)
 
 
+@pytest.mark.slow
 def test_what_the_lesson_prints_of_several_patches_is_measured():
     """On one of its drawings; all were measured so."""
     here = Here({"sample": "meadow", "model": "bundled"})

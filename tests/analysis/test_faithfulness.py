@@ -115,6 +115,7 @@ def folder(small, picture, tmp_path, monkeypatch):
     return tmp_path / "in"
 
 
+@pytest.mark.slow
 def test_the_command_makes_a_line_for_each_picture_and_a_table(folder, tmp_path, capsys):
     out = tmp_path / "table.csv"
     assert main(["faithfulness", str(folder), "--models", "small", "--out", str(out)]) == 0

@@ -61,6 +61,7 @@ def test_labels_name_kinds_and_enough_of_each():
     assert min(every.values()) >= 4, every
 
 
+@pytest.mark.slow
 @BORROWED
 @pytest.mark.parametrize("half", [0, 1])
 def test_the_rule_reads_rows_as_a_person_does(half):

@@ -26,6 +26,7 @@ def there(arrive, tmp_path, monkeypatch):
     return arrive(Reader).read_file(file)
 
 
+@pytest.mark.slow
 def test_weight_squared_has_its_tab_its_colours_its_legend_and_its_sentence(there):
     tab = there.page.get_by_role("button", name="weight²")
     assert tab.get_attribute("title") == "a weight times itself"

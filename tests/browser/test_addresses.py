@@ -96,6 +96,7 @@ def test_a_hostile_address_shows_the_default_page(visitor, address):
     assert len(visitor.page.url) < 300
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_there_is_said_and_the_page_stays_on_its_own(visit):
     visitor = visit("model=vit_nonsense_patch3", says="vit nonsense patch3 is not on this server")
     assert "model=bundled" in visitor.page.url

@@ -47,6 +47,7 @@ def test_the_picture_follows_the_cursor_and_a_reload_brings_it_again(visitor):
     assert urlsplit(visitor.page.url).path == f"{BASE}/"
 
 
+@pytest.mark.slow
 def test_a_photograph_of_one_s_own_a_figure_of_it_and_a_link(visitor, asked):
     data = picture(320, 240)
     hand_over(visitor, "drop", data)
@@ -59,6 +60,7 @@ def test_a_photograph_of_one_s_own_a_figure_of_it_and_a_link(visitor, asked):
     assert any(url.path.startswith(f"{BASE}/figure.") for url in asked), asked
 
 
+@pytest.mark.slow
 def test_lessons_open_and_lead_back(visitor):
     visitor.unfold("pages").get_by_role("link", name=PAGES["patches"].title).click()
     visitor.page.get_by_role("heading", name=PAGES["patches"].title).wait_for()
@@ -99,6 +101,7 @@ def proxy(server, tmp_path):
     started.process.wait(10)
 
 
+@pytest.mark.slow
 def test_behind_nginx_a_photograph_is_brought_and_its_name_is_in_no_log(proxy, arrive):
     visitor, data = arrive(Visitor, proxy.url + BASE).open(), picture(320, 240)
     hand_over(visitor, "drop", data)

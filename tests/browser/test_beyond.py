@@ -63,6 +63,7 @@ def box_colours(visitor, row, column) -> set:
     return {QUERY_COLOUR} if found > 20 else set()
 
 
+@pytest.mark.slow
 def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_blocks(visit):
     visitor = visit(f"{PLACE}&what=occlusion&label=1&query=7,5&locked=true")
     part(visitor, ".explained span").filter(
@@ -79,6 +80,7 @@ def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_bloc
     assert box_colours(of_patch, *LOCKED) == {QUERY_COLOUR}, "of a patch it is drawn"
 
 
+@pytest.mark.slow
 def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
     visitor = visit(f"{PLACE}&what=occlusion&query=7,5&locked=true")
     part(visitor, ".explained progress").wait_for()

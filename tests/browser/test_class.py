@@ -125,6 +125,7 @@ def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lectur
     lecturer.press("Add")
     lecturer.press("Reveal the guesses")
     lecturer.page.locator(".class-choices b").get_by_text("5", exact=True).wait_for()
+    lecturer.forgiven = REFUSED  # who asks how it goes while it ends hears that there is none
     lecturer.press("End the class")
     early.asks("This class has ended.")
     stranger.come(code).asks("There is no class")

@@ -82,7 +82,9 @@ def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
     assert same >= 0.98, f"the strongest patch is the same in {same:.1%}"
 
 
-@pytest.mark.parametrize(("width", "height", "kept"), [(6028, 4019, 1), (7001, 5001, 2)])
+@pytest.mark.parametrize(
+    ("width", "height", "kept"), [(6028, 4019, 1), pytest.param(7001, 5001, 2, marks=pytest.mark.slow)]
+)
 def test_a_photograph_of_a_large_camera_is_seen_in_one_way(decoder, photo, width, height, kept):
     """Whole; or, where Python could not keep all of it, as squares of pixels."""
     large = photo.resize((width, height), Image.Resampling.BILINEAR)

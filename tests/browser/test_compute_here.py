@@ -19,6 +19,7 @@ def server():
         yield running
 
 
+@pytest.mark.slow
 def test_an_own_photograph_does_not_travel_and_a_lesson_asks_before_it_does(arrive, server):
     visitor = arrive(Visitor, server.url).open("sample=flock")
     assert "stays in this browser" in visitor.unfold("opening").inner_text()

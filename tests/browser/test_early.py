@@ -62,6 +62,7 @@ def comes(visitor: Visitor) -> None:
     visitor.rest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 820, 1280])
 def test_nothing_moves_when_streamlit_s_page_comes(early, width):
     visitor, held = early(viewport={"width": width, "height": 720})

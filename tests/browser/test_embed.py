@@ -96,7 +96,7 @@ def read(page, n: int = 0, frame=None) -> dict:
     found: list = []
     where = frame or page
     waiting.until(
-        lambda: (found.append(where.evaluate(READ, n)) or found[-1]) and found[-1].get("row"),
+        lambda: (found.append(where.evaluate(READ, n)) or found[-1]) and found[-1].get("painted"),
         "the lens shows nothing",
     )
     return found[-1]

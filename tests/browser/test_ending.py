@@ -81,6 +81,7 @@ def computation(server: Server) -> None:
     until(lambda: "ViT-B/14" in server.log, "the model was never loaded")
 
 
+@pytest.mark.slow
 def test_it_ends_with_models_loaded_a_computation_a_hung_fetch_and_a_stalled_upload(hub):
     with serving(OMP_NUM_THREADS="1", **hub.environment) as server:
         stranger = Stranger(server.url)
@@ -93,6 +94,7 @@ def test_it_ends_with_models_loaded_a_computation_a_hung_fetch_and_a_stalled_upl
         line.close()
 
 
+@pytest.mark.slow
 def test_who_presses_ctrl_c_sees_no_traceback(tmp_path, monkeypatch):
     server = Server(tmp_path)
     command = [sys.executable, "-m", "playground", "--no-browser", "--host", "127.0.0.1", "--port", str(server.port)]

@@ -153,6 +153,7 @@ def visitor(arrive, server):
     return arrive(Visitor, server.url)
 
 
+@pytest.mark.slow
 def test_every_exercise_is_done_in_its_state_and_kept(visitor):
     page, done = visitor.page, []
     for name, words, act, ids in DONE:

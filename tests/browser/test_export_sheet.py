@@ -79,6 +79,7 @@ def test_the_address_of_a_figure_is_an_image_that_a_slide_can_hold(visit):
     assert image.width > 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "layout"), [("scale", "curves"), ("heads", "atlas")])
 def test_a_lesson_exports_its_own_figure(visit, page, layout):
     visitor = visit("model=bundled&sample=flock")

@@ -60,6 +60,7 @@ def test_a_page_outlives_its_server_and_finds_the_next_one_by_itself(looking, se
     assert looking.read()["layer"] == 2
 
 
+@pytest.mark.slow
 def test_a_lost_connection_is_told_in_our_words_and_the_picture_goes_on(looking, server):
     server.kill()
     try:
@@ -89,6 +90,7 @@ requestAnimationFrame(frame);
 """
 
 
+@pytest.mark.slow
 def test_streamlit_s_own_dialog_is_closed_before_anybody_sees_it(visit, server):
     """It tells how to start a server."""
     visitor = visit("sample=flock")
@@ -155,6 +157,7 @@ def test_who_gets_no_socket_has_the_microscope_reads_that_the_server_is_full_and
     assert newcomer.until()["query"] == "4,5"
 
 
+@pytest.mark.slow
 def test_on_a_lesson_who_gets_no_socket_reads_that_the_server_is_full_and_comes_in_by_itself(newcomer, no_room, server):
     """Streamlit would show its grey bars, without a word."""
     page = newcomer.page
@@ -186,6 +189,7 @@ def test_a_newcomer_whose_server_goes_reads_so_and_comes_in_when_it_is_back(newc
     assert newcomer.until()["picture"] == "flock"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["away", "starting"])
 def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(looking, server, when):
     """Streamlit loses it: there is no connection, or the new session has not drawn that part of the page."""
@@ -202,6 +206,7 @@ def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(looking
     looking.until("r => r.head === 1 && !r.locked")  # the head stays, a lock belongs to its picture
 
 
+@pytest.mark.slow
 def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, server):
     """Streamlit would ask a new server for nothing, and what a part of the page asks later would be lost."""
     visitor = visit("model=bundled&sample=flock")
@@ -222,6 +227,7 @@ def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, se
     visitor.page.locator(".drawing .apart").wait_for()
 
 
+@pytest.mark.slow
 def test_the_next_server_is_brought_one_s_own_picture(visit, server):
     visitor, data = visit("sample=flock"), picture(320, 240)
     visitor.forgiven = re.compile(f"{LOST.pattern}|status of 404 .*/api/")
@@ -243,6 +249,7 @@ def test_the_next_server_is_brought_one_s_own_picture(visit, server):
 # Several tabs, and no patience ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_tabs_of_one_browser_do_not_disturb_each_other(visit):
     one = visit("sample=flock&layer=1")
     other = one.tab().open("model=bundled&sample=meadow&layer=4")

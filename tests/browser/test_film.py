@@ -1,5 +1,6 @@
 """The wall fills itself, and the film under the picture shows one patch through all layers."""
 
+import pytest
 from waiting import until
 
 from browser.own_picture import hand_over, picture
@@ -36,6 +37,7 @@ def test_the_film_shows_every_layer_a_click_goes_there_and_dragging_plays_them(v
     assert len(pictures) == 3
 
 
+@pytest.mark.slow
 def test_below_a_panorama_the_film_takes_the_band_that_is_free_in_several_lines(visit):
     visitor = visit("model=bundled&detail=1", viewport={"width": 1280, "height": 720})
     hand_over(visitor, "drop", picture(900, 300))

@@ -17,6 +17,7 @@ def bare(tmp_path):
     server.stop()
 
 
+@pytest.mark.slow
 def test_every_drawing_is_shown_before_it_is_ready_and_ready_soon_after(bare, arrive):
     folder = bare.home / ".cache" / "huggingface" / "hub" / "attention-playground"
 

@@ -1,5 +1,7 @@
 """A soft cursor greets whoever comes for the first time."""
 
+import pytest
+
 from browser.visitor import Visitor
 
 # What is asked and said at the end of each rest of the cursor, noted in the page, frame by frame: however slow the
@@ -22,6 +24,7 @@ requestAnimationFrame(note);
 """
 
 
+@pytest.mark.slow
 def test_a_newcomer_is_shown_three_patches_and_then_it_is_their_turn_and_never_again(arrive, server):
     visitor = arrive(Visitor, server.url, newcomer=True)
     visitor.context.add_init_script(NOTES)

@@ -69,7 +69,9 @@ def go(visitor, page: str, step: str, words: str = "model=bundled&sample=meadow"
     visitor.rest()
 
 
-@pytest.mark.parametrize("pages", [[*STEPS][:5], [*STEPS][5:]], ids=["first", "last"])
+@pytest.mark.parametrize(
+    "pages", [[*STEPS][:5], pytest.param([*STEPS][5:], marks=pytest.mark.slow)], ids=["first", "last"]
+)
 def test_every_step_shows_its_picture_and_its_question_and_is_answered_without_the_server(visitor, pages):
     """At 1280 × 720. A reader goes from step to step and from page to page, and scrolls by one window at most until the
     question is there; the walk is cut in two, for two processes."""

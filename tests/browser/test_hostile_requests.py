@@ -90,6 +90,7 @@ def test_no_file_and_no_address_is_taken_for_a_model(files, monkeypatch):
     assert asked == []
 
 
+@pytest.mark.slow
 def test_an_address_names_no_file_either(server, stranger, files, hole):
     for name in names(files):
         for words in ({"model": name[:10_000]}, {"with": f"model:{name[:10_000]}"}):  # a longer one is no address
@@ -154,6 +155,7 @@ def test_a_length_that_is_none_is_refused(server, stranger, length):
         assert line.recv(100).split()[1] in (b"400", b"413")
 
 
+@pytest.mark.slow
 def test_an_upload_that_stalls_ends_and_keeps_nobody_else_s_away(server, stranger):
     other = Stranger(server.url)
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
@@ -304,6 +306,7 @@ def test_a_million_addresses_for_uploads_are_not_made(stranger):
     assert "file_urls_response" not in stranger.kinds
 
 
+@pytest.mark.slow
 def test_more_than_250_people_fit_where_a_process_begins_with_1024_open_files():
     """Each of their sessions takes four."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

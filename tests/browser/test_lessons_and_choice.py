@@ -80,6 +80,7 @@ def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
     says(visitor, second)
 
 
+@pytest.mark.slow
 def test_a_lesson_that_is_open_while_the_server_restarts_goes_on_in_its_step(arrive):
     """Streamlit knows an old address: the browser alone writes it."""
     with serving() as server:
@@ -96,6 +97,7 @@ def test_a_lesson_that_is_open_while_the_server_restarts_goes_on_in_its_step(arr
         assert words(visitor) == said
 
 
+@pytest.mark.slow
 def test_one_s_own_picture_stays_on_lessons_through_a_reload_back_and_the_next_page(visit):
     visitor, data = visit(FLOCK), picture(320, 240)
     hand_over(visitor, "drop", data)
@@ -141,6 +143,7 @@ def test_a_class_link_hides_the_toolbar_and_the_ways_to_other_pages(visit, page)
     assert words(visitor)["class"] == "yes"
 
 
+@pytest.mark.slow
 def test_the_links_of_teach_open_their_scenes(visit):
     visitor = visit(FLOCK)
     visitor.page.goto(f"{visitor.url}/teach")

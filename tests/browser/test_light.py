@@ -33,8 +33,8 @@ def drawn(visitor, grid) -> list[np.ndarray]:
     ("address", "every"),
     [
         ("sample=meadow&layer=3&head=2", 7),
-        ("sample=portrait&layer=1&head=0", 7),
-        ("sample=flock&layer=4&direction=column", 41),
+        pytest.param("sample=portrait&layer=1&head=0", 7, marks=pytest.mark.slow),
+        pytest.param("sample=flock&layer=4&direction=column", 41, marks=pytest.mark.slow),
         ("sample=flock&layer=2&head=1&scale=off", 41),
     ],
 )

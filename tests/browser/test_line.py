@@ -58,6 +58,7 @@ def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
     return lambda: len(samples) - (served() - before)
 
 
+@pytest.mark.slow
 def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, server):
     """The lesson asks from inside a part of the page that is run alone, which may not write twice into the rest."""
     stage = visit("model=untrained&scale=off")
@@ -90,6 +91,7 @@ def hears(visitor, before: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(visit, server):
     """Who has cost least comes first: of two who ask for the same, the one who has seen fewer pictures. The last of
     this file, for its crowd is still in line when it ends."""

@@ -99,6 +99,7 @@ def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_descr
     assert visitor.choice("beside", "convolution").get_attribute("aria-pressed") == "true"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), [(1600, 900), (1024, 768)])
 def test_on_a_projector_the_filter_stands_beside_the_picture_as_large(visit, width, height):
     address = "model=bundled&sample=meadow&beside=filter&query=10,9&locked=true"

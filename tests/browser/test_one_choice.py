@@ -120,6 +120,7 @@ def test_all_agree_where_a_link_is_opened(go, grid, words):
     agree(go(words), expected(grid, words))
 
 
+@pytest.mark.slow
 def test_a_lesson_keeps_the_choice_changes_it_and_brings_it_back(visit):
     visitor = visit(SHORT)
     mine = own(visitor, picture(300, 300), "mine.jpg")
@@ -164,6 +165,7 @@ def test_the_model_that_a_person_chose_stays_with_every_picture(visit):
     assert not visitor.page.locator(".advice").is_visible()  # the app chose nothing
 
 
+@pytest.mark.slow
 def test_two_tabs_have_each_their_own_choice_and_one_album(visit):
     one = visit(SHORT)
     two = one.tab().open(SHORT)
@@ -197,6 +199,7 @@ OLD = {  # as they were made before the choice was the browser's, from the first
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", OLD)
 def test_an_old_link_opens_what_it_named(go, address):
     visitor, given = go(address), dict(parse_qsl(address))

@@ -26,6 +26,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_what_was_assumed_of_an_own_model_is_read_below_its_picture_and_in_its_card(arrive, folder):
     with serving(PLAYGROUND_MODELS_DIR=str(folder)) as server:
         visitor = arrive(Visitor, server.url).open("sample=flock&model=own/leaves")
@@ -40,6 +41,7 @@ def test_what_was_assumed_of_an_own_model_is_read_below_its_picture_and_in_its_c
         below.wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_an_address_that_leaves_its_prefix_out_leads_to_it(arrive, folder):
     with serving(PLAYGROUND_MODELS_DIR=str(folder)) as server:
         visitor = arrive(Visitor, server.url)

@@ -167,6 +167,7 @@ SAY_WHEN_IT_WAITS = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["drop", "file"])
 def test_while_a_photograph_is_on_its_way_the_old_picture_takes_no_clicks(visit, how):
     visitor, data = visit(), picture(320, 240)
@@ -182,6 +183,7 @@ def test_while_a_photograph_is_on_its_way_the_old_picture_takes_no_clicks(visit,
     assert visitor.part("message").inner_text() == ""
 
 
+@pytest.mark.slow
 def test_a_costly_model_gives_a_first_look_and_the_real_one_takes_over_under_the_cursor(visit):
     visitor = visit({"sample": "portrait", "model": "ViT-B/16", "detail": 2})  # random weights, nothing to fetch
     visitor.page.evaluate(

@@ -41,6 +41,7 @@ def test_a_lecture_hall_s_window_needs_no_scrolling(visit):
     assert max(max(pair) for pair in visit().page.evaluate(SCROLLS)) <= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 768])
 def test_a_narrow_window_scrolls_only_downwards(visit, width):
     visitor = visit(viewport={"width": width, "height": 844}, has_touch=True)

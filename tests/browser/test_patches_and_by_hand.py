@@ -145,6 +145,7 @@ def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
     assert (again["patch"], again["at"]) == (48, 0)
 
 
+@pytest.mark.slow
 def test_filters_places_and_the_shuffle_answer_the_mouse(read):
     reader = read("patches", "step=filters")
     reader.until_drawn(FILTERS)

@@ -5,7 +5,7 @@ from PIL import Image
 from playwright.sync_api import expect
 from waiting import PATIENCE
 
-PHONES = [(390, 844), (360, 640), (844, 390), (640, 360)]
+PHONES = [(390, 844), *(pytest.param(size, marks=pytest.mark.slow) for size in ((360, 640), (844, 390), (640, 360)))]
 STUB = """() => {
   navigator.canShare = ({ files }) => files.every((file) => /^(image|video|text)\\//.test(file.type));
   navigator.share = (given) => {
@@ -162,6 +162,7 @@ def test_on_its_side_the_sentence_and_the_picture_come_first(visit):
     assert picture["y"] + picture["height"] <= 390
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["patches?step=cut", "shapes?"])
 def test_the_title_of_a_lesson_covers_no_words_and_all_steps_are_on_the_screen(visit, page):
     visitor = phone(visit)

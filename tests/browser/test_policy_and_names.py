@@ -91,6 +91,7 @@ def test_every_page_works_under_the_policy_and_a_file_s_name_is_text_there(named
         assert named.page.get_by_test_id("stException").count() == 0, room
 
 
+@pytest.mark.slow
 def test_a_file_s_name_is_text_in_what_is_taken_away(named):
     sheet = named.unfold("export")
     sheet.locator("img").wait_for()
@@ -100,6 +101,7 @@ def test_a_file_s_name_is_text_in_what_is_taken_away(named):
     assert named.page.evaluate(PLANTED) == []
 
 
+@pytest.mark.slow
 def test_a_model_s_name_that_is_typed_does_no_harm(wary):
     wary.open("model=bundled")
     sheet = wary.unfold("model")
@@ -108,6 +110,7 @@ def test_a_model_s_name_that_is_typed_does_no_harm(wary):
     assert wary.page.evaluate(PLANTED) == []
 
 
+@pytest.mark.slow
 def test_an_address_is_text_too(wary):
     wary.forgiven = re.compile("status of 404 .*/api/trace")  # there is no such model
     for key in ("sample", "model", "with", "query", "view"):

@@ -152,6 +152,7 @@ def visit(arrive, proxy):
     return new
 
 
+@pytest.mark.slow
 def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
     seats = []
     for _ in range(12):
@@ -292,6 +293,7 @@ def test_the_pages_work_under_the_policy(replicas, visit):
     assert visitor.page.evaluate("window.violations") == []
 
 
+@pytest.mark.slow
 def test_uploads_work_on_each_replica(proxy, replicas, visit):
     for i, replica in enumerate(replicas):
         visitor, data, before = visit(replica), picture(1600 + 400 * i, 1200), len(proxy.log())
@@ -300,6 +302,7 @@ def test_uploads_work_on_each_replica(proxy, replicas, visit):
         assert proxy.logged(" POST /api/pictures", before) == {"status": "200", "replica": replica.address}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [MICROSCOPE.name, "patches"])
 def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, replicas, visit, page):
     """On the microscope the browser hears of it, on a lesson Python."""
@@ -349,6 +352,7 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
     until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == both, "one of the replicas has not come back")
 
 
+@pytest.mark.slow
 def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(proxy, replicas, visit):
     lost, other = replicas
     visitor, data = visit(lost, "sample=flock"), picture(320, 240)

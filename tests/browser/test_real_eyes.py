@@ -53,6 +53,7 @@ def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first):
         assert abs(sum(shown["row"]) - 1) < 1e-3
 
 
+@pytest.mark.slow
 def test_one_click_goes_to_our_model_and_one_click_back(first):
     first.pick_model("our small ViT")
     first.until("r => r.grid[0] === 11")
@@ -62,6 +63,7 @@ def test_one_click_goes_to_our_model_and_one_click_back(first):
     assert (shown["layer"], shown["head"]) == (6, 5)
 
 
+@pytest.mark.slow
 def test_a_drawing_opens_in_our_model_and_a_photograph_in_dinov2_again(first):
     first.pick("flock")
     first.page.wait_for_url("**model=bundled**sample=flock**")
@@ -80,6 +82,7 @@ def test_a_link_to_a_photograph_opens_it_at_its_best(arrive, server):
     assert (shown["layer"], shown["head"], shown["grid"]) == (look.layer, look.head, list(look.grid))
 
 
+@pytest.mark.slow
 def test_a_link_to_a_model_that_is_not_here_opens_at_once_on_what_is(arrive, server):
     says = "MAE B/16 is not on this server"
     visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea", says)

@@ -68,6 +68,7 @@ def test_another_row_is_another_row(lesson):
     page.wait_for_url("**row=4**")
 
 
+@pytest.mark.slow
 def test_the_real_model_loses_its_entropy_without_the_scale(lesson):
     page = lesson("scale", "sample=flock&step=model")
     entropy = chart(page, "Entropy, bits")
@@ -96,6 +97,7 @@ def test_what_can_t_be_is_explained_in_place(lesson):
     lesson("cost", "width=1024").get_by_text("1024 can't be shared out evenly among 12 heads").wait_for()
 
 
+@pytest.mark.slow
 def test_measuring_shows_its_progress_and_stops_and_others_wait(lesson):
     page, other = lesson("cost", "width=1280&heads=16&step=measured"), lesson("cost", "step=measured")
     page.get_by_role("button", name="Measure").click()

@@ -1,5 +1,7 @@
 """Scissors and relevance in the app: what is cut, what the row is then, how to undo it, and what a link says of it."""
 
+import pytest
+
 import playground
 from browser.truth import assert_close, model, seen
 from playground.samples import named
@@ -38,6 +40,7 @@ def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(
     visitor.page.locator(".lens .cuts").wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_attention_as_a_convolution_is_a_link(go):
     visitor = go("sample=meadow&model=bundled&detail=1&cut=*>3x3&layer=4&head=0&query=7,5&locked=true")
     shown = visitor.until("r => r.pass === 'whole'")

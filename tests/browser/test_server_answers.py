@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import torch
 
 from browser.truth import CLOSE, apart, assert_close, entropy, seen, sent
@@ -13,6 +14,7 @@ def map_of(visitor, what: str) -> dict:
     return visitor.until(f"r => r.what === '{what}' && r.map")
 
 
+@pytest.mark.slow
 def test_similarity_and_rollout_of_a_locked_patch_are_python_s(go):
     visitor, truth = go("sample=meadow&model=bundled&detail=1"), seen()
     layer = visitor.lock((7, 5))["layer"]
@@ -129,6 +131,7 @@ def test_another_model_stands_beside_on_the_same_picture(go):
     assert "meadow · our small ViT" in visitor.part("badge").inner_text()
 
 
+@pytest.mark.slow
 def test_layers_of_a_large_trace_come_when_they_are_chosen(go):
     visitor = go({"model": "ViT-S/16", "detail": 2, "with": "sample:flock", "beside": "compare"})
     truth, first = seen(name="ViT-S/16", detail=2), visitor.read()["layer"]

@@ -42,6 +42,7 @@ def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
     assert again["groups"] == weights["groups"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 1440])
 def test_four_heads_leave_the_steps_free(lesson, width):
     visitor = lesson("shapes", "example=four-heads&step=4", viewport={"width": width, "height": 800})
@@ -53,6 +54,7 @@ def test_four_heads_leave_the_steps_free(lesson, width):
     assert read(visitor, "walk", "r => r.step === 5")["shape"] == [13, 4, 100, 100]
 
 
+@pytest.mark.slow
 def test_a_layer_is_still_chosen_after_examples_that_have_none(lesson):
     visitor = lesson("shapes", "at=2")
     read(visitor, "walk", "r => r.shape[2] === 192")

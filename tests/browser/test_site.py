@@ -358,6 +358,7 @@ def test_an_address_that_is_not_there_leads_to_the_page_that_it_names(arrive, ho
     assert "sample=flock" in visitor.page.url
 
 
+@pytest.mark.slow
 def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(somebody, folder):
     if not list(folder.glob("weights/dinov2*")):
         pytest.skip("DINOv2 is not on this machine")
@@ -373,6 +374,7 @@ def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(so
     assert read["grid"][0] * read["grid"][1] <= 784
 
 
+@pytest.mark.slow
 def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograph_is_looked_at(somebody):
     """Of what is made those files that are small; of what was kept a few of each kind, for it was found in Python's
     decoders, which tests/pictures/test_kept.py gives all of it."""

@@ -81,6 +81,7 @@ def test_samples_are_python_s_and_a_photograph_is_computed_here_and_asks_nobody(
         assert asked_since(before) == [], "nobody is asked for anything"
 
 
+@pytest.mark.slow
 def test_a_second_visit_needs_no_host_and_finds_the_photograph(folder, page):
     with plain_server(folder) as url:
         page.opens(f"{url}/#model=bundled&sample=flock")
@@ -93,6 +94,7 @@ def test_a_second_visit_needs_no_host_and_finds_the_photograph(folder, page):
     assert page.reads("r => r.layersHeld.length === 6")["picture"] == own
 
 
+@pytest.mark.slow
 def test_what_the_camera_sees_is_looked_at_while_it_moves(folder, page):
     with plain_server(folder) as url:
         page.opens(f"{url}/#model=bundled&sample=portrait")
@@ -107,6 +109,7 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves(folder, page):
         page.reads("r => r.picture === 'portrait'")
 
 
+@pytest.mark.slow
 def test_lessons_draw_and_a_phone_s_page_is_no_wider_than_its_screen(folder, page):
     page.sized(390, 844)
     with plain_server(folder) as url:

@@ -47,7 +47,7 @@ LEAST = {(1280, 720): 0.39, (1440, 900): 0.44, (1920, 1080): 0.44, (1180, 820): 
 IDLE = 60  # pixels of a band in which nothing stands
 
 
-@pytest.mark.parametrize("sample", ["landscape", "meadow"])
+@pytest.mark.parametrize("sample", ["meadow", pytest.param("landscape", marks=pytest.mark.slow)])
 def test_one_large_picture_fills_the_window_and_nothing_scrolls_or_is_cut(visit, sample):
     visitor = visit(f"sample={sample}")
     for window in LEAST:
@@ -73,6 +73,7 @@ def fills(visitor, sample: str, window: tuple[int, int]) -> None:
         assert not visitor.page.locator(f'.lens :is([data-ref="{part}"], .{part})').first.evaluate(cut), part
 
 
+@pytest.mark.slow
 def test_beside_the_picture_stands_what_a_convolution_gets(visit):
     """The enlarged patches are the photograph's, and other ones where another patch asks."""
     visitor = visit("sample=meadow", viewport={"width": 1280, "height": 720})

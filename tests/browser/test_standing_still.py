@@ -4,7 +4,11 @@ import pytest
 
 from browser.seeing import SHIFTS, STANDS_STILL, Seeing
 
-SIZES = [(1280, 720), (1440, 900), (1024, 768), (844, 390), (390, 844)]
+SIZES = [
+    (1280, 720),
+    (390, 844),
+    *(pytest.param(*size, marks=pytest.mark.slow) for size in ((1440, 900), (1024, 768), (844, 390))),
+]
 
 PLACE = """(picture) => {
   const [box, around] = [picture, picture.closest("[data-stage]")].map((one) => one.getBoundingClientRect());
@@ -48,7 +52,7 @@ def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arri
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-@pytest.mark.parametrize("address", ["sample=meadow", "sample=landscape"])
+@pytest.mark.parametrize("address", ["sample=landscape", pytest.param("sample=meadow", marks=pytest.mark.slow)])
 def test_in_lab_more_leaves_the_photograph_where_it_is_and_as_large(arrive, server, address, width, height):
     person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
     person.open(f"model=bundled&{address}&face=lab")

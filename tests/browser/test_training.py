@@ -59,6 +59,8 @@ def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
     rows, columns = shown["grid"]
     for number, patch in ((0, (2, 3)), (len(moments) // 2, (9, 9)), (len(moments) - 1, (5, 1))):
         watcher.part("ticks").get_by_role("button").nth(number).click()
+        watcher.until(f"r => r.step === {moments[number].step}")
+        watcher.rest()  # the page that is drawn anew would take the picture with it
         watcher.part("picture").scroll_into_view_if_needed()
         box = watcher.part("picture").bounding_box()
         x, y = ((part + 0.5) / whole for part, whole in zip(patch[::-1], (columns, rows), strict=True))
@@ -69,6 +71,7 @@ def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
         np.testing.assert_allclose(shown["row"], trace.row(shown["layer"], shown["head"], patch), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
     last = len(moments) - 1
     first = last - 3
@@ -94,6 +97,7 @@ def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
     assert len({round(now, 2) for now in path}) > 3 * (last - first)  # and through what lies between them
 
 
+@pytest.mark.slow
 def test_a_link_opens_the_same_moment_layer_head_and_patch(watch):
     watcher = watch()
     watcher.until()
@@ -109,6 +113,7 @@ def test_a_link_opens_the_same_moment_layer_head_and_patch(watch):
     }
 
 
+@pytest.mark.slow
 def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(watch):
     first, second = watch("step=now"), watch("step=now&sample=flock")
     first.button("Train now").click()

@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
 from browser.visitor import LOST, REFUSED, Visitor
@@ -65,6 +67,7 @@ def test_a_second_load_brings_nearly_nothing(arrive, server):
     assert wire.kilobytes <= AGAIN_KB, wire.tell()
 
 
+@pytest.mark.slow
 def test_on_the_microscope_s_page_nothing_is_told_to_the_server_s_script(visit):
     visitor = visit()
     visitor.rest()

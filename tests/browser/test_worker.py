@@ -87,6 +87,7 @@ def test_a_photograph_that_lies_on_its_side_and_one_with_gaps_are_decoded_as_pyt
         assert_close(read["row"], truth.row(read["layer"], read["head"], _patch(read)), EIGHT_BITS)
 
 
+@pytest.mark.slow
 def test_the_browser_s_pixels_are_those_of_pillow(somebody, tmp_path):
     """PNG decodes to the same pixels everywhere; a JPEG to within two levels."""
     picture = open_image(named("meadow").path)

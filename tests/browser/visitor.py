@@ -33,6 +33,7 @@ REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning
 NOT_NEEDED = "document.querySelector('template[data-later]') && window.theLens?.()?.see?.on"
 STANDS = f"() => !document.querySelector('.attention-early') || {NOT_NEEDED}"
 RESTS = f"() => document.querySelector('{REST}') || {NOT_NEEDED}"
+LOOKS = 50  # milliseconds from one look to the next: to look in every frame takes a tenth of a core
 SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
 ABOUT = 6  # pixels beside a patch's middle; see STIRRED in lens/moment.js
@@ -164,7 +165,7 @@ class Visitor:
             self.says(says)
         self.until()
         if not early:
-            self.page.wait_for_function(STANDS)
+            self.page.wait_for_function(STANDS, polling=LOOKS)
         return self
 
     def read(self) -> dict:
@@ -177,11 +178,11 @@ class Visitor:
           const r = window.theLens?.()?.read();
           return r?.painted && !window.lensRoot.classList.contains("waits") && ({condition})(r) ? r : null;
         }}"""
-        return self.page.wait_for_function(script).json_value()
+        return self.page.wait_for_function(script, polling=LOOKS).json_value()
 
     def rest(self) -> None:
         """Waits until the server has drawn the page and everything has been loaded."""
-        self.page.wait_for_function(RESTS)
+        self.page.wait_for_function(RESTS, polling=LOOKS)
         self.page.wait_for_load_state("networkidle")
 
     def part(self, name: str) -> Locator:
@@ -277,7 +278,7 @@ class Visitor:
     def says(self, words: str) -> str:
         """Waits for a sentence of the page that holds these words, and reads it in the same moment: it goes by
         itself. The browser's own stand in a corner or under the toolbar, the server's in toasts."""
-        return self.page.wait_for_function(SAYS, arg=words).json_value()
+        return self.page.wait_for_function(SAYS, arg=words, polling=LOOKS).json_value()
 
     def check(self) -> None:
         """No error on the console or on the page, and nobody asked but this machine."""

@@ -113,6 +113,7 @@ def image(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_every_page_works_with_what_the_image_holds(image):
     done = subprocess.run([sys.executable, "-c", VISIT], cwd=image, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -106,6 +106,7 @@ def test_one_wrong_cell_is_seen(name, monkeypatch):
     assert wrong_cell(differs), f"{differs.mean():.2%} of the dots differ, and no square of them"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_is_written_in_three_formats(layout, tmp_path):
     spec = next(spec for spec in DRAWN.values() if spec.layout == layout)

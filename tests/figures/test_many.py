@@ -303,6 +303,7 @@ def test_netcdf_holds_what_the_store_holds(zarr, small, pictures, tmp_path):
 # A cluster ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_changes_no_byte(zarr, small, pictures, tmp_path):
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     every = playground.trace_many(pictures, small, ("weights:1", "entropy", "relevance"), batch=1)

@@ -52,6 +52,7 @@ TEN = {  # ten figures, each with its options
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEN)
 def test_ten_figures_are_made_again_by_what_they_say(name, here):
     Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")

@@ -231,6 +231,7 @@ def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_p
         playground.sweep(pictures, scramble(VisionTransformer(named.config), seed=9), out=out, progress=False)
 
 
+@pytest.mark.slow
 def test_workers_of_dask_give_the_same_also_when_one_is_lost(named, pictures, tmp_path):
     distributed = pytest.importorskip("distributed")
     alone = playground.sweep(pictures, named, out=tmp_path / "alone.zarr", progress=False)

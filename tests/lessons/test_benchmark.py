@@ -44,6 +44,7 @@ def test_a_step_that_would_take_too_much_is_not_run():
     assert benchmark._expected(FUSED, 4096, four.__class__(FUSED, 2048, 0, 0, "memory"), 1, FAR).skipped == "memory"
 
 
+@pytest.mark.slow
 @linux
 def test_memory_has_a_hard_end():
     program = (
@@ -71,6 +72,7 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
     assert [p.tokens for p in series.points] == list(range(STEPS))
 
 
+@pytest.mark.slow
 def test_a_series_ends_when_nobody_goes_on_with_it():
     series = Series(1024, 16, 7)
     moments = series.each_moment(lambda: None)

@@ -127,6 +127,7 @@ def test_weights_come_down_with_a_report_whatever_came_before_and_are_found_in_t
         assert tried() == f"loaded {NAME} from the cache"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["full", "no folder"])
 def test_weights_that_can_not_be_kept_are_refused_in_a_sentence(weights, tmp_path, broken):
     hub = Hub(weights)

@@ -51,6 +51,7 @@ def copy_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {key: value.clone().contiguous() for key, value in model.state_dict().items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGED)
 def test_a_changed_model_of_timm_loads_from_its_weights_its_folder_and_itself(change, tmp_path):
     reference = changed(CHANGED[change])

@@ -132,6 +132,7 @@ def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, t
     return ours
 
 
+@pytest.mark.slow
 def test_a_spread_of_names_loads():
     names = timm.list_models(["vit_*", "deit*"])
     for name in names[::9]:

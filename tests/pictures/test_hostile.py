@@ -97,6 +97,7 @@ def test_no_hostile_file_takes_300_megabytes(report):
     assert not greedy
 
 
+@pytest.mark.slow
 def test_a_file_that_asks_for_far_more_than_it_shows_is_within_the_share_of_one_picture():
     """Each in a process of its own, which would be ended after five seconds of a core."""
     for name, make in STRANGE.items():

@@ -303,6 +303,7 @@ def test_the_limits_themselves_are_allowed(size):
     assert open_image(saved(Image.new("RGB", size), "PNG")).size == size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF"])
 def test_a_very_large_picture_opens_whole_at_half_size(kind):
     picture = open_image(saved(quarters(7000, 5000), kind))

@@ -82,6 +82,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_what_is_damaged_is_found_named_and_mended(kind, cache, capsys):
     find, change = FILES[kind]

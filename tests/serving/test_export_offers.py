@@ -69,6 +69,7 @@ def test_only_what_can_be_is_offered(client):
 OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # in the sheet nobody says which rows and columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layout", "kind"),
     [*((layout, "svg") for layout in OFFERED), ("head", "numbers"), ("compare", "numbers"), ("head", "webp")],

@@ -56,6 +56,7 @@ def test_costly_figures_from_forty_networks_keep_nobody_waiting():
     assert attacked <= 3 * calm + 1, (calm, attacked)
 
 
+@pytest.mark.slow
 def test_many_cheap_questions_from_forty_networks_keep_nobody_waiting():
     networks = [Player(Who("", f"10.{n}.0.1"), every=3.0, at_once=4, hostile=True) for n in range(40)]
     calm, attacked = waits_beside(networks)

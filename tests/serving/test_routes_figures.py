@@ -46,6 +46,7 @@ def test_every_layout_is_tried():
     assert OF_LAYOUTS.keys() == LAYOUTS.keys()
 
 
+@pytest.mark.slow
 # The numbers of those that the sheet of Export offers: test_export_commands.py
 @pytest.mark.parametrize(
     ("layout", "kind"), [*((layout, "svg") for layout in LAYOUTS), ("grid", "csv"), ("curves", "csv")]

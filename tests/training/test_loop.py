@@ -145,6 +145,7 @@ def test_training_scenes_are_never_held_out_ones():
     assert 255 * 2**32 + len(last) < generate.HELD_OUT
 
 
+@pytest.mark.slow
 def test_losses_fall_on_a_few_scenes_learned_by_heart(tmp_path):
     class Few(Scenes):
         def __getitem__(self, i):

@@ -26,6 +26,7 @@ def watched():
     return [*each.values()], each[max(each)]
 
 
+@pytest.mark.slow
 def test_attention_emerges_on_the_twin_where_nobody_asks_for_it():
     """Eight times what chance gives, in the head that has most of it; the run ends as soon as it is there."""
     best = []

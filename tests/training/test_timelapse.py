@@ -33,6 +33,7 @@ def test_the_wall_shows_every_head_and_outlines_the_query(small, picture):
     assert np.asarray(wall).shape == np.asarray(black).shape
 
 
+@pytest.mark.slow
 def test_the_time_lapse_holds_every_moment_of_a_run(run, tmp_path):
     file = tmp_path / "lapse.bin"
     assert timelapse.main([str(run[1]), "-o", str(file)]) == 0

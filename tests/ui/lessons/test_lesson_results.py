@@ -92,6 +92,7 @@ def nothing_kept():
     people.worked_for_all.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "words"), PAGES, ids=str)
 def test_a_page_s_session_keeps_next_to_nothing_beside_the_cache(page, words):
     held = in_session(opened(page, words))

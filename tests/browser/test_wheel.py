@@ -1,4 +1,5 @@
-"""The wheel is the whole app: built, installed into an environment of its own, used from an empty folder."""
+"""The wheel is the whole app: built, installed into an environment of its own, used from an empty folder. One of them
+needs a browser, and the others wait for the same wheel: it is built once."""
 
 import json
 import os
@@ -16,9 +17,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-# One of them needs a browser, and the others wait for the same wheel: it is built once
-pytestmark = pytest.mark.browser
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 # Commands that need a network or what it brought; a whole site takes a minute, and tests/ui/test_site.py writes one
 ELSEWHERE = {"faithfulness", "prepare", "download", "site"}
 
@@ -108,6 +107,7 @@ for arguments in json.load(open(sys.argv[1])):
 """
 
 
+@pytest.mark.slow
 def test_every_written_command_works_in_an_empty_folder(scripts, empty, tmp_path):
     chosen = [words for words in commands() if words[0] not in ELSEWHERE]
     assert len(chosen) >= 6
@@ -122,6 +122,7 @@ def test_every_written_command_works_in_an_empty_folder(scripts, empty, tmp_path
     assert "dinov2" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["train"], ["photographs", "album"]], ids=" ".join)
 def test_what_only_makes_the_weights_is_not_in_the_package_which_says_so(scripts, empty, command):
     done = subprocess.run([scripts / "attention-playground", *command], cwd=empty, capture_output=True, text=True)
@@ -129,6 +130,7 @@ def test_what_only_makes_the_weights_is_not_in_the_package_which_says_so(scripts
     assert "not in the installed package" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_readmes_python_works_in_an_empty_folder(scripts, empty, tmp_path):
     code = "\n".join(blocks(ROOT / "README.md", "python"))
     (tmp_path / "readme.py").write_text(code)
@@ -143,6 +145,7 @@ def test_the_command_and_the_package_are_of_one_version(scripts, empty, wheel):
     assert ROOT not in Path(file).parents
 
 
+@pytest.mark.slow
 def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, empty, tmp_path, arrive):
     from browser.server import Server
     from browser.visitor import LOST, Visitor
