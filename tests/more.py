@@ -20,9 +20,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "more"
-PATIENCE = 1800  # seconds, for one part
+PATIENCE = 3600  # seconds, for one part
 RELEASES = 3  # of Streamlit
 PAGES = ["tests/ui", "-m", "not browser"]  # the Python tests of what knows Streamlit
+TOGETHER = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # as in the Makefile
 IN_FIREFOX = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
 SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that is thrown away
     "beyond": ["--times", "1"],
@@ -88,7 +89,7 @@ def run(name: str, command: list[str], **environment: str) -> Outcome:
 
 
 def slow() -> Iterator[Outcome]:
-    yield run("slow tests", [sys.executable, "tests/gate.py", "-m", "slow"])
+    yield run("slow tests", [sys.executable, "tests/gate.py", *TOGETHER, "-m", "slow"])
 
 
 # Streamlit's releases -------------------------------------------------------------------------------------------------

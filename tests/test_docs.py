@@ -96,6 +96,7 @@ def test_make_docs_writes_what_is_published():
     assert made.replace(" --keep-going", "") == re.search(builds, (ROOT / "deploy" / "pages.sh").read_text())[1]
 
 
+@pytest.mark.slow
 def test_the_playground_lies_beside_its_documentation_and_opens_its_lessons(published, site):
     lost = (published / "404.html").read_text(encoding="utf-8")
     assert 'href="/project/about.html' in lost
@@ -103,6 +104,7 @@ def test_the_playground_lies_beside_its_documentation_and_opens_its_lessons(publ
     assert {to.removeprefix("../") for to in site[0][Path("learn.html")].to if to.startswith("../")} <= pages
 
 
+@pytest.mark.slow
 def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     pages, out = site
     assert len(pages) > len(WORDS)
@@ -125,11 +127,13 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     assert not wrong, "\n".join(wrong[:20])
 
 
+@pytest.mark.slow
 def test_nothing_that_stands_for_a_part_is_left(site):
     pages, out = site
     assert not [page for page in pages if re.search(r"\{\{[a-z_ ]+\}\}", (out / page).read_text(encoding="utf-8"))]
 
 
+@pytest.mark.slow
 def test_every_name_of_the_face_is_documented_with_its_types(site):
     pages, out = site
     ids = pages[Path("api.html")].ids
@@ -138,6 +142,7 @@ def test_every_name_of_the_face_is_documented_with_its_types(site):
     assert "~" not in " ".join(re.findall(r'<span class="n">(.*?)</span>', (out / "api.html").read_text()))
 
 
+@pytest.mark.slow
 def test_every_command_and_lesson_has_its_place(site):
     pages, out = site
     commands = (out / "command_line.html").read_text(encoding="utf-8")
@@ -148,6 +153,7 @@ def test_every_command_and_lesson_has_its_place(site):
     assert re.findall(r"^\| ([\w ]+) \| .* \|$", words, re.M)[1:] == [page.short for page in LESSONS]
 
 
+@pytest.mark.slow
 def test_a_figure_that_lives_is_in_a_frame_of_its_own(site):
     pages, out = site
     (frame,) = pages[Path("index.html")].frames
@@ -155,6 +161,7 @@ def test_a_figure_that_lives_is_in_a_frame_of_its_own(site):
     assert (out / frame["src"]).read_bytes() == LIVING.read_bytes()
 
 
+@pytest.mark.slow
 def test_what_an_installed_person_reads_is_what_they_can_type(site):
     pages, out = site
     for page in pages:
@@ -162,6 +169,7 @@ def test_what_an_installed_person_reads_is_what_they_can_type(site):
             assert "python -m playground" not in (out / page).read_text(encoding="utf-8"), page
 
 
+@pytest.mark.slow
 def test_it_is_searched_and_copied_and_dark_where_the_system_is(site):
     _, out = site
     assert "relevance" in (out / "searchindex.js").read_text(encoding="utf-8")

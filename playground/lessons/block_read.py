@@ -12,6 +12,7 @@ from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import QUERY, After, Ask, Part, Picture, Row, Wait, Words
 from playground.lessons.pictures import lit, small
 from playground.lessons.questions import Lines, Number, Question, Series
+from playground.numbers import percent
 
 if TYPE_CHECKING:
     from playground.analysis.block import Read
@@ -82,8 +83,8 @@ def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
     if not one.subject.has(("read", one.label)):
         yield Wait("Reading the stream before the first layer and after each …")
     answers = one.subject.kept(("read", one.label), lambda: read_now(one))
-    percent = [100 * p for p in answers.pooled]
-    yield Ask(read_question(one.subject.model, label, percent, one.config.pool), f"{one.subject.about} {one.label}")
+    pooled = [100 * p for p in answers.pooled]
+    yield Ask(read_question(one.subject.model, label, pooled, one.config.pool), f"{one.subject.about} {one.label}")
     yes = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # of the patches, layer by layer
     most = max(range(len(yes)), key=yes.__getitem__)
     peak = f"; most do so {passed(most)}, {percent(yes[most])}" if yes[most] > yes[-1] else ""

@@ -12,6 +12,7 @@ import numpy as np
 from playground.lessons.lesson import Settings, Subject, Written, choice_of_layer, layer_of
 from playground.lessons.parts import Ask, Drawing, Exercise, Part, Reported, Wait, Words
 from playground.lessons.questions import Bars, Number, Question, of_choice
+from playground.numbers import percent
 from playground.pictures.jpegs import small_url
 from playground.samples import SAMPLES
 
@@ -252,21 +253,21 @@ def layer_sum_question(layer: int, single: Sequence[float], together: float, who
     digits = 1 if together > 0.02 else 2
     parts = [round(100 * loss, digits) for loss in single]
     sums, high = sum(parts), 100 * max(2 * together, 1.2 * whole)
-    percent = (*parts, sums, 100 * whole)
+    losses = (*parts, sums, 100 * whole)
     compared = "more" if whole > together else "less"
     return Question(
         "heads_sum",
         f"One after the other, that adds up to {sums:.0f} %. Switch off **all heads of layer {layer} at once**, and "
         "the tokens move by ▢.",
-        Number(0, round(high, 1), " %", step=round(sums / 50, 2) or 0.01), percent[-1],
+        Number(0, round(high, 1), " %", step=round(sums / 50, 2) or 0.01), losses[-1],
         f"One head of layer {layer} after the other is switched off: after the last layer the patches’ tokens move by "
         f"{' + '.join(f'{part:.{digits}f} %' for part in parts)} = {sums:.{digits}f} %. Without all at once they move "
         f"by {percent(whole, 1)}, {compared} than the sum. There is no rule: the vectors that two heads add to a patch "
         f"have a mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not linear. "
         "Other layers and pictures answer differently.",
         Bars(
-            (*(f"head {head}" for head in range(len(single))), "their sum", "all at once"), percent, high,
-            at=len(percent) - 1, unit=" %", title="How far the patches’ tokens move after the last layer",
+            (*(f"head {head}" for head in range(len(single))), "their sum", "all at once"), losses, high,
+            at=len(losses) - 1, unit=" %", title="How far the patches’ tokens move after the last layer",
         ),
         prose="The heads of a layer are a **committee**: each writes an opinion of its own, none hears another’s, and "
         f"W_O adds them up. Each bar: how far tokens move when one head of layer {layer} is silent.",
@@ -274,7 +275,7 @@ def layer_sum_question(layer: int, single: Sequence[float], together: float, who
             ((0.97 * sums, 1.03 * sums), "So it would be if all that follows were linear, and all heads pushed a "
              "token in the same direction."),
             ((0, min(parts) / 2), "One head alone moves them farther."),
-            ((1.1 * max(sums, percent[-1]), high), "So far they would move if heads held each other back."),
+            ((1.1 * max(sums, losses[-1]), high), "So far they would move if heads held each other back."),
         ),
     )  # fmt: skip
 

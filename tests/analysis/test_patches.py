@@ -23,6 +23,7 @@ from playground.analysis.patches import (
     strongest_filters,
     without_positions,
 )
+from playground.numbers import percent
 from playground.pictures import images
 from playground.vit import VisionTransformer
 from playground.vit_parts import sinusoidal
@@ -109,7 +110,7 @@ def test_principal_components_are_the_directions_in_which_filters_differ(small, 
         along = (found.filters[i].flatten() @ vectors[:, -1 - i]).abs()
         assert along.item() == pytest.approx(1, abs=1e-3)
         share = values[-1 - i] / values.sum()
-        assert found.titles[i].startswith(f"component {i}: {share:.1%}")
+        assert found.titles[i].startswith(f"component {i}: {percent(share)} of")
 
 
 def test_the_sinusoidal_table_is_the_formula_s():

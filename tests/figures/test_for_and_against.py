@@ -232,7 +232,7 @@ def test_the_colour_bar_has_both_signs_around_zero(seen):
     drawn = playground.figure(seen, what="relevance", **LABEL)
     texts = [text.get_text() for text in drawn.texts]
     high = captions.number(100 * float(seen.on_grid(seen.relevance(label=3)).abs().max()))
-    assert {f"−{high}", "0", f"{high}%"} <= set(texts), texts
+    assert {f"−{high}", "0", f"{high} %"} <= set(texts), texts
     assert any("against it (hatched)" in text for text in texts), texts
 
 

@@ -198,7 +198,9 @@ SHOWN = {layout: {"layout": layout} for layout in layouts.LAYOUTS} | {
     "by column": {"layout": "convolution", "direction": "column", "what": "value"},
 }
 CASES = [  # every layout in every size; aspects and names take turns, so that each meets each of them
-    (shown, size, list(ASPECTS)[(i + j) % 4], NAMES[(i + j // 2) % 4])
+    pytest.param(
+        shown, size, list(ASPECTS)[(i + j) % 4], NAMES[(i + j // 2) % 4], marks=[pytest.mark.slow] * ((i + j) % 3 > 0)
+    )
     for i, shown in enumerate(SHOWN)
     for j, size in enumerate(SIZES)
     if shown in layouts.LAYOUTS or size in ("half", "beamer", "column")

@@ -144,7 +144,7 @@ def test_a_finished_run_is_finished(zarr, pictures, tmp_path, capsys):
     before = contents(tmp_path / "out.zarr")
     assert main(line) == 0
     assert contents(tmp_path / "out.zarr") == before
-    assert "100%" in capsys.readouterr().err
+    assert "100 %" in capsys.readouterr().err
 
 
 def test_a_netcdf_file_does_not_meet_another_run_s_store(zarr, small, pictures, tmp_path):

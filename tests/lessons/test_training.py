@@ -12,6 +12,7 @@ from playground.errors import PlaygroundError
 from playground.lessons import training, training_now
 from playground.lessons.training_now import layer_of
 from playground.models import zoo
+from playground.numbers import percent
 from playground.pack import unpack
 from playground.scenes import generate
 from playground.scenes.generate import patch_targets
@@ -109,7 +110,7 @@ def test_what_became_of_each_is_said_in_its_own_numbers(trial):
     one = trial.learned[ALONE]
     assert "from step" not in training_now.in_numbers(ALONE, one)  # it has learned nothing yet
     mass, layer, head = one.best
-    assert f"head {head} of layer {layer} gives the twin {mass:.0%}" in training_now.in_numbers(ALONE, one)
+    assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.in_numbers(ALONE, one)
 
 
 def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
@@ -185,7 +186,7 @@ def test_after_it_the_told_heads_do(runs, begins):
     (label,) = [note for note in figure.layout.annotations if "begins" in note.text]
     assert 10**label.x == pytest.approx(4860)  # the axis is logarithmic: it stood at 10 to the power of 4,860
     ends = sorted(line.y[-1] for line in coloured)
-    assert ends == sorted(runs[1].moments[-1].mass[head] for head in Recipe().gathering)
+    assert ends == pytest.approx(sorted(100 * runs[1].moments[-1].mass[head] for head in Recipe().gathering))
 
 
 def test_what_is_said_is_what_was_measured(runs, begins):
@@ -194,10 +195,10 @@ def test_what_is_said_is_what_was_measured(runs, begins):
     best = runs[0].moments[-1].mass[layer, head]
     told = np.mean([runs[1].moments[-1].mass[place] for place in Recipe().gathering])
     for part in (
-        "at 27% at step 2,671, at 75% at step 5,371",
-        f"{training.FILTER:.0%}",
-        f"{told:.0%}",
-        f"{best:.0%}",
+        "at 27 % at step 2,671, at 75 % at step 5,371",
+        percent(training.FILTER),
+        percent(told),
+        percent(best),
         f"head {head} of layer {layer}",
         f"{len(Recipe().gathering)} coloured",
     ):
@@ -227,7 +228,7 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
     there, here = filtered(generate.HELD_OUT + timelapse.SCENES), filtered(generate.HELD_OUT)
     assert float(here[there.argmax()]) == pytest.approx(training.FILTER, abs=5e-4)
     for run in (timelapse.read(), timelapse.read(TAUGHT_CURVES)):
-        assert any(shape.y0 == training.FILTER for shape in training.drawn(run, "", ()).layout.shapes)
+        assert any(shape.y0 == 100 * training.FILTER for shape in training.drawn(run, "", ()).layout.shapes)
 
 
 def test_the_taught_run_is_shown_without_its_pictures():

@@ -78,7 +78,7 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
     assert asked.asks.startswith("Head 2 of layer 1 agrees most")
     assert asked.truth == pytest.approx(97)
     assert "That place is one patch" in asked.says
-    assert "1 of 36 heads gives more than 30%" in asked.says
+    assert "1 of 36 heads gives more than 30 %" in asked.says
 
 
 @pytest.mark.parametrize(("length", "said"), [(9.0, "It has a **megaphone**"), (1.0, "no **megaphone**")])
