@@ -343,5 +343,6 @@ def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict
         if taught is not None and name not in taught:
             continue
         told = site_files.write_lesson(folder, lesson, here) | {"scripts": scripts, "plotly": plotly, "host": host}
+        told["about"] = {"model": here.model_name, "called": here.model}
         written[name] = folder.put(f"lessons/{name}.json", json.dumps(told, ensure_ascii=False).encode())
     return written
