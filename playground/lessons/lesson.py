@@ -89,7 +89,7 @@ class Steps(Setting):
 
 # What the folder without a server says of a step: that stays on its sample, and that follows one's own photograph
 OWN = "The app shows it on your own picture, and in other models."
-MODELS = "Open a photograph of yours, and it is shown on that. The app has other models."
+MODELS = "Open a photograph of yours, and it is shown on that, in our small model. The app has other models."
 Made = TypeVar("Made")
 
 

@@ -385,7 +385,7 @@ LESSON = Lesson(
     {
         "carries": Step(
             "1 · It is not what arrives", carries, "weight_differs", ("weight_differs",), ("layer", "look"),
-            ahead=({"layer": (UPPER, 0)},), beyond="The app has every layer. " + MODELS, own=True,
+            ahead=({"layer": (UPPER, 0)},), beyond=f"{MODELS} It has every layer, too.", own=True,
         ),
         "scores": Step(
             "2 · It is not the score", scores, "weight_scores", ("weight_share", "weight_overflow"), ("scores",),

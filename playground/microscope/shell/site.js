@@ -224,8 +224,8 @@ whenLoaded(() => setTimeout(keepForOffline));
 // A lesson's page where there is no server: its steps, one at a time, and how to get the app, which has it whole.
 //
 // The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
-// plotly, about: {model, called: what people call it}, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of
-// its parts}]}. lessons/host.js, which `host` names, plays the parts.
+// plotly, model: that it looks through, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of parts}]}.
+// lessons/host.js, which `host` names, plays the parts.
 
 // `file`: of the lesson; `words`: what the address says of it; `chose(words)`; `read(name)` gives a
 // promise of a file's bytes, and `fileAt(name)` says where it lies.
@@ -261,7 +261,7 @@ function buttonOf(kind, words, act) {
 }
 
 // Somebody's own photograph, as lessons/subject.js wants it: all layers of its pass through the lesson's model.
-async function photographOf(id, { model }, signal) {
+async function photographOf(id, model, signal) {
   const trace = await nearer.open({ mine: id, model }, { signal });
   const layers = Array.from({ length: trace.layers }, (_, layer) => layer);
   const [bytes, bitmap] = await Promise.all([nearer.layers(trace, layers, { signal }), nearer.picture(trace)]);
@@ -269,7 +269,7 @@ async function photographOf(id, { model }, signal) {
   return { id: trace.id, pack: unpack(bytes), bytes, bitmap, gridFor: (native) => gridFor([width, height], native) };
 }
 
-const ON_YOURS = ({ called }) => `This is your photograph in ${called}, computed in this browser.`;
+const ON_YOURS = "This is your photograph: its numbers are computed in this browser.";
 const OF_SAMPLE = "These numbers are of a sample, not of your photograph.";
 
 function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed, left }) {
@@ -284,9 +284,9 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
   async function ofWhom({ own }) {
     if (own === null || !isOwn(words.mine)) return { subject: null, line: "" };
     if (!own) return { subject: null, line: OF_SAMPLE };
-    coming ??= photographOf(words.mine, told.about, left);
+    coming ??= photographOf(words.mine, told.model, left);
     try {
-      return { subject: await coming, line: ON_YOURS(told.about) };
+      return { subject: await coming, line: ON_YOURS };
     } catch (error) {
       coming = null; // the next step tries again
       return { subject: null, line: `${OF_SAMPLE} ${error.says ?? ""}`.trim() };
