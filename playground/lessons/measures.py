@@ -71,6 +71,10 @@ def even_distance(seen: Trace) -> float:
     return heads.even_distance(*seen.grid)
 
 
+def patches(seen: Trace) -> int:
+    return seen.grid[0] * seen.grid[1]
+
+
 def longer_side(seen: Trace) -> int:
     return max(seen.grid)
 
@@ -123,7 +127,7 @@ def brightest_share(weights) -> float:
 MEASURES: Mapping[str, Callable] = {
     measure.__name__: measure
     for measure in (
-        differing, rows_asked, distances, mean_distance, even_distance, longer_side, layers_needed, reaches, far_layer,
-        far_head, far_share, far_peak,
+        differing, rows_asked, distances, mean_distance, even_distance, patches, longer_side, layers_needed, reaches,
+        far_layer, far_head, far_share, far_peak,
     )
 }  # fmt: skip

@@ -162,6 +162,7 @@ class Picture:
     width: int | None = None  # pixels; None: its own, where there is room
     kind: str = "jpeg"
     words: str = ""  # for who does not see it, where there is no caption
+    own: Mapping[str, Own] = field(default_factory=dict)  # its data, and its caption
 
 
 @dataclass(frozen=True)
@@ -327,7 +328,7 @@ def own_of(part: Part) -> dict:
     match part:
         case Drawing(own=Made() as own):
             return {"own": told(own)}
-        case Ask(own=own) | Chart(own=own) if own:
+        case Ask(own=own) | Chart(own=own) | Picture(own=own) if own:
             return {"own": {str(name): told(one) for name, one in own.items()}}
     return {}
 

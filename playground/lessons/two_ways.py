@@ -24,6 +24,7 @@ from playground.lessons.parts import (
     Code,
     Exercise,
     Fold,
+    Made,
     Part,
     Picture,
     Row,
@@ -291,9 +292,14 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     kernel[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
     asks = torch.ones(rows, columns) if reads == "may" else seen.on_grid(seen.row(layer, head, spot))
     cut, says = small(one.image), "may read" if reads == "may" else "mixes"
+    nine = f"a 3 × 3 kernel {says} nine patches, with the same nine numbers everywhere"
+    count = {"patches": measured(seen, "patches")}
+    many = Words(f"attention, layer {layer}, head {head}, {says} all {{patches:,}}", values=count)
+    drawn = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
+    own = ({"data": Made("lit", {"row": "kernel"})}, {"data": drawn, "caption": many}) if one is subject else ({}, {})
     yield Row(
-        Picture(lit(cut, kernel, spot), f"a 3 × 3 kernel {says} nine patches, with the same nine numbers everywhere"),
-        Picture(lit(cut, asks, spot), f"attention, layer {layer}, head {head}, {says} all {rows * columns:,}"),
+        Picture(lit(cut, kernel, spot), nine, own=own[0]),
+        Picture(lit(cut, asks, spot), many.says, own=own[1]),
     )
 
 
@@ -429,18 +435,12 @@ LESSON = Lesson(
     },
     {
         "far": Step("1 · How far", far, "two_ways_far", (), ("kernel",), ({"kernel": None},), MODELS, own=True),
-        "shift": Step(
-            "2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",), ahead=({"moved": None},),
-            beyond=OWN,
-        ),
-        "built": Step(
-            "3 · What is built in", built, "two_ways_built", ("two_ways_content",), ("reads",),
-            ahead=({"reads": None},), beyond=OWN,
-        ),
-        "cheaper": Step(
-            "4 · Cheaper ways", cheaper, "two_ways_cheaper", ("two_ways_linear",), ("cheap_tokens", "keeps"),
-            ahead=({"cheap_tokens": None}, {"keeps": None}), own=None,
-        ),
+        "shift": Step("2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",),
+                      ({"moved": None},), OWN),
+        "built": Step("3 · What is built in", built, "two_ways_built", ("two_ways_content",), ("reads",),
+                      ({"reads": None},), MODELS, own=True),
+        "cheaper": Step("4 · Cheaper ways", cheaper, "two_ways_cheaper", ("two_ways_linear",),
+                        ("cheap_tokens", "keeps"), ({"cheap_tokens": None}, {"keeps": None}), own=None),
     },
 )  # fmt: skip
 PROSE = (

@@ -1,5 +1,8 @@
 """The playground without a server: the written folder behind a plain server of files, with everything else blocked."""
 
+import base64
+import io
+import math
 import re
 import shutil
 from functools import partial
@@ -22,10 +25,11 @@ from browser.truth import assert_close, seen, sent
 from browser.visitor import finish
 from browser.without_server import ASKED, Open, plain_server
 from playground.analysis.ablation import without
+from playground.analysis.by_hand import colour_trace
 from playground.errors import PlaygroundError
 from playground.lessons import measures
 from playground.lessons.registry import LESSONS
-from playground.pictures.images import fit
+from playground.pictures.images import fit, open_image
 from playground.samples import named
 from playground.serving import models
 from playground.tracing import trace
@@ -371,7 +375,24 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     heads = page.evaluate("[...document.querySelector('.lesson-chart').data[0].y]")
     assert_close(heads, measures.distances(truth), 0.3)
 
+    assert opens("two_ways", "built") == [YOURS]
+    captions = page.locator("#lesson .lesson-picture figcaption")
+    assert captions.last.inner_text().endswith(f"may read all {math.prod(truth.grid)}")
+    before = page.locator("#lesson .lesson-picture img").last.get_attribute("src")
+    page.get_by_role("button", name="what is mixed", exact=True).click()
+    lit = page.locator("#lesson .lesson-picture img").last
+    waiting.until(lambda: lit.get_attribute("src") != before, "the row is not shown")
+    layer, head = (int(number) for number in re.findall(r"(?:layer|head) (\d+)", captions.last.inner_text()))
+    picture = Image.open(io.BytesIO(base64.b64decode(lit.get_attribute("src").partition(",")[2]))).convert("RGB")
+    light = np.asarray(picture.resize(truth.grid[::-1], Image.Resampling.BOX), float).sum(-1)  # (rows, columns)
+    assert light.argmax() == int(truth.on_grid(truth.row(layer, head, spot)).argmax())
+
     assert opens("by_hand", "colours") == [YOURS]
+    waiting.until(lambda: read.append(page.evaluate(FIRST_DRAWING)) or read[-1], "the colours are not drawn")
+    colours = colour_trace(open_image(named("twins").path), 8)
+    assert_close(
+        read[-1]["row"], colours.row(0, 0, divmod(read[-1]["at"], colours.grid[1]), 1 / read[-1]["temperature"])
+    )
     assert opens("weight", "locked") == [OF_SAMPLE]
     assert opens("weight", "scores") == []
     assert page.evaluate("violations") == []

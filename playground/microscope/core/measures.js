@@ -17,6 +17,7 @@ export const MEASURES = {
   mean_distance: (pack, { layer }) =>
     meanOf(MEASURES.distances(pack).slice(layer * pack.heads, (layer + 1) * pack.heads)),
   even_distance: ({ rows, columns }) => evenDistance(rows, columns),
+  patches: ({ patches }) => patches,
   longer_side: ({ rows, columns }) => Math.max(rows, columns),
   layers_needed: ({ rows, columns }, { kernel }) => Math.ceil((Math.max(rows, columns) - 1) / Math.floor(kernel / 2)),
   reaches: ({ rows, columns, layers }, { kernel }) =>

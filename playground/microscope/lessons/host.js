@@ -11,7 +11,7 @@ import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
 import { softmaxRow } from "../core/nine.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
-import { askedOf, bytesOf, tracesOf } from "./subject.js";
+import { askedOf, bytesOf, pictureOf, tracesOf } from "./subject.js";
 
 // Gives {draw, end}.
 export default playParts;
@@ -177,9 +177,11 @@ const PLAYED = {
     };
   },
 
-  picture: (place, get) => ({
-    draw() {
-      const { data, caption, width, words } = get();
+  picture: (place, get, { subject }, left, drawn = { times: 0 }) => ({
+    async draw() {
+      const [part, time] = [get(), ++drawn.times];
+      const { data, caption, width, words } = part.own && subject ? await pictureOf(part, subject) : part;
+      if (time !== drawn.times || left.aborted) return;
       const [figure, said] = ["figure", "figcaption"].map((tag) => document.createElement(tag));
       const image = Object.assign(new Image(), { src: data, alt: words });
       if (width) image.width = width;

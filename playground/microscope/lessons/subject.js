@@ -5,9 +5,11 @@
 // A subject is {id, pack: with all its layers, bytes: of the pack, bitmap: of the picture, at most 1024 pixels to a
 // side, gridFor([rows, columns] of a square picture): its own grid}.
 
+import { MAGMA } from "../core/colours.js";
 import { toContainer } from "../core/container.js";
-import { FORMAT } from "../core/core.js";
+import { FORMAT, rowInto } from "../core/core.js";
 import { meanColours } from "../core/kinds.js";
+import { greyOf } from "../core/light.js";
 import { farRow, measureOf, middleOf, wordsOf } from "../core/measures.js";
 
 const DRAWN_SIDE = 640; // pixels of a picture in a drawing
@@ -19,13 +21,24 @@ const BLACK_PART = 1e-6; // counts as grey
 
 // A question about the subject: some of its fields are other ones.
 export async function askedOf({ question, own, ...more }, subject) {
+  return { ...question, ...(await othersOf(own, question, subject)), ...more, context: subject.id };
+}
+
+// A picture of the subject, with what stands below it.
+export const pictureOf = async ({ own, ...picture }, subject) => {
+  const { caption = picture.caption, data } = await othersOf(own, picture, subject);
+  return { ...picture, data, caption, words: caption };
+};
+
+// {field: what it is of the subject}, of what has these fields.
+async function othersOf(own, whole, subject) {
   const other = {};
   for (const [name, told] of Object.entries(own)) {
     if ("text" in told) other[name] = wordsOf(told, subject.pack);
     else if ("measure" in told) other[name] = measureOf(told, subject.pack);
-    else other[name] = await PICTURES[told.made](told, subject, question[name]);
+    else other[name] = await PICTURES[told.made](told, subject, whole[name]);
   }
-  return { ...question, ...other, ...more, context: subject.id };
+  return other;
 }
 
 // The traces of a chart, of which some have other heights.
@@ -94,6 +107,52 @@ const PICTURES = {
     const beside = { words, ...(await enlarged(bitmap, pack, mark)) };
     const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
     return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside };
+  },
+
+  // In grey under the row of the patch in its middle, which is outlined: as `lit` in playground/lessons/pictures.py.
+  async lit({ row, ...asked }, { pack, bitmap }) {
+    const { rows, columns } = pack;
+    const values = ROWS[row](pack, asked);
+    const share = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
+    const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
+    const context = drawnOn(bitmap, width, height);
+    const photo = context.getImageData(0, 0, width, height);
+    for (let at = 0; at < photo.data.length; at += 4)
+      photo.data.fill(greyOf(photo.data[at], photo.data[at + 1], photo.data[at + 2]), at, at + 3);
+    context.putImageData(photo, 0, 0);
+    const most = Math.max(...values);
+    const edges = (n, count, side) => [Math.round((n * side) / count), Math.round(((n + 1) * side) / count)];
+    const boxOf = (patch) => {
+      const [[top, bottom], [left, right]] = [
+        edges(Math.floor(patch / columns), rows, height),
+        edges(patch % columns, columns, width),
+      ];
+      return [left, top, right - left, bottom - top];
+    };
+    for (const [patch, value] of values.entries()) {
+      const at = 3 * Math.floor((255 * value) / most);
+      context.fillStyle = `rgb(${MAGMA.slice(at, at + 3).join(" ")} / ${(40 + (200 * value) / most) / 255})`;
+      context.fillRect(...boxOf(patch));
+    }
+    context.strokeStyle = "white";
+    context.lineWidth = 3;
+    context.strokeRect(...boxOf(middleOf(pack)));
+    return urlOf(await bytesOfCanvas(context.canvas));
+  },
+};
+
+// (patches,) of the patch in the middle, by the names that `lit` is given.
+export const ROWS = {
+  kernel: ({ rows, columns }) => {
+    const [y, x] = [Math.floor(rows / 2), Math.floor(columns / 2)];
+    const isNear = (patch) => Math.max(Math.abs(Math.floor(patch / columns) - y), Math.abs((patch % columns) - x)) < 2;
+    return Float32Array.from({ length: rows * columns }, (_, patch) => Number(isNear(patch)));
+  },
+  even: ({ patches }) => new Float32Array(patches).fill(1),
+  head: (pack, { layer, head }) => {
+    const row = new Float32Array(pack.tokens);
+    rowInto(row, 0, pack, layer, head, pack.prefixCount + middleOf(pack), pack.scale);
+    return row.subarray(pack.prefixCount);
   },
 };
 

@@ -6,7 +6,7 @@ import { packOf } from "../packs.mjs";
 import { mounted } from "./mounting.mjs";
 
 const { default: playParts } = await import("../../../playground/microscope/lessons/host.js");
-const { askedOf, tracesOf, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
+const { askedOf, ROWS, tracesOf, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 // A step as the folder without a server plays it; `there.set` is what a control has changed.
@@ -147,6 +147,18 @@ test("of a chart only the traces change that are the photograph's", () => {
     { pack: PACK },
   );
   assert.deepEqual(traces, [{ y: [1] }, { y: [1, 2], name: "b" }]);
+});
+
+test("rows of the patch in the middle: a kernel's nine, all alike, and a head's", () => {
+  const { rows, columns, patches, prefixCount, tokens } = PACK;
+  const kernel = ROWS.kernel(PACK);
+  assert.deepEqual([kernel.length, kernel.reduce((sum, one) => sum + one)], [rows * columns, 9]);
+  assert.equal(kernel[Math.floor(rows / 2) * columns + Math.floor(columns / 2)], 1);
+  assert.deepEqual([...ROWS.even(PACK)], new Array(patches).fill(1));
+  const row = ROWS.head(PACK, { layer: 1, head: 2 });
+  assert.equal(row.length, tokens - prefixCount);
+  const sum = row.reduce((all, one) => all + one);
+  assert.ok(sum > 0 && sum < 1, "the class token has the rest");
 });
 
 test("colours as vectors of length one: black counts as grey", () => {
