@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, Written
-from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Reported, When, Words
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Made, Part, Reported, When, Words
 from playground.lessons.questions import Bars, Number, Question, of_choice
 from playground.numbers import percent
 from playground.pack import FORMAT, pack
@@ -192,7 +192,8 @@ def colours(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
     )
     seen = subject.kept(("colours", chosen.patch), lambda: on_colours(subject, chosen.patch))
-    yield Drawing("friends", seen, ("temperature", "hidden", "at"))
+    own = Made("colours", {"patch": chosen.patch, "temperatures": TEMPERATURES})
+    yield Drawing("friends", seen, ("temperature", "hidden", "at"), own)
     yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCHES})
     yield Exercise(
         "Turn the temperature until the row is nearly even. Why does it become so?",
@@ -305,6 +306,7 @@ def mask() -> Question:
     )  # fmt: skip
 
 
+SIZES = "Open a photograph of yours, and it is shown on that. The app has other sizes of patches."
 TENTH = r"-?([0-3]?\d|40)"
 SETTINGS = {
     "arrows": Written(at_first(), pattern=rf"{TENTH}(_{TENTH}){{35}}"),
@@ -322,13 +324,13 @@ LESSON = Lesson(
     {
         "arrows": Step(
             "1 · Queries and keys", arrows, "by_hand_query",
-            ("by_hand_even", "by_hand_one_role", "by_hand_one_way"), ("arrows",),
+            ("by_hand_even", "by_hand_one_role", "by_hand_one_way"), ("arrows",), own=None,
         ),
-        "values": Step("2 · Values", values, "by_hand_values", ("by_hand_receive",), ("arrows",)),
+        "values": Step("2 · Values", values, "by_hand_values", ("by_hand_receive",), ("arrows",), own=None),
         "colours": Step(
             "3 · On a picture", colours, "by_hand_dark", ("by_hand_hot",), ("patch", "temperature", "hidden", "at"),
-            ahead=({"patch": (8, 16, 32)},), beyond="The app has it on your own picture, and in other sizes.",
+            ahead=({"patch": (8, 16, 32)},), beyond=SIZES, own=True,
         ),
-        "masks": Step("4 · Masks", masks, "by_hand_mask", ("by_hand_causal",), ("arrows", "mask")),
+        "masks": Step("4 · Masks", masks, "by_hand_mask", ("by_hand_causal",), ("arrows", "mask"), own=None),
     },
 )  # fmt: skip

@@ -330,7 +330,7 @@ LESSON = Lesson(
     },
     {
         "file": Step("1 · The file", file, "code_column", ("code_output",), ("part", "module"),
-                     ahead=({"part": None}, {"module": None})),
+                     ahead=({"part": None}, {"module": None}), own=None),
         "twice": Step(
             "2 · Twice the same attention", twice, "code_fused", settings=("timed", "line"),
             ahead=({"timed": ("no",)}, {"line": None}),

@@ -379,9 +379,11 @@ LESSON = Lesson(
     "the number of tokens.",
     SETTINGS,
     {
-        "pairs": Step("1 · Every pair", pairs, "cost_ratio", ("cost_back",), (*DIALS,)),
-        "formulas": Step("2 · FLOPs by formula", formulas, "cost_share", ("cost_textbook",), (*SWITCHES, *DIALS)),
-        "memory": Step("3 · Memory", memory, "cost_memory", settings=(*DIALS,)),
-        "measured": Step("4 · Measured here", measured, "cost_measured", settings=(*SWITCHES, *DIALS)),
+        "pairs": Step("1 · Every pair", pairs, "cost_ratio", ("cost_back",), (*DIALS,), own=None),
+        "formulas": Step(
+            "2 · FLOPs by formula", formulas, "cost_share", ("cost_textbook",), (*SWITCHES, *DIALS), own=None
+        ),
+        "memory": Step("3 · Memory", memory, "cost_memory", settings=(*DIALS,), own=None),
+        "measured": Step("4 · Measured here", measured, "cost_measured", settings=(*SWITCHES, *DIALS), own=None),
     },
 )

@@ -11,10 +11,10 @@ import plotly.graph_objects as go
 
 from playground.lessons import pictures as beside
 from playground.lessons.heads_numbers import EACH_ALONE, HEADS, Off, drawn, measuring, off, over_samples, sum_of_heads
-from playground.lessons.lesson import LAYER, OWN, UPPER, Lesson, Setting, Settings, Step, Subject
-from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Part, Row, Wait, Words
+from playground.lessons.lesson import LAYER, MODELS, OWN, UPPER, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.measures import Measured, brightest_share
+from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Made, Part, Row, Wait, Words
 from playground.lessons.questions import Painting, Photo, Question, of_choice
-from playground.numbers import percent
 from playground.samples import SAMPLES, start_patch
 
 if TYPE_CHECKING:  # imports torch
@@ -44,16 +44,14 @@ NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of nine cells that get
 
 # Where will it look? --------------------------------------------------------------------------------------------------
 
+ENLARGED = "the patch that asks, enlarged"
 
-def row_question(layer: int, head: int, share: float, largest: float, shown: Photo) -> Question:
-    """`share`: what the brightest 2 % of the patches hold."""
-    return Question(
-        "heads_row", f"Paint where the outlined patch will look, in head {head} of layer {layer}.", Painting(), None,
-        f"The brightest 2 % of the patches hold {percent(share)} of the row, its largest weight is {percent(largest)}. "
-        "For the overlap, what you painted counts as a row, too, with equal weights: of each patch the smaller of its "
-        "two weights is taken, and all are added up.",
-        shown,
-    )  # fmt: skip
+ASKS = "Paint where the outlined patch will look, in head {head} of layer {layer}."
+SHARES = (  # `share`: what the brightest 2 % of the patches hold
+    "The brightest 2 % of the patches hold {share:%} of the row, its largest weight is {largest:%}. For the "
+    "overlap, what you painted counts as a row, too, with equal weights: of each patch the smaller of its two weights "
+    "is taken, and all are added up."
+)
 
 
 def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
@@ -65,15 +63,18 @@ def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
     spot = start_patch(subject.name, seen.grid)
     layer, head = subject.chosen_head or subject.kept("far looking", lambda: far_looking(seen, spot))
     weights = seen.on_grid(seen.row(layer, head, spot)).flatten()  # (patches,)
-    share = float(weights.topk(max(1, len(weights) // 50)).values.sum() / weights.sum())
     rows, columns = seen.grid
     shown = Photo(
         subject.photo(), (rows, columns), columns / rows, mark=spot[0] * columns + spot[1],
         heat=tuple(round(float(weight), 6) for weight in weights), paints=True, height=400,
-        beside=beside.around(subject.jpeg, seen.grid, spot, "the patch that asks, enlarged"),
+        beside=beside.around(subject.jpeg, seen.grid, spot, ENLARGED),
     )  # fmt: skip
-    question = row_question(layer, head, share, float(weights.max()), shown)
-    yield Ask(question, f"{subject.about} {layer} {head}", afresh=True)
+    asks = Words(ASKS, values={"head": Measured("far_head", head), "layer": Measured("far_layer", layer)})
+    share, largest = Measured("far_share", brightest_share(weights)), Measured("far_peak", float(weights.max()))
+    says = Words(SHARES, values={"share": share, "largest": largest})
+    own = {"asks": asks, "says": says, "picture": Made("far_row", {"words": ENLARGED})}
+    question = Question("heads_row", asks.says, Painting(), None, says.says, shown)
+    yield Ask(question, f"{subject.about} {layer} {head}", afresh=True, own=own)
 
 
 # All heads ------------------------------------------------------------------------------------------------------------
@@ -280,8 +281,8 @@ LESSON = Lesson(
     {
         "row": Step(
             "1 · Where will it look?", row, "heads_row",
-            beyond="The app asks about the head that you have chosen in the microscope, on your own picture and in "
-            "other models.",
+            beyond=f"{MODELS} It asks about the head that you have chosen in the microscope.",
+            own=True,
         ),
         "atlas": Step(
             "2 · All heads", atlas, "heads_entropy", settings=("measure", "over"),

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from playground.lessons.measures import Measured
 from playground.lessons.questions import Question, plain
+from playground.numbers import percent
 from playground.pictures.jpegs import data_url
 
 if TYPE_CHECKING:
@@ -31,6 +34,34 @@ class Words:
 
     text: str
     small: bool = False  # a caption
+    values: Mapping[str, Measured] = field(default_factory=dict)  # what fills the text's blanks, such as {share:%}
+
+    @property
+    def says(self) -> str:
+        """Filled. Other braces, such as those of a model's name, stay."""
+        return BLANKS.sub(lambda blank: _said(self, blank), self.text)
+
+
+BLANKS = re.compile(r"\{(\w+)(?::([^}]*))?\}")
+
+
+def _said(words: Words, blank: re.Match) -> str:
+    name, how = blank[1], blank[2] or ""
+    if name not in words.values:
+        return blank[0]
+    value = words.values[name].value
+    return percent(value) if how == "%" else format(value, how)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a function of microscope/lessons/subject.js, by its name, makes of somebody's own photograph."""
+
+    name: str
+    given: Mapping[str, object] = field(default_factory=dict)
+
+
+Own = Words | Measured | Made  # what is another one of somebody's own photograph, where there is no Python
 
 
 @dataclass(frozen=True)
@@ -62,6 +93,7 @@ class Ask:
     question: Question
     context: str = ""
     afresh: bool = False
+    own: Mapping[str, Own] = field(default_factory=dict)  # fields of the question
 
 
 class After(tuple):
@@ -73,6 +105,14 @@ class After(tuple):
         after = super().__new__(cls, parts)
         after.question = question
         return after
+
+
+class Stays(tuple):
+    """Parts whose numbers Python alone computes: beside somebody's own photograph the folder without a server says that
+    these are the sample's."""
+
+    def __new__(cls, *parts: Part) -> Stays:
+        return super().__new__(cls, parts)
 
 
 class Row(tuple):
@@ -127,6 +167,7 @@ class Picture:
     width: int | None = None  # pixels; None: its own, where there is room
     kind: str = "jpeg"
     words: str = ""  # for who does not see it, where there is no caption
+    own: Mapping[str, Own] = field(default_factory=dict)  # its data, and its caption
 
 
 @dataclass(frozen=True)
@@ -138,6 +179,7 @@ class Drawing:
     name: str
     data: Mapping | bytes
     settings: tuple[str, ...] = ()
+    own: Made | None = None  # its data
 
 
 @dataclass(frozen=True)
@@ -155,6 +197,7 @@ class Chart:
     name: str  # of the file that its camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
+    own: Mapping[int, Measured] = field(default_factory=dict)  # a trace of the figure -> its y
 
 
 @dataclass(frozen=True)
@@ -212,7 +255,8 @@ def think(asks: str, answer: str) -> Fold:
     return Fold(asks, Words(answer))
 
 
-Part = Words | Wait | Run | Ask | After | Row | Fold | Choice | Drawing | Picture | Chart | Table | Code | Exercise
+Group = After | Stays | Row | Fold
+Part = Words | Wait | Run | Ask | Group | Choice | Drawing | Picture | Chart | Table | Code | Exercise
 
 
 def questions_of(parts: Iterable[Part]) -> Iterator[Ask]:
@@ -230,16 +274,22 @@ def _plain(part: Part, keep: Callable[[bytes], object]) -> Iterator[dict]:
         return
     if isinstance(part, After):
         yield from ({**made, "after": part.question} for made in plain_parts(part, keep))
+    elif isinstance(part, Stays):
+        yield from ({**made, "stays": True} for made in plain_parts(part, keep))
     elif isinstance(part, Row):
         yield {"kind": type(part).__name__.lower(), "shares": [*part.shares], "parts": plain_parts(part, keep)}
     elif isinstance(part, Fold):
         yield {"kind": "fold", "title": part.title, "parts": plain_parts(part, keep)}
     else:
-        yield {"kind": type(part).__name__.lower()} | _fields(part, keep)
+        yield {"kind": type(part).__name__.lower()} | _fields(part, keep) | own_of(part)
 
 
 def _fields(part: Part, keep: Callable[[bytes], object]) -> dict:
     match part:
+        case Words():
+            return {"small": part.small} | _words(part)
+        case Ask(question, context, afresh):
+            return {"question": plain(question), "context": context, "afresh": afresh}
         case Choice(setting, label, options):
             return {"setting": setting, "label": label, "options": [[str(k), words] for k, words in options.items()]}
         case Run(id, label, _, needs):
@@ -258,6 +308,34 @@ def _fields(part: Part, keep: Callable[[bytes], object]) -> dict:
     assert isinstance(told, dict)
     del told["kind"]
     return told
+
+
+def _words(words: Words) -> dict:
+    """With what each blank says of the picture that was played."""
+    if not words.values:
+        return {"text": words.text}
+    says = {blank[1]: _said(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
+    return {"text": words.text, "values": {name: words.values[name].told() | {"says": says[name]} for name in says}}
+
+
+def own_of(part: Part) -> dict:
+    """{"own": …} as microscope/lessons/subject.js reads it; nothing where the part is the same of every picture."""
+
+    def told(one: Own) -> dict:
+        match one:
+            case Words():
+                return _words(one)
+            case Measured():
+                return one.told()
+            case Made(name, given):
+                return {"made": name, **given}
+
+    match part:
+        case Drawing(own=Made() as own):
+            return {"own": told(own)}
+        case Ask(own=own) | Chart(own=own) | Picture(own=own) if own:
+            return {"own": {str(name): told(one) for name, one in own.items()}}
+    return {}
 
 
 def _figure(figure: go.Figure, moves: Moves | None) -> dict:

@@ -335,7 +335,7 @@ LESSON = Lesson(
         "extra": Step("3 · Tokens that are no patches", extra, "patches_extra", beyond=OWN),
         "positions": Step(
             "4 · Where a patch lies", positions, "patches_below", ("patches_sines",), ("table", "place"),
-            ahead=({"table": None},), beyond=OWN,
+            ahead=({"table": None},), beyond=OWN, own=None,
         ),
         "shuffle": Step(
             "5 · Without positions", shuffle, "patches_shuffle", ("patches_told",),

@@ -436,8 +436,8 @@ LESSON = Lesson(
     "standard deviation of 1.",
     SETTINGS,
     {
-        "row": Step("1 · One random row", row, "scale_spread", ("scale_one_key",), **ROW),
-        "rows": Step("2 · Many rows", rows, "scale_gradient", ("scale_lower",), **ROW),
+        "row": Step("1 · One random row", row, "scale_spread", ("scale_one_key",), **ROW, own=None),
+        "rows": Step("2 · Many rows", rows, "scale_gradient", ("scale_lower",), **ROW, own=None),
         "model": Step(
             "3 · A real model", model, "scale_trained", ("scale_start",), ("off", "instead", "width", "start"),
             ahead=({"off": None, "instead": None}, {"width": None, "start": None}), beyond=OWN,

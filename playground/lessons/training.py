@@ -342,11 +342,12 @@ LESSON = Lesson(
             "1 · From fog to structure", timelapse, "training_when", ("training_sharp", "training_first"),
             ("moment", "layer", "head", "patch"),
             ahead=({"layer": (FIRST_HABITS, BEST[0])},),
-            beyond=f"This page has layers {FIRST_HABITS} and {BEST[0]}; the app has all {LAYERS}.",
+            beyond=f"This page has layers {FIRST_HABITS} and {BEST[0]}; the app has all {LAYERS}.", own=None,
         ),
-        "pair": Step("2 · Told or not?", pair, "training_told"),
+        "pair": Step("2 · Told or not?", pair, "training_told", own=None),
         "now": Step(
-            "3 · Train two now", now, "training_twin", ("training_told_head",), ("learner", "layer", "head", "patch")
+            "3 · Train two now", now, "training_twin", ("training_told_head",), ("learner", "layer", "head", "patch"),
+            own=None,
         ),
     },
 )  # fmt: skip

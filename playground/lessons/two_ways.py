@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 
 from playground import samples
 from playground.lessons.heads_numbers import measuring
-from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.lesson import MODELS, OWN, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.measures import Measured, measured
 from playground.lessons.parts import (
     CONVOLUTION,
     QUERY,
@@ -23,10 +24,12 @@ from playground.lessons.parts import (
     Code,
     Exercise,
     Fold,
+    Made,
     Part,
     Picture,
     Row,
     Slider,
+    Stays,
     Table,
     Wait,
     When,
@@ -66,30 +69,28 @@ def field_question() -> Question:
 
 
 def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    from playground.analysis import two_ways
-    from playground.analysis.heads import even_distance
-
     habits = yield from measuring(subject)
-    seen = subject.trace()
-    side, k = max(seen.grid), chosen.kernel
+    seen, k = subject.trace(), chosen.kernel
     yield Words(
         "A convolution reads k × k patches. A stack of convolutions reads 1 + layers · (k − 1) patches across: its "
         "**receptive field**. Attention may look at every patch in the first layer. The dots say how far heads look."
     )
     yield Choice("kernel", "Kernel", {size: f"{size} × {size}" for size in KERNELS})
-    half = [min(side, two_ways.field(k, layer + 1) // 2) for layer in range(seen.layers)]
-    yield Chart(how_far(habits.distance, half, k), "how-far", 320)
+    heads, stack = Measured("distances", habits.distance.ravel().tolist()), measured(seen, "reaches", kernel=k)
+    yield Chart(how_far(habits.distance, stack.value, k), "how-far", 320, own={0: heads, 1: stack})
     yield Ask(field_question())
-    yield any_convolution(subject)
+    yield Stays(any_convolution(subject))
     yield Words(
-        f"This picture is {side} patches long. A {k}×{k} stack needs **{two_ways.layers_needed(side, k)} layers** "
-        f"until one edge can hear of the other; attention needs one. In layer 0 the heads of {subject.model} look "
-        f"{habits.distance[0].mean():.1f} patches away on average; an even row would look "
-        f"{even_distance(*seen.grid):.1f} patches away."
-    )
+        f"This picture is {{side}} patches long. A {k}×{k} stack needs **{{layers}} layers** until one edge can hear "
+        f"of the other; attention needs one. In layer 0 the heads of {subject.model} look {{distance:.1f}} patches "
+        "away on average; an even row would look {even:.1f} patches away.",
+        values={"side": measured(seen, "longer_side"), "layers": measured(seen, "layers_needed", kernel=k),
+                "distance": Measured("mean_distance", float(habits.distance[0].mean()), {"layer": 0}),
+                "even": measured(seen, "even_distance")},
+    )  # fmt: skip
 
 
-def how_far(distance: np.ndarray, half: list[int], k: int) -> go.Figure:
+def how_far(distance: np.ndarray, half: list[float], k: int) -> go.Figure:
     """distance: (layers, heads)"""
     layers = np.arange(len(distance))
     figure = go.Figure()
@@ -292,9 +293,14 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     kernel[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
     asks = torch.ones(rows, columns) if reads == "may" else seen.on_grid(seen.row(layer, head, spot))
     cut, says = small(one.image), "may read" if reads == "may" else "mixes"
+    nine = f"a 3 × 3 kernel {says} nine patches, with the same nine numbers everywhere"
+    count = {"patches": measured(seen, "patches")}
+    many = Words(f"attention, layer {layer}, head {head}, {says} all {{patches:,}}", values=count)
+    drawn = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
+    own = ({"data": Made("lit", {"row": "kernel"})}, {"data": drawn, "caption": many}) if one is subject else ({}, {})
     yield Row(
-        Picture(lit(cut, kernel, spot), f"a 3 × 3 kernel {says} nine patches, with the same nine numbers everywhere"),
-        Picture(lit(cut, asks, spot), f"attention, layer {layer}, head {head}, {says} all {rows * columns:,}"),
+        Picture(lit(cut, kernel, spot), nine, own=own[0]),
+        Picture(lit(cut, asks, spot), many.says, own=own[1]),
     )
 
 
@@ -428,19 +434,13 @@ LESSON = Lesson(
         "keeps": Setting.of("0.9", KEEPS),
     },
     {
-        "far": Step("1 · How far", far, "two_ways_far", (), ("kernel",), ahead=({"kernel": None},), beyond=OWN),
-        "shift": Step(
-            "2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",), ahead=({"moved": None},),
-            beyond=OWN,
-        ),
-        "built": Step(
-            "3 · What is built in", built, "two_ways_built", ("two_ways_content",), ("reads",),
-            ahead=({"reads": None},), beyond=OWN,
-        ),
-        "cheaper": Step(
-            "4 · Cheaper ways", cheaper, "two_ways_cheaper", ("two_ways_linear",), ("cheap_tokens", "keeps"),
-            ahead=({"cheap_tokens": None}, {"keeps": None}),
-        ),
+        "far": Step("1 · How far", far, "two_ways_far", (), ("kernel",), ({"kernel": None},), MODELS, own=True),
+        "shift": Step("2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",),
+                      ({"moved": None},), OWN),
+        "built": Step("3 · What is built in", built, "two_ways_built", ("two_ways_content",), ("reads",),
+                      ({"reads": None},), MODELS, own=True),
+        "cheaper": Step("4 · Cheaper ways", cheaper, "two_ways_cheaper", ("two_ways_linear",),
+                        ("cheap_tokens", "keeps"), ({"cheap_tokens": None}, {"keeps": None}), own=None),
     },
 )  # fmt: skip
 PROSE = (

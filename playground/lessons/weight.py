@@ -12,6 +12,7 @@ from playground.lessons import pictures
 from playground.lessons.code import on_the_picture
 from playground.lessons.lesson import (
     LAYER,
+    MODELS,
     OWN,
     UPPER,
     Lesson,
@@ -23,6 +24,7 @@ from playground.lessons.lesson import (
     choice_of_layer,
     layer_of,
 )
+from playground.lessons.measures import Measured
 from playground.lessons.parts import (
     After,
     Ask,
@@ -30,6 +32,7 @@ from playground.lessons.parts import (
     Drawing,
     Exercise,
     Fold,
+    Made,
     Part,
     Picture,
     Reported,
@@ -55,13 +58,13 @@ if TYPE_CHECKING:  # imports torch
 # What arrives ---------------------------------------------------------------------------------------------------------
 
 
-def differs_question(share: float, rows: int, drawn: str) -> Question:
-    """`share`: of all rows, in per cent; `drawn`: a sentence where they are those of some patches."""
+def differs_question(share: float, says: str) -> Question:
+    """`share`: of all rows, in per cent."""
     return Question(
         "weight_differs",
         "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",
         Number(0, 100), share,
-        f"Counted over {rows:,} rows of patches, in all layers and heads on this picture. {drawn}".rstrip(),
+        says,
         tempting=(
             ((0, 3), "So it would be if all values were equally long."),
             ((97, 100), "So it would be if what a patch adds had nothing to do with its weight: but a weight far ahead "
@@ -77,7 +80,8 @@ def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
     layer = wanted_layer(subject, chosen)
     yield choice_of_layer(subject)
-    yield Drawing("carried", subject.kept(("carried", layer), lambda: carried(subject, layer)), ("look",))
+    data = subject.kept(("carried", layer), lambda: carried(subject, layer))
+    yield Drawing("carried", data, ("look",), Made("layer", {"layer": layer, "desk": DESK}))
     yield Exercise(
         "Click a patch for which the two tags stand on different patches. What makes the difference?",
         "The length of W_O v. A patch with a smaller weight and a longer value may add the longer vector.",
@@ -91,7 +95,10 @@ def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
         tempting=[(Reported("carried", "tags_together"), "Here both tags stand on the same patch.")],
     )
     numbers = on_the_picture(subject)
-    yield Ask(differs_question(100 * numbers["differs"], numbers["rows"], numbers["drawn"]), subject.about)
+    share = Measured("differing", 100 * numbers["differs"])
+    counted = "Counted over {rows:,} rows of patches, in all layers and heads on this picture."
+    says = Words(f"{counted} {numbers['drawn']}".rstrip(), values={"rows": Measured("rows_asked", numbers["rows"])})
+    yield Ask(differs_question(share.value, says.says), subject.about, own={"truth": share, "says": says})
 
 
 def wanted_layer(subject: Subject, chosen: Settings) -> int:
@@ -379,10 +386,11 @@ LESSON = Lesson(
     {
         "carries": Step(
             "1 · It is not what arrives", carries, "weight_differs", ("weight_differs",), ("layer", "look"),
-            ahead=({"layer": (UPPER, 0)},), beyond="The app has every layer. " + OWN,
+            ahead=({"layer": (UPPER, 0)},), beyond=f"{MODELS} It has every layer, too.", own=True,
         ),
         "scores": Step(
             "2 · It is not the score", scores, "weight_scores", ("weight_share", "weight_overflow"), ("scores",),
+            own=None,
         ),
         "locked": Step("3 · It is not always about the picture", locked, "weight_locked", beyond=OWN),
         "explain": Step("4 · Does the map explain?", explain, "weight_explain", beyond=OWN),

@@ -232,7 +232,10 @@ def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
     return {
         "settings": settings_of(lesson),
         "steps": [
-            {"name": name, "title": step.title, "beyond": step.beyond, "file": _step(folder, lesson, name, subject)}
+            {
+                **{"name": name, "title": step.title, "beyond": step.beyond, "own": step.own},
+                "file": _step(folder, lesson, name, subject),
+            }
             for name, step in lesson.steps.items()
         ],
     }
@@ -278,8 +281,8 @@ def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[b
             if all(one == part for one in found.values()):
                 continue
             assert n not in changing, f"{lesson.name}: {part['kind']} changes with two groups of settings"
-            after = {"after": part["after"]} if "after" in part else {}
-            changing[n] = {"kind": "each", "by": list(options)} | _once(found) | after
+            held = {name: part[name] for name in ("after", "stays") if name in part}
+            changing[n] = {"kind": "each", "by": list(options)} | _once(found) | held
     return [changing.get(n, part) for n, part in enumerate(parts)]
 
 

@@ -29,6 +29,7 @@ from playground.lessons.parts import (
     Row,
     Run,
     Slider,
+    Stays,
     Table,
     Wait,
     Words,
@@ -147,14 +148,14 @@ class _Player:
 
     def part(self, part: Part) -> None:
         match part:
-            case Words(text, small):
-                (st.caption if small else st.markdown)(page.mathematics(page.minus(text)))
+            case Words():
+                (st.caption if part.small else st.markdown)(page.mathematics(page.minus(part.says)))
             case Ask(question, context, afresh):
                 page.ask(question, context, afresh)
             case After():
                 with page.after_question(part.question):
                     self.play(part)
-            case Column():
+            case Column() | Stays():
                 self.play(part)
             case Row():
                 shown = [(one, share) for one, share in zip(part, part.shares, strict=True) if not _is_settled(one)]

@@ -1,10 +1,14 @@
 """The playground without a server: the written folder behind a plain server of files, with everything else blocked."""
 
+import base64
+import io
+import math
 import re
 import shutil
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -21,9 +25,11 @@ from browser.truth import assert_close, seen, sent
 from browser.visitor import finish
 from browser.without_server import ASKED, Open, plain_server
 from playground.analysis.ablation import without
+from playground.analysis.by_hand import colour_trace
 from playground.errors import PlaygroundError
+from playground.lessons import measures
 from playground.lessons.registry import LESSONS
-from playground.pictures.images import fit
+from playground.pictures.images import fit, open_image
 from playground.samples import named
 from playground.serving import models
 from playground.tracing import trace
@@ -49,6 +55,13 @@ FIRST_WEIGHT = """() => {
   const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
   return root?.__drawing?.read().weights?.[1] ?? null;
 }"""
+# What the first drawing of a lesson says of itself
+FIRST_DRAWING = """() => {
+  const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
+  return root?.__drawing?.read() ?? null;
+}"""
+YOURS = "This is your photograph: its numbers are computed in this browser."
+OF_SAMPLE = "These numbers are of a sample, not of your photograph."
 DRAWINGS = """() => [...document.querySelectorAll("#lesson :is(.lesson-drawing, .lesson-chart)")]
   .filter((one) => one.checkVisibility())
   .map((one) => [...(one.shadowRoot ?? one).querySelectorAll("canvas, img, .bars, table, svg, code")].some(
@@ -311,6 +324,77 @@ def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, 
             waiting.until(partial(drawn, page), f"{name} {step} has a drawing that is empty")
             drawings += len(page.evaluate(DRAWINGS))
         assert drawings, name
+    assert page.evaluate("violations") == []
+
+
+def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(somebody, tmp_path):
+    """Rows, tags and numbers in words are those of Python's trace of the same file."""
+    visitor = somebody("#model=bundled&sample=flock")
+    visitor.gives(named("twins").path)
+    page = visitor.page
+    waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
+    mine = parse_qs(urlsplit(page.url).fragment)["mine"][0]
+    truth = seen("twins")
+
+    def opens(lesson: str, step: str) -> list[str]:
+        """Whose numbers these are, as the page says it."""
+        page.goto(f"{visitor.url}/about.html")
+        page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={mine}")
+        page.locator("#lesson .guess").first.wait_for()
+        for skip in page.locator("#lesson .guess button", has_text="without a guess").all():
+            if skip.is_visible():
+                skip.click()
+        waiting.until(partial(drawn, page), f"{lesson} {step} has a drawing that is empty")
+        return page.locator(".lesson-whose").all_inner_texts()
+
+    assert opens("weight", "carries") == [YOURS]
+    read: list[dict] = []
+    waiting.until(lambda: read.append(page.evaluate(FIRST_DRAWING)) or read[-1], "the row is not drawn")
+    spot = (truth.grid[0] // 2, truth.grid[1] // 2)
+    assert divmod(read[-1]["patch"], truth.grid[1]) == spot
+    row = truth.row(read[-1]["layer"], read[-1]["head"], spot)
+    assert_close(read[-1]["weights"], row, EIGHT_BITS)
+    arriving = row * truth.value_norms(read[-1]["layer"])[read[-1]["head"]]
+    assert_close(read[-1]["arriving"], arriving / arriving.sum(), EIGHT_BITS)
+    said = page.locator("#lesson .guess .told").inner_text()
+    assert abs(float(re.search(r"It is ([\d.]+)\.", said)[1]) - measures.differing(truth)) < 2
+    assert f"over {measures.rows_asked(truth):,} rows" in said
+
+    assert opens("heads", "row") == [YOURS]
+    said = page.locator("#lesson .guess").inner_text()
+    assert f"in head {measures.far_head(truth)} of layer {measures.far_layer(truth)}." in said
+    assert abs(float(re.search(r"largest weight is ([\d.]+)%", said)[1]) / 100 - measures.far_peak(truth)) < EIGHT_BITS
+
+    assert opens("two_ways", "far") == [YOURS, OF_SAMPLE]
+    said = page.locator("#lesson .lesson-words").last.inner_text()
+    assert said.startswith(f"This picture is {measures.longer_side(truth)} patches long.")
+    assert f"needs {measures.layers_needed(truth, 3)} layers" in said
+    away, even = (float(number) for number in re.findall(r"([\d.]+) patches away", said))
+    assert abs(away - measures.mean_distance(truth, 0)) < 0.2
+    assert abs(even - measures.even_distance(truth)) < 0.06
+    heads = page.evaluate("[...document.querySelector('.lesson-chart').data[0].y]")
+    assert_close(heads, measures.distances(truth), 0.3)
+
+    assert opens("two_ways", "built") == [YOURS]
+    captions = page.locator("#lesson .lesson-picture figcaption")
+    assert captions.last.inner_text().endswith(f"may read all {math.prod(truth.grid)}")
+    before = page.locator("#lesson .lesson-picture img").last.get_attribute("src")
+    page.get_by_role("button", name="what is mixed", exact=True).click()
+    lit = page.locator("#lesson .lesson-picture img").last
+    waiting.until(lambda: lit.get_attribute("src") != before, "the row is not shown")
+    layer, head = (int(number) for number in re.findall(r"(?:layer|head) (\d+)", captions.last.inner_text()))
+    picture = Image.open(io.BytesIO(base64.b64decode(lit.get_attribute("src").partition(",")[2]))).convert("RGB")
+    light = np.asarray(picture.resize(truth.grid[::-1], Image.Resampling.BOX), float).sum(-1)  # (rows, columns)
+    assert light.argmax() == int(truth.on_grid(truth.row(layer, head, spot)).argmax())
+
+    assert opens("by_hand", "colours") == [YOURS]
+    waiting.until(lambda: read.append(page.evaluate(FIRST_DRAWING)) or read[-1], "the colours are not drawn")
+    colours = colour_trace(open_image(named("twins").path), 8)
+    assert_close(
+        read[-1]["row"], colours.row(0, 0, divmod(read[-1]["at"], colours.grid[1]), 1 / read[-1]["temperature"])
+    )
+    assert opens("weight", "locked") == [OF_SAMPLE]
+    assert opens("weight", "scores") == []
     assert page.evaluate("violations") == []
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from test_javascript import ROOT, node
 
 from playground.lessons.lesson import Lesson
-from playground.lessons.parts import After, Fold, Part, Row, plain_parts
+from playground.lessons.parts import After, Fold, Part, Row, Stays, plain_parts
 from playground.lessons.registry import LESSONS
 from playground.serving.here import Here
 
@@ -36,7 +36,7 @@ def parts_of(name: str, step: str, **state: object) -> list[Part]:
 
 def flat(parts: Iterable[Part]) -> list[Part]:
     """With all that stands in others."""
-    return [one for part in parts for one in (flat(part) if isinstance(part, After | Row | Fold) else [part])]
+    return [one for part in parts for one in (flat(part) if isinstance(part, After | Stays | Row | Fold) else [part])]
 
 
 def kept(data: bytes) -> str:

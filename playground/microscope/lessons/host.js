@@ -3,12 +3,15 @@
 //
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, styles, box, look, mount: the script where it is here already}}, read(file) and fileAt(file), plotly() → a
-// promise, set(changes)}. Every kind of part is a function of its place, of `get`, which gives the part as it is with
-// the present settings, and of the lesson; it gives {draw(), end()}.
+// promise, set(changes), subject: somebody's own photograph that the step is shown on, as subject.js has it, or null,
+// stays: what is said then of a part that stays the sample's}. Every kind of part is a function of its place, of `get`,
+// which gives the part as it is with the present settings, and of the lesson; it gives {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
+import { wordsOf } from "../core/measures.js";
 import { softmaxRow } from "../core/nine.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
+import { askedOf, bytesOf, pictureOf, tracesOf } from "./subject.js";
 
 // Gives {draw, end}.
 export default playParts;
@@ -20,7 +23,10 @@ export function playParts(box, parts, lesson, left) {
     return place;
   });
   box.replaceChildren(...places);
-  const played = parts.map((part, n) => playPart(places[n], part, lesson, left));
+  const played = parts.map((part, n) => {
+    const place = part.stays && lesson.subject ? belowLine(places[n], lesson.stays) : places[n];
+    return playPart(place, part, lesson, left);
+  });
   const draw = () => {
     for (const part of played) part.draw();
   };
@@ -47,6 +53,15 @@ function playPart(place, part, lesson, left) {
   const { kind } = get();
   place.className = `lesson-${kind}`;
   return PLAYED[kind](place, get, lesson, left);
+}
+
+// A place within this one, below a line that says whose numbers these are.
+function belowLine(place, says) {
+  const [line, within] = ["p", "div"].map((tag) => document.createElement(tag));
+  line.className = "lesson-whose";
+  line.innerHTML = markedWords(says);
+  place.append(line, within);
+  return within;
 }
 
 // Of a part that changes with settings. Values that were not played become some that were; a drawing hears which.
@@ -83,11 +98,11 @@ const linked = (html) =>
   });
 
 const PLAYED = {
-  words: (place, get) => ({
+  words: (place, get, lesson) => ({
     draw() {
-      const { text, small } = get();
-      place.classList.toggle("small", Boolean(small));
-      place.innerHTML = linked(markedBlocks(text));
+      const words = get();
+      place.classList.toggle("small", Boolean(words.small));
+      place.innerHTML = linked(markedBlocks(wordsOf(words, lesson.subject?.pack)));
     },
   }),
 
@@ -98,7 +113,10 @@ const PLAYED = {
   }),
 
   ask: (place, get, lesson, left) => {
-    const asked = () => ({ ...get(), ...get().question });
+    const asked = () => {
+      const part = get();
+      return part.own && lesson.subject ? askedOf(part, lesson.subject) : { ...part, ...part.question };
+    };
     return mountedScript(place, "guess", lesson, left, asked, () => lesson.reveal()); // it may be guessed already
   },
 
@@ -159,9 +177,11 @@ const PLAYED = {
     };
   },
 
-  picture: (place, get) => ({
-    draw() {
-      const { data, caption, width, words } = get();
+  picture: (place, get, { subject }, left, drawn = { times: 0 }) => ({
+    async draw() {
+      const [part, time] = [get(), ++drawn.times];
+      const { data, caption, width, words } = part.own && subject ? await pictureOf(part, subject) : part;
+      if (time !== drawn.times || left.aborted) return;
       const [figure, said] = ["figure", "figcaption"].map((tag) => document.createElement(tag));
       const image = Object.assign(new Image(), { src: data, alt: words });
       if (width) image.width = width;
@@ -175,13 +195,14 @@ const PLAYED = {
     const held = new Map(); // file → a promise of its bytes: the same bytes are the same data
     const { name } = get();
     return mountedScript(place, name, lesson, left, () => {
-      const { data, file, settings, played } = get();
-      if (file && !held.has(file)) held.set(file, lesson.read(file));
+      const { data, file, settings, played, own } = get();
       const now = typedSettings(lesson);
       const begins = {
         ...Object.fromEntries(settings.map((one) => [one, now[one]])),
         ...{ view_id: "here", microscope: "#", played },
       };
+      if (own && lesson.subject) return bytesOf(own, lesson.subject).then((bytes) => withHeader(bytes, begins));
+      if (file && !held.has(file)) held.set(file, lesson.read(file));
       if (file) return held.get(file).then((bytes) => withHeader(bytes, begins));
       lesson.data[name] = data;
       return { ...data, ...begins };
@@ -199,8 +220,9 @@ const PLAYED = {
       async draw() {
         Plotly = await lesson.plotly();
         if (left.aborted || !place.clientWidth) return; // it is held back
-        const { figure, height, name, moves } = get();
-        const data = figure.data.map((trace) => ({ ...trace }));
+        const { figure, height, name, moves, own } = get();
+        const traces = figure.data.map((trace) => ({ ...trace }));
+        const data = own && lesson.subject ? tracesOf(traces, own, lesson.subject) : traces;
         if (moves) {
           const numbers = { ...moves.numbers, ...Object.assign({}, ...Object.values(lesson.data)) };
           Object.assign(data.at(moves.trace), MOVES[moves.rule](typedSettings(lesson), numbers));

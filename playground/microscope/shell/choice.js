@@ -138,7 +138,7 @@ export function leftOpen(words, opened) {
   return Object.entries(words).filter(([key, word]) => key !== "model" && !isNone[key] && said[key] !== word);
 }
 
-const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");
+export const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");
 
 // Nothing is compared with itself.
 function besideFrom(text, opened) {

@@ -2,10 +2,12 @@
 // page answers itself; networks run in a worker, so no picture leaves this machine. Lessons are shown from files.
 
 import { unzipped } from "../core/container.js";
+import { unpack } from "../core/core.js";
 import { sayMath } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
+import { gridFor } from "../engine/images.js";
 import { pageNow, readAddress, visit, writeBehindHash } from "./address.js";
-import { catalogue, choice, sampleNamed } from "./choice.js";
+import { catalogue, choice, isOwn, sampleNamed } from "./choice.js";
 import { pageSays } from "./early.js";
 import { answerHere, fetchFile } from "./http.js";
 import { askNearer, createPreparedSource } from "./httpsource.js";
@@ -222,7 +224,8 @@ whenLoaded(() => setTimeout(keepForOffline));
 // A lesson's page where there is no server: its steps, one at a time, and how to get the app, which has it whole.
 //
 // The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
-// plotly, steps: [{name, title, beyond, file: of its parts}]}. lessons/host.js, which `host` names, plays the parts.
+// plotly, model: that it looks through, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of parts}]}.
+// lessons/host.js, which `host` names, plays the parts.
 
 // `file`: of the lesson; `words`: what the address says of it; `chose(words)`; `read(name)` gives a
 // promise of a file's bytes, and `fileAt(name)` says where it lies.
@@ -257,6 +260,18 @@ function buttonOf(kind, words, act) {
   return button;
 }
 
+// Somebody's own photograph, as lessons/subject.js wants it: all layers of its pass through the lesson's model.
+async function photographOf(id, model, signal) {
+  const trace = await nearer.open({ mine: id, model }, { signal });
+  const layers = Array.from({ length: trace.layers }, (_, layer) => layer);
+  const [bytes, bitmap] = await Promise.all([nearer.layers(trace, layers, { signal }), nearer.picture(trace)]);
+  const { width, height } = trace.private_picture;
+  return { id: trace.id, pack: unpack(bytes), bytes, bitmap, gridFor: (native) => gridFor([width, height], native) };
+}
+
+const ON_YOURS = "This is your photograph: its numbers are computed in this browser.";
+const OF_SAMPLE = "These numbers are of a sample, not of your photograph.";
+
 function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed, left }) {
   const tabs = document.createElement("nav");
   tabs.className = "lesson-steps";
@@ -264,6 +279,19 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
   const { settings, defaults, options } = settingsOf(told.settings, words);
   const lesson = { ...told, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(told, fileAt) };
   let now = null; // what is played: {step, parts, end}
+  let coming = null; // a promise of the person's own photograph
+  // {subject, line: whose numbers the step shows}: where somebody has chosen a photograph of theirs.
+  async function ofWhom({ own }) {
+    if (own === null || !isOwn(words.mine)) return { subject: null, line: "" };
+    if (!own) return { subject: null, line: OF_SAMPLE };
+    coming ??= photographOf(words.mine, told.model, left);
+    try {
+      return { subject: await coming, line: ON_YOURS };
+    } catch (error) {
+      coming = null; // the next step tries again
+      return { subject: null, line: `${OF_SAMPLE} ${error.says ?? ""}`.trim() };
+    }
+  }
   lesson.set = (changes) => {
     Object.assign(settings, changes);
     now.parts?.draw(); // also the part that told it, which waits to hear it
@@ -276,11 +304,15 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
     now = mine;
     for (const button of tabs.children)
       button.setAttribute("aria-current", button.dataset.step === step.name ? "step" : "false");
-    const [{ default: playParts }, parts] = await Promise.all([import(fileAt(told.host)), readJson(step.file)]);
+    const all = [import(fileAt(told.host)), readJson(step.file), ofWhom(step)];
+    const [{ default: playParts }, parts, { subject, line }] = await Promise.all(all);
     if (now !== mine || left.aborted) return;
-    const list = document.createElement("div");
-    mine.parts = playParts(list, parts, lesson, stop.signal);
-    body.replaceChildren(list, ...afterParts(step));
+    const [whose, list] = ["p", "div"].map((tag) => document.createElement(tag));
+    whose.className = "lesson-whose";
+    whose.innerHTML = markedWords(line);
+    const of = { ...lesson, subject, stays: OF_SAMPLE };
+    mine.parts = playParts(list, parts, of, stop.signal);
+    body.replaceChildren(...(line ? [whose] : []), list, ...afterParts(step));
     mine.parts.draw();
   };
   const choose = (step) => {

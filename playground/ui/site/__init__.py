@@ -342,6 +342,7 @@ def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict
     for name, lesson in TAUGHT.items():
         if taught is not None and name not in taught:
             continue
-        told = site_files.write_lesson(folder, lesson, here) | {"scripts": scripts, "plotly": plotly, "host": host}
+        told = site_files.write_lesson(folder, lesson, here) | {"model": here.model_name}
+        told |= {"scripts": scripts, "plotly": plotly, "host": host}
         written[name] = folder.put(f"lessons/{name}.json", json.dumps(told, ensure_ascii=False).encode())
     return written

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { unpack } from "../../../playground/microscope/core/core.js";
+import { packOf } from "../packs.mjs";
 import { mounted } from "./mounting.mjs";
 
 const { default: playParts } = await import("../../../playground/microscope/lessons/host.js");
+const { askedOf, ROWS, tracesOf, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 // A step as the folder without a server plays it; `there.set` is what a control has changed.
-function played(parts, settings, options = {}) {
+function played(parts, settings, options = {}, more = {}) {
   const state = { settings, defaults: { ...settings }, options, scripts: {}, read: async () => null, fileAt: String };
+  Object.assign(state, more);
   const left = new AbortController();
   let step = null;
   state.set = (changes) => {
@@ -97,4 +101,70 @@ test("a formula stands beside the lines of code that it is for, and a docstring 
   assert.deepEqual(there.texts("s"), ["7", "8"]);
   assert.deepEqual(there.texts(".noted em"), ["QKᵀ"]);
   assert.equal(there.find(".comment").textContent.trim(), '"""What for."""');
+});
+
+// ------------------------------------------------------------------------------- somebody's own photograph
+
+const PACK = unpack(packOf({ layers: 2, held: [0, 1], grid: [3, 5] }));
+const SIDE = {
+  kind: "words",
+  text: "{side} patches, {layers:,} layers, {a model}",
+  values: {
+    side: { measure: "longer_side", says: "14" },
+    layers: { measure: "layers_needed", kernel: 3, says: "13" },
+  },
+};
+
+test("words have the values of the sample, or of the photograph that is on show", () => {
+  assert.equal(played([SIDE], {}).find(".lesson-words").textContent.trim(), "14 patches, 13 layers, {a model}");
+  const there = played([SIDE], {}, {}, { subject: { id: "mine", pack: PACK } });
+  assert.equal(there.find(".lesson-words").textContent.trim(), "5 patches, 4 layers, {a model}");
+});
+
+test("a part that stays the sample's says so beside a photograph, and only there", () => {
+  const parts = [{ kind: "words", text: "measured", stays: true }, SIDE];
+  const stays = "These numbers are of a sample.";
+  assert.equal(played(parts, {}, {}, { stays }).find(".lesson-whose"), null);
+  const there = played(parts, {}, {}, { stays, subject: { id: "mine", pack: PACK } });
+  assert.deepEqual(there.texts(".lesson-whose"), [stays]);
+  assert.match(there.find(".lesson-whose").parentElement.textContent, /measured/);
+});
+
+test("a question about a photograph has its truth and its words, and is another one than the sample's", async () => {
+  const question = { id: "q", truth: 24, says: "of 7,056 rows", asks: "In ▢ of 100" };
+  const says = { text: "of {rows:,} rows", values: { rows: { measure: "rows_asked", says: "7,056" } } };
+  const ask = { kind: "ask", question, context: "meadow", own: { truth: { measure: "differing" }, says } };
+  const asked = await askedOf(ask, { id: "mine", pack: PACK });
+  assert.equal(asked.says, `of ${PACK.patches * PACK.layers * PACK.heads} rows`);
+  assert.ok(asked.truth >= 0 && asked.truth <= 100 && asked.truth !== 24);
+  assert.deepEqual([asked.context, asked.asks, asked.id], ["mine", "In ▢ of 100", "q"]);
+});
+
+test("of a chart only the traces change that are the photograph's", () => {
+  const traces = tracesOf(
+    [{ y: [1] }, { y: [2], name: "b" }],
+    { 1: { measure: "reaches", kernel: 3 } },
+    { pack: PACK },
+  );
+  assert.deepEqual(traces, [{ y: [1] }, { y: [1, 2], name: "b" }]);
+});
+
+test("rows of the patch in the middle: a kernel's nine, all alike, and a head's", () => {
+  const { rows, columns, patches, prefixCount, tokens } = PACK;
+  const kernel = ROWS.kernel(PACK);
+  assert.deepEqual([kernel.length, kernel.reduce((sum, one) => sum + one)], [rows * columns, 9]);
+  assert.equal(kernel[Math.floor(rows / 2) * columns + Math.floor(columns / 2)], 1);
+  assert.deepEqual([...ROWS.even(PACK)], new Array(patches).fill(1));
+  const row = ROWS.head(PACK, { layer: 1, head: 2 });
+  assert.equal(row.length, tokens - prefixCount);
+  const sum = row.reduce((all, one) => all + one);
+  assert.ok(sum > 0 && sum < 1, "the class token has the rest");
+});
+
+test("colours as vectors of length one: black counts as grey", () => {
+  const [black, red] = [0, 1].map((n) =>
+    [...unitColours(Float32Array.from([0, 0, 0, 0.5, 0, 0]))].slice(3 * n, 3 * n + 3),
+  );
+  for (const part of black) assert.ok(Math.abs(part - 3 ** -0.5) < 1e-6);
+  assert.ok(Math.abs(red[0] - 1) < 1e-5 && red[1] < 1e-5);
 });

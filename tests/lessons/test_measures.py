@@ -1,0 +1,155 @@
+"""What a lesson says of a trace: the value that stands in its words is what the measure of that name gives, and what
+its twin in the browser gives of the same numbers."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+from test_javascript import ROOT
+from twins import in_javascript
+
+import playground
+from lessons.playing import flat, kept, meadow, parts_of
+from playground.lessons.lesson import MODELS
+from playground.lessons.measures import MEASURES, Measured, measured
+from playground.lessons.parts import BLANKS, Ask, Chart, Drawing, Made, Part, Words, own_of, plain_parts
+from playground.lessons.registry import LESSONS
+from playground.numbers import percent
+from playground.samples import start_patch
+from playground.serving.here import Here
+from playground.tracing import Trace
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps]
+FOLLOWING = [(name, step) for name, step in STEPS if LESSONS[name].steps[step].own]
+WITHOUT = [(name, step) for name, step in STEPS if LESSONS[name].steps[step].own is None]
+SUBJECT = (ROOT / "playground/microscope/lessons/subject.js").read_text(encoding="utf-8")
+GIVEN = {"layer": [0, 4], "kernel": [3, 7]}  # what some measures are asked
+
+
+def within(part: Part) -> list[object]:
+    """All that a part has for somebody's own photograph."""
+    if isinstance(part, Words):
+        return [part] if part.values else []
+    own = getattr(part, "own", None)
+    return [own] if isinstance(own, Made) else list((own or {}).values())
+
+
+def measures_of(thing: object) -> list[Measured]:
+    if isinstance(thing, Words):
+        return [*thing.values.values()]
+    return [thing] if isinstance(thing, Measured) else []
+
+
+def asked_with(name: str) -> list[dict[str, int]]:
+    wanted = [one for one in GIVEN if one in MEASURES[name].__code__.co_varnames[: MEASURES[name].__code__.co_argcount]]
+    return [{wanted[0]: number} for number in GIVEN[wanted[0]]] if wanted else [{}]
+
+
+@pytest.mark.parametrize(("name", "step"), FOLLOWING, ids=" ".join)
+def test_what_stands_in_the_words_is_what_the_measure_gives(name, step):
+    seen = meadow().trace()
+    spot = start_patch("meadow", seen.grid)
+    things = [thing for part in flat(parts_of(name, step)) for thing in within(part)]
+    assert things, "nothing of it follows a photograph"
+    for one in (one for thing in things for one in measures_of(thing)):
+        opens = {"spot": spot} if one.name.startswith("far_") else {}
+        np.testing.assert_allclose(
+            one.value, MEASURES[one.name](seen, **one.given, **opens), rtol=1e-5, err_msg=one.name
+        )
+    for words in (thing for thing in things if isinstance(thing, Words)):
+        assert {blank[1] for blank in BLANKS.finditer(words.text)} == {*words.values}
+        assert "{" not in words.says
+    for made in (thing for thing in things if isinstance(thing, Made)):
+        assert re.search(rf"^  (async )?{made.name}\(", SUBJECT, re.MULTILINE), made.name
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory) -> tuple[Trace, str]:
+    """Of a picture that is no sample, with the numbers that a browser has; and the file of its pack."""
+    y, x = np.mgrid[0:240, 0:400]
+    pixels = np.stack([127 + 120 * np.sin(x / 23), 127 + 120 * np.cos((x + y) / 31), (x + y) % 256], -1)
+    seen = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))
+    file = tmp_path_factory.mktemp("pack") / "own.pack"
+    file.write_bytes(seen.to_bytes())
+    return Trace.from_bytes(file.read_bytes()), str(file)
+
+
+def test_each_measure_has_a_twin_that_gives_the_same(own):
+    seen, file = own
+    asked = [(name, given) for name in MEASURES for given in asked_with(name)]
+    lines = """
+      const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
+      const found = given.asked.map(([measure, more]) => measures.measureOf({ measure, ...more }, pack));
+      return { found, names: Object.keys(measures.MEASURES), middle: measures.middleOf(pack) };
+    """
+    there = in_javascript(["core", "measures"], lines, {"file": file, "asked": asked})
+    assert there["names"] == [*MEASURES]
+    assert divmod(there["middle"], seen.grid[1]) == start_patch("", seen.grid)
+    for (name, given), value in zip(asked, there["found"], strict=True):
+        np.testing.assert_allclose(value, measured(seen, name, **given).value, rtol=2e-4, atol=1e-6, err_msg=name)
+
+
+def test_a_blank_is_written_as_python_writes_it():
+    numbers = [0, 7, 24.1327, 0.3649, 0.9996, 7056, 1234567.3, 0.0061]
+    hows = {blank[2] or "" for words in all_words() for blank in BLANKS.finditer(words.text)}
+    assert hows >= {"", ",", ".1f", "%"}
+    cases = [(number, how) for how in sorted(hows) for number in numbers if how or isinstance(number, int)]
+    lines = "return given.cases.map(([number, how]) => measures.written(number, how));"
+    assert in_javascript(["measures"], lines, {"cases": cases}) == [format(number, how) for number, how in cases]
+
+
+def all_words() -> list[Words]:
+    things = [thing for name, step in FOLLOWING for part in flat(parts_of(name, step)) for thing in within(part)]
+    return [thing for thing in things if isinstance(thing, Words)]
+
+
+def test_the_browser_fills_the_same_words_for_the_sample_and_others_for_a_photograph(own):
+    """Braces that are no blank, such as in a model's name, stay."""
+    seen, file = own
+    words = Words("{share:%} of {side} in {a model}", values={
+        "share": Measured("far_share", 0.25), "side": Measured("longer_side", 14),
+    })  # fmt: skip
+    (told,) = plain_parts([words], kept)
+    assert words.says == "25 % of 14 in {a model}"
+    lines = """
+      const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
+      return [measures.wordsOf(given.told), measures.wordsOf(given.told, pack)];
+    """
+    sample, photograph = in_javascript(["core", "measures"], lines, {"file": file, "told": told})
+    assert sample == words.says
+    assert photograph == f"{percent(MEASURES['far_share'](seen))} of {max(seen.grid)} in {{a model}}"
+
+
+def test_what_a_part_has_of_a_photograph_is_plain_data():
+    share = Measured("differing", 24.0)
+    assert own_of(Drawing("carried", b"", own=Made("layer", {"layer": 4}))) == {"own": {"made": "layer", "layer": 4}}
+    assert own_of(Words("")) == {}
+    for name, step in FOLLOWING:
+        for part in flat(parts_of(name, step)):
+            if isinstance(part, Ask | Chart) and part.own:
+                assert json.loads(json.dumps(own_of(part)))["own"].keys() == {str(name) for name in part.own}
+    assert share.told() == {"measure": "differing"}
+
+
+@pytest.mark.parametrize(("name", "step"), WITHOUT, ids=" ".join)
+def test_a_step_that_is_about_no_picture_is_the_same_of_another(name, step):
+    lesson = LESSONS[name]
+    flock = Here({"sample": "flock", "model": "bundled"})
+    here, there = (plain_parts(lesson.steps[step].parts(one, lesson.defaults()), kept) for one in (meadow(), flock))
+    assert without_context(here) == without_context(there)
+
+
+def without_context(parts: list[dict]) -> str:
+    return re.sub(r'"context": "[^"]*"', "", json.dumps(parts))
+
+
+@pytest.mark.parametrize(("name", "step"), STEPS, ids=" ".join)
+def test_a_step_says_whether_it_follows_a_photograph(name, step):
+    record = LESSONS[name].steps[step]
+    follows = "Open a photograph of yours, and it is shown on that" in record.beyond
+    assert follows == bool(record.own)
+    assert follows or "own picture" in record.beyond or record.own is None
+    assert MODELS.startswith("Open a photograph of yours")
