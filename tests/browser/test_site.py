@@ -376,13 +376,10 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     assert_close(heads, measures.distances(truth), 0.3)
 
     assert opens("two_ways", "built") == [YOURS]
-    captions = page.locator("#lesson .lesson-picture figcaption")
-    assert captions.last.inner_text().endswith(f"may read all {math.prod(truth.grid)}")
-    before = page.locator("#lesson .lesson-picture img").last.get_attribute("src")
-    page.get_by_role("button", name="what is mixed", exact=True).click()
-    lit = page.locator("#lesson .lesson-picture img").last
-    waiting.until(lambda: lit.get_attribute("src") != before, "the row is not shown")
-    layer, head = (int(number) for number in re.findall(r"(?:layer|head) (\d+)", captions.last.inner_text()))
+    lit, below = (page.locator(f"#lesson .lesson-picture {part}").last for part in ("img", "figcaption"))
+    waiting.until(lambda: lit.get_attribute("src").startswith("data:"), "the row is not shown")
+    assert below.inner_text().endswith(f"mixes all {math.prod(truth.grid)}")
+    layer, head = (int(number) for number in re.findall(r"(?:layer|head) (\d+)", below.inner_text()))
     picture = Image.open(io.BytesIO(base64.b64decode(lit.get_attribute("src").partition(",")[2]))).convert("RGB")
     light = np.asarray(picture.resize(truth.grid[::-1], Image.Resampling.BOX), float).sum(-1)  # (rows, columns)
     assert light.argmax() == int(truth.on_grid(truth.row(layer, head, spot)).argmax())
