@@ -46,11 +46,12 @@ BLANKS = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 
 
 def _said(words: Words, blank: re.Match) -> str:
-    name, how = blank[1], blank[2] or ""
-    if name not in words.values:
-        return blank[0]
-    value = words.values[name].value
-    return percent(value) if how == "%" else format(value, how)
+    return written(words.values[blank[1]].value, blank[2] or "") if blank[1] in words.values else blank[0]
+
+
+def written(number: float | list[float], how: str) -> str:
+    """As Python writes it, or as a share where `how` is "%"."""
+    return percent(number) if how == "%" else format(number, how)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import playground
 from lessons.playing import flat, kept, meadow, parts_of
 from playground.lessons.lesson import MODELS
 from playground.lessons.measures import MEASURES, Measured, measured
-from playground.lessons.parts import BLANKS, Ask, Chart, Drawing, Made, Part, Words, own_of, plain_parts
+from playground.lessons.parts import BLANKS, Ask, Chart, Drawing, Made, Part, Words, own_of, plain_parts, written
 from playground.lessons.registry import LESSONS
 from playground.numbers import percent
 from playground.samples import start_patch
@@ -92,13 +92,13 @@ def test_each_measure_has_a_twin_that_gives_the_same(own):
         np.testing.assert_allclose(value, measured(seen, name, **given).value, rtol=2e-4, atol=1e-6, err_msg=name)
 
 
-def test_a_blank_is_written_as_python_writes_it():
+def test_a_blank_is_written_the_same_on_both_sides():
     numbers = [0, 7, 24.1327, 0.3649, 0.9996, 7056, 1234567.3, 0.0061]
     hows = {blank[2] or "" for words in all_words() for blank in BLANKS.finditer(words.text)}
     assert hows >= {"", ",", ".1f", "%"}
     cases = [(number, how) for how in sorted(hows) for number in numbers if how or isinstance(number, int)]
     lines = "return given.cases.map(([number, how]) => measures.written(number, how));"
-    assert in_javascript(["measures"], lines, {"cases": cases}) == [format(number, how) for number, how in cases]
+    assert in_javascript(["measures"], lines, {"cases": cases}) == [written(number, how) for number, how in cases]
 
 
 def all_words() -> list[Words]:
