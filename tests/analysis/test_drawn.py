@@ -91,7 +91,7 @@ def test_a_question_about_drawn_rows_says_so():
     words = "Measured on the rows of 400 of 3,136 patches, drawn at random."
     shown = None
     asked = (
-        weight.differs_question(20.0, 28_800, words),
+        weight.differs_question(20.0, words),
         weight_locked.locked_question(0, 5, 0.4, "one patch", 1, 72, 3137, words, shown),
         scale_lesson.trained_question("a model", 64, np.ones((2, 2)), False, words),
     )

@@ -55,7 +55,7 @@ class Stranger:
             until(lambda: self.line.waiting, "the stranger does not wait")
 
     def _ask(self) -> None:
-        with self.line.take():
+        with self.line.take(who=asker.Who("stranger", "192.0.2.9")):  # somebody who has cost nothing yet
             self.done.append("the stranger")
 
     def leave(self) -> list[str]:
