@@ -363,7 +363,7 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     assert opens("heads", "row") == [YOURS]
     said = page.locator("#lesson .guess").inner_text()
     assert f"in head {measures.far_head(truth)} of layer {measures.far_layer(truth)}." in said
-    assert abs(float(re.search(r"largest weight is ([\d.]+)%", said)[1]) / 100 - measures.far_peak(truth)) < EIGHT_BITS
+    assert abs(float(re.search(r"largest weight is ([\d.]+) %", said)[1]) / 100 - measures.far_peak(truth)) < EIGHT_BITS
 
     assert opens("two_ways", "far") == [YOURS, OF_SAMPLE]
     said = page.locator("#lesson .lesson-words").last.inner_text()

@@ -128,7 +128,7 @@ const hasNoLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
 // How much lies within the light's lines, counted from these lines.
 const outlineText = (print) =>
   print?.holds === "light" && print.outlined
-    ? `outlined: ${percent(print.outlined).replace(" ", "\u00a0")} of what all patches get`
+    ? `outlined: ${percent(print.outlined).replaceAll(" ", "\u00a0")} of what all patches get`
     : "";
 
 // From which weight on a cell is as bright as can be; an even row is called even.
@@ -146,7 +146,7 @@ function exposureText({ view }, { shown }) {
 // `above`: how many patches have more than the exposure can show, up to `most`.
 export function brightestFrom(high, above, most, what) {
   const written = (x) => sizeWords(x, WAYS[what].unit);
-  const [from, to] = (above ? toldApart(high, most, written) : [written(high)]).map((x) => x.replace(" ", "\u00a0"));
+  const [from, to] = (above ? toldApart(high, most, written) : [written(high)]).map((x) => x.replaceAll(" ", "\u00a0"));
   const patches = above === 1 ? "1 patch" : `${above} patches`;
   return `brightest from ${from}${above ? `: ${patches} above, up to ${to}` : ""}`; // a number on one line
 }

@@ -33,7 +33,7 @@ export function nameOfPlace(language, parts, mark, best, rows, columns) {
 }
 
 // A number and its sign stay in one line.
-export const together = (share) => percent(share).replace(" ", "\u00a0");
+export const together = (share) => percent(share).replaceAll(" ", "\u00a0");
 
 // row: {mark, best, share, rows, columns, even, off, token: the special one that gets the most or "", most,
 // beyond: where it looks beyond its neighbours (beyondNear), or null}
