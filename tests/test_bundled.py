@@ -76,6 +76,7 @@ def test_the_one_that_was_told_does_what_it_was_told():
     assert taught["class token on objects"] >= 2 * taught["area of objects"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_they_are_small_and_load_by_themselves_without_timm(name):
     assert SHIPPED[name].stat().st_size < MEGABYTES * 1e6

@@ -144,6 +144,7 @@ def usual():
     return playground.trace("bundled", "meadow")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAVED)
 def test_a_file_that_python_wrote_is_made_again_by_the_command_in_it(usual, name, folder):
     made = playground.save(usual, folder / name, **SAVED[name]).read_bytes()

@@ -217,6 +217,7 @@ def rows_that_contradict(seen) -> tuple[list, int]:
     return wrong, count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sample", "model"),
     [

@@ -127,6 +127,7 @@ def test_what_an_address_asks_for_and_the_page_cannot_show_is_said(arrive, serve
     assert ("A label is said by its number." in told) == ("label" in left_out)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_out_of_an_address_that_the_page_wrote(visit):
     visitor = visit("sample=still-life")
     choose(visitor)

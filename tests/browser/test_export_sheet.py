@@ -49,6 +49,7 @@ def row_in(data: bytes) -> np.ndarray:
     return held["values"][0]
 
 
+@pytest.mark.slow
 def test_every_kind_of_file_is_drawn_and_saved(visit):
     visitor = visit(VIEW)
     sheet = drawn(visitor.unfold("export"))
@@ -93,6 +94,7 @@ def test_a_lesson_exports_its_own_figure(visit, page, layout):
     assert sheet.get_by_role("radio", name="interactive").count() == 0
 
 
+@pytest.mark.slow
 def test_a_figure_of_one_s_own_picture_is_asked_for_with_the_key_and_has_no_address(visit):
     visitor, asked = visit(), []
     hand_over(visitor, "drop", picture(320, 240))

@@ -167,6 +167,7 @@ def test_on_a_lesson_who_gets_no_socket_reads_that_the_server_is_full_and_comes_
     page.get_by_role("heading", name="By hand").first.wait_for()  # the page has come again by itself
 
 
+@pytest.mark.slow
 def test_a_newcomer_whose_server_goes_reads_so_and_comes_in_when_it_is_back(newcomer, server):
     page, back = newcomer.page, []
 
@@ -266,6 +267,7 @@ def test_two_tabs_of_one_browser_do_not_disturb_each_other(visit):
     assert "sample=meadow" in other.page.url
 
 
+@pytest.mark.slow
 def test_a_reload_in_the_middle_of_an_answer_harms_nothing(visit):
     visitor = visit("model=ViT-S/16")
     visitor.page.locator('.strip [data-sample="flock"]').click()

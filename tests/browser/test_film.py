@@ -55,6 +55,7 @@ def test_below_a_panorama_the_film_takes_the_band_that_is_free_in_several_lines(
     visitor.until("r => r.layer === 3")  # of two lines of three the first of the second
 
 
+@pytest.mark.slow
 def test_the_film_is_painted_before_anybody_looks_and_heads_carry_the_name_of_their_habit(visit):
     visitor = visit(LARGE)
     film = visitor.page.locator(".lens .film canvas")

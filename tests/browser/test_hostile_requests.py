@@ -319,6 +319,7 @@ def test_more_than_250_people_fit_where_a_process_begins_with_1024_open_files():
             one.close()
 
 
+@pytest.mark.slow
 def test_who_asks_a_hundred_times_for_a_figure_keeps_nobody_else_s_away(server, stranger):
     other = Stranger(server.url)
     ends = []

@@ -115,6 +115,7 @@ def test_on_a_projector_the_filter_stands_beside_the_picture_as_large(visit, wid
     assert legend["y"] + legend["height"] <= visitor.part("scale").bounding_box()["y"], legend
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 390])
 def test_on_a_phone_the_filter_has_its_place_and_nothing_is_cut_off(visit, width):
     visitor = visit(viewport={"width": width, "height": 800}, has_touch=True)

@@ -53,6 +53,7 @@ def test_a_narrow_window_scrolls_only_downwards(visit, width):
     visitor.until("r => r.locked && r.query === '3,3'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_are_readable_in_both_themes(visit, scheme):
     page = visit(color_scheme=scheme).page

@@ -128,6 +128,7 @@ def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(rea
     assert (again["temperature"], again["row"][3 * columns + 4]) == (1, 0)
 
 
+@pytest.mark.slow
 def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
     reader = read("patches", "sample=twins")
     first = reader.until_drawn(CUT, "r.apart === 1")

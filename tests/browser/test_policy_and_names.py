@@ -79,6 +79,7 @@ def named(wary):
     return wary
 
 
+@pytest.mark.slow
 def test_every_page_works_under_the_policy_and_a_file_s_name_is_text_there(named):
     for room in PAGES.values():
         if room != MICROSCOPE:

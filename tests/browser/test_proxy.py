@@ -324,6 +324,7 @@ def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, 
     assert proxy.logged(" POST /api/pictures", before) == {"status": "200", "replica": other.address}
 
 
+@pytest.mark.slow
 def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intact(proxy, replicas, visit):
     lost, other = replicas
     visitor = visit(lost, "sample=flock&layer=2")

@@ -46,6 +46,7 @@ def chart(page, title: str):
     return page.locator(".js-plotly-plot").filter(has_text=title).first
 
 
+@pytest.mark.slow
 def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     page = lesson("scale", "step=rows")
     assert len(shown(page)["weights"]) == scale.KEYS

@@ -29,6 +29,7 @@ def read(visitor, of: str, condition: str) -> dict:
     return visitor.page.wait_for_function(script).json_value()
 
 
+@pytest.mark.slow
 def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
     visitor = lesson("shapes", "example=sentence")
     assert read(visitor, "walk", "r => r.step === 1")["shape"] == [1, 4, 512]

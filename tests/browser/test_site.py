@@ -219,6 +219,7 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_fre
     visitor.page.locator(".live-line").wait_for(state="detached")
 
 
+@pytest.mark.slow
 def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_old_one(
     arrive, folder, monkeypatch, tmp_path
 ):

@@ -37,6 +37,7 @@ def test_a_line_flies_to_the_match_that_python_finds(visit, truth):
     assert abs(box["x"] + box["width"] - end) < 6, (box, twin)
 
 
+@pytest.mark.slow
 def test_both_are_cut_into_the_parts_that_python_finds(go):
     visitor = go(PAIR)
     visitor.page.locator(".match-words:not(:has-text('on their way'))").wait_for()  # until then one is cut alone

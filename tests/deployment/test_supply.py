@@ -135,6 +135,7 @@ def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looke
     assert not good
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("strict", "status"), [(False, 0), (True, 1)])
 def test_before_a_release_nobody_to_ask_is_an_error(audit, monkeypatch, capsys, strict, status):
     monkeypatch.setattr(audit, "vulnerabilities", lambda packages: ("not looked up", False))

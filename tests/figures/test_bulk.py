@@ -44,6 +44,7 @@ def test_a_bad_file_is_reported_and_skipped_and_the_status_tells(folder, tmp_pat
     assert "2 of 4 pictures were skipped" in said.err  # and the notes, which the pattern names
 
 
+@pytest.mark.slow
 def test_all_layers_and_heads_have_names_of_their_own(folder, tmp_path):
     out = str(tmp_path / "{image}_{layer}_{head}.svg")
     assert main(["figure", str(folder / "a.png"), *LOOK, "--layers", "all", "--heads", "0-1", "-o", out]) == 0

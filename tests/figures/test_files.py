@@ -96,6 +96,7 @@ def test_an_svg_holds_the_photograph_once_and_its_text_as_text(trio, tmp_path):
     assert "sans-serif" in next(e.get("style") for e in root.iter("{http://www.w3.org/2000/svg}text"))
 
 
+@pytest.mark.slow
 def test_in_a_vector_file_the_heads_are_as_fine_as_print_and_no_finer(seen, photo, tmp_path):
     figure = figures.draw(replace(TRIO, layout="heads"), seen, photo)
     file = figures.write(figure, tmp_path / "a.pdf")
@@ -202,6 +203,7 @@ def test_a_walk_goes_from_corner_to_corner_one_patch_at_a_time():
     assert walk("3,3-3,1-3,3") == [(3, 3), (3, 2), (3, 1), (3, 2), (3, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gif", ".webp", ".png"])
 def test_a_sweep_through_the_layers_has_a_picture_of_each(seen, photo, tmp_path, suffix):
     spec = replace(TRIO, layout="head", purpose="column", sweep="layers", footer=False)

@@ -111,6 +111,7 @@ def test_half_a_letter_is_no_text(seen, picture):
     assert files.png(drawn("a\udcff.png", seen, picture))
 
 
+@pytest.mark.slow
 def test_the_command_says_it_once_and_python_warns(forgetting, picture, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     picture.save(f"{CAT}.png")

@@ -196,6 +196,7 @@ def test_the_picture_is_small_upright_and_says_nothing_of_its_file(seen):
     assert not {"comment", "exif"} & set(shown.info)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", [{}, {"query": "cls", "theme": "dark"}, {"what": "score", "smooth": True}], ids=str)
 def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(seen, picture, choice):
     spec = replace(SMALL, layer=1, layers="all", head=2, view="locked=true&grid=true", **choice)

@@ -248,6 +248,7 @@ def test_stairs_become_a_straight_slope():
     np.testing.assert_allclose(np.ptp(slope[:, 0] - slope[:, 1]), 0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sample", "layer", "head"), [("meadow", 1, 0), ("portrait", 3, 2), ("flock", 4, 0)])
 def test_of_every_row_of_a_head_the_brightest_patch_lies_within_and_the_share_that_is_said_does(sample, layer, head):
     seen = playground.trace("bundled", sample)

@@ -40,6 +40,7 @@ def drawn(layout, seen, photo):
     return figures.draw(spec) if layout == "curves" else figures.draw(spec, seen, photo)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", WORDS)
 @pytest.mark.parametrize("saved", ["by us", "by matplotlib"])
 def test_every_font_is_embedded_and_none_is_of_type_3(seen, photo, tmp_path, layout, saved):

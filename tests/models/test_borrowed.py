@@ -192,6 +192,7 @@ def test_who_has_no_home_reads_a_sentence(monkeypatch, tmp_path):
         borrowed.cache_folder().mkdir(parents=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [100, 1500], ids=["for the package", "for the file"])
 def test_a_full_disk_is_said_and_leaves_nothing_behind(index, room):
     wheel(index)
@@ -292,6 +293,7 @@ def test_folders_of_downloads_that_were_killed_are_cleared_away_after_a_while(in
 # What is damaged counts as absent -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [b"", CONTENT[:1000], CONTENT[:-1] + b"x"], ids=["empty", "truncated", "one byte"])
 def test_a_damaged_photograph_counts_as_absent_and_is_fetched_again(index, monkeypatch, caplog, damage):
     wheel(index)

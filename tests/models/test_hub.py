@@ -113,6 +113,7 @@ def program(hub: Hub, home, most_bytes: int | None = None):
         process.stdin.close()
 
 
+@pytest.mark.slow
 def test_weights_come_down_with_a_report_whatever_came_before_and_are_found_in_the_cache_afterwards(weights, tmp_path):
     hub = Hub(b"<html>please log in</html>")
     with program(hub, tmp_path) as tried:

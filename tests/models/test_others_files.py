@@ -40,6 +40,7 @@ def meta_layout(model, registers=0, gated=False):
 SMALL = {"img_size": 70, "depth": 3, "embed_dim": 128, "num_heads": 2, "num_classes": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("registers", [0, 4])
 def test_meta_s_dinov2_loads_by_its_file_alone(tmp_path, registers):
     name = "vit_small_patch14_reg4_dinov2" if registers else "vit_small_patch14_dinov2"

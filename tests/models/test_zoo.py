@@ -68,6 +68,7 @@ def test_logits_and_every_layer_s_attention_are_timm_s(family):
     assert_equal(reference, ours, ours.config.image_size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(64, 64), (160, 96), (224, 336)])
 @pytest.mark.parametrize(
     "name",

@@ -68,6 +68,7 @@ def heic() -> bytes:
 KINDS = {"AVIF": lambda: saved(format="AVIF"), "HEIC": heic}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps a process within its memory")
 def test_a_picture_that_is_not_as_large_as_its_header_says_takes_no_more_than_its_share(tmp_path):
     """In the process that opens it, one of a kilobyte took 840 MB."""

@@ -75,6 +75,7 @@ def test_a_class_behind_one_address_gets_its_turns_whoever_else_is_behind_it():
     assert not any(player.refused for player in students)
 
 
+@pytest.mark.slow
 def test_classes_that_hostile_networks_start_keep_nobody_waiting():
     """Forty of them, with phones that ask without a pause."""
     calm, attacked, phones = people(10, []), people(10, []), []

@@ -67,6 +67,7 @@ def test_a_class_that_drops_large_pictures_leaves_no_free_blocks_behind():
     assert seen["grew"] < seen["held"] + 60, seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "side"), [("WEBP", 6000), ("PNG", 8000)])
 def test_a_picture_of_as_many_pixels_as_may_be_takes_what_the_readme_says_at_most(kind, side):
     seen = dropped(kind, side, people=1)

@@ -103,6 +103,7 @@ print(torch.get_num_threads())
 """
 
 
+@pytest.mark.slow
 def test_one_core_is_for_this_thread_alone():
     """In a process of its own: the one of the tests may have one core itself."""
     run = subprocess.run([sys.executable, "-c", ONE_CORE], capture_output=True, text=True, check=True)

@@ -263,6 +263,7 @@ def test_whatever_a_browser_says_is_read_as_words_or_not_at_all(said):
     assert found["settings"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [{"choice": 7}, {"choice": {"sample": "../x"}}, {"choice": {"model": "<script>"}}, {"choice": {"mine": "x"}},

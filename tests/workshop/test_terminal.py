@@ -63,6 +63,7 @@ def test_ctrl_c_keeps_what_there_is_and_the_command_goes_on(tiny, tmp_path, caps
     assert steps_done(tmp_path) == 20
 
 
+@pytest.mark.slow
 def test_a_file_in_cifars_format_trains_and_loads_with_its_labels(tiny, tmp_path, capsys):
     data, out = tmp_path / "data", tmp_path / "out"
     cifar(data, batches=3, each=40, test=20)

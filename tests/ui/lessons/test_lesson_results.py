@@ -106,6 +106,7 @@ def test_what_is_measured_here_is_measured():
     assert in_session(app)["found"] == pytest.approx(4, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "words"), [one for one in PAGES if one not in KEEP_NOTHING], ids=str)
 def test_what_was_dropped_is_made_again_with_the_same_numbers(page, words):
     app = opened(page, words)
