@@ -1,4 +1,4 @@
-"""Numbers as people read them, written the same on every page, figure and file. As microscope/core/numbers.js."""
+"""How a share is written on every page, in every figure and file. core/numbers.js in microscope/ writes it the same."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def _digits(share: float) -> int:
 
 
 def bare_share(share: float) -> str:
-    """In so few letters that it fits into a patch: percent without the sign."""
+    """The number without its sign: short enough for the inside of a patch."""
     return f"{100 * share:.1f}" if share < 0.0995 else f"{100 * share:.0f}"

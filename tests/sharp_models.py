@@ -12,7 +12,7 @@ import timm
 import torch
 from conftest import scramble
 from engine_under_node import distance, opened, passed, rows, theirs
-from models.test_zoo import hugging_face_model
+from models.test_hugging_face import hugging_face_model
 from PIL import Image
 from timm.models import save_for_hf
 

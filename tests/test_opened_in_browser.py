@@ -11,10 +11,10 @@ import pytest
 import torch
 from conftest import SMALL, scramble
 from engine_under_node import Opened, opened
+from models.test_hugging_face import HUGGING_FACE, hugging_face_model
 from models.test_others_files import SMALL as SMALL_META
 from models.test_others_files import meta_layout
 from models.test_own_models import CHANGED, NAME, SHALLOW, changed, copy_of
-from models.test_zoo import HUGGING_FACE, hugging_face_model
 from PIL import Image
 from safetensors.torch import save_file
 from sharp_models import FAMILIES, compare, made

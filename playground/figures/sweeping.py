@@ -25,7 +25,6 @@ from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.figures.many import Many, trace_many
 from playground.models.hub import bar
 from playground.models.loading import load
-from playground.numbers import percent
 from playground.tracing import Cuts, label_number, read_cuts, scale_number
 from playground.vit import At, VisionTransformer, untouched
 
@@ -430,7 +429,7 @@ def _with_intervals(xarray: Any, dataset: Any) -> Any:
     for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*parts, strict=True)), strict=True):
         dataset[kind] = dimensions, numbers.astype(np.float32)
     dataset["label"] = "label", names
-    dataset.attrs["interval"] = f"{percent(SURE)} by bootstrap over pictures, {DRAWS} draws"
+    dataset.attrs["interval"] = f"{100 * SURE:.0f} % by bootstrap over pictures, {DRAWS} draws"
     return dataset
 
 

@@ -27,10 +27,10 @@ from matplotlib.figure import Figure
 
 from playground.assets import TEACHING
 from playground.figures.bundle import bundle, stylesheet
+from playground.figures.drawing import captions
 from playground.figures.drawing.sheet import house_style
 from playground.lessons import teaching
 from playground.lessons.teaching import ASKS, NOTES, PLANS, TOKENS, VALUES
-from playground.numbers import percent
 
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
 MARGIN, LINE = 0.8, 0.2  # inches
@@ -134,8 +134,8 @@ def _back(paper: str, key: bool, found: teaching.Sheet) -> Page:
     share = found.weights[order[1]] / (1 - found.weights[order[0]])
     for question, answer in (
         (f"Whom does {asks} listen to most? Does that token listen to {asks} as much?", f"{best}, with "
-         f"{percent(max(found.weights))}. No: {best} gives {asks} {percent(found.all[order[0]][ASKS])}. Its row comes "
-         f"from {best}'s query and {asks}'s key."),
+         f"{captions.percent(max(found.weights))}. No: {best} gives {asks} "
+         f"{captions.percent(found.all[order[0]][ASKS])}. Its row comes from {best}'s query and {asks}'s key."),
         (f"Set {asks}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
         ("Add 5 to every score. Which weight changes?", "None: only differences count."),
         (f"Hide {best}: −∞ is added to its score. What becomes of the other weights?", "Each is divided by what is "

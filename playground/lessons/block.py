@@ -365,7 +365,7 @@ LESSON = Lesson(
     {
         "whole": Step(
             "1 · The whole model", whole, "block_weights", ("block_largest",), ("box",), ahead=({"box": None},),
-            beyond="The app shows it of other models.", own=None,
+            beyond="The app shows other models, too.", own=None,
         ),
         "stream": Step(
             "2 · A layer adds", stream, "block_push", ("block_push",), ("layer", "patch"), ahead=({"layer": OURS},),

@@ -306,7 +306,7 @@ def mask() -> Question:
     )  # fmt: skip
 
 
-SIZES = "Open a photograph of yours, and it is shown on that. The app has other sizes of patches."
+SIZES = "A photograph of yours is shown here too. The app has other sizes of patches."
 TENTH = r"-?([0-3]?\d|40)"
 SETTINGS = {
     "arrows": Written(at_first(), pattern=rf"{TENTH}(_{TENTH}){{35}}"),

@@ -275,7 +275,7 @@ def layer_sum_question(layer: int, single: Sequence[float], together: float, who
             ((0.97 * sums, 1.03 * sums), "So it would be if all that follows were linear, and all heads pushed a "
              "token in the same direction."),
             ((0, min(parts) / 2), "One head alone moves them farther."),
-            ((1.1 * max(sums, losses[-1]), high), "So far they would move if heads held each other back."),
+            ((1.1 * max(sums, losses[-1]), high), "They would move as far as that if heads held each other back."),
         ),
     )  # fmt: skip
 

@@ -87,9 +87,9 @@ class Steps(Setting):
         return best if best and counts[best] else self.default
 
 
-# What the folder without a server says of a step: that stays on its sample, and that follows one's own photograph
+# Below a step of the folder without a server: where it keeps to its sample; where it follows a visitor's photograph
 OWN = "The app shows it on your own picture, and in other models."
-MODELS = "Open a photograph of yours, and it is shown on that, in our small model. The app has other models."
+MODELS = "A photograph of yours is shown here too, in our small model. The app has other models."
 Made = TypeVar("Made")
 
 
@@ -189,8 +189,8 @@ class Step:
     # each of its group; None: all that the setting has. What the app has beyond them is a sentence.
     ahead: tuple[Mapping[str, Iterable | None], ...] = ()
     beyond: str = ""
-    # Somebody's own photograph there: True, it follows that, but for what is in a Stays; False, it stays on its sample,
-    # and the page says so; None, it is about no picture
+    # Whether the step shows a visitor's photograph there: True, but for what is in a Stays; False, it keeps to its
+    # sample, and the page says so; None, the step is about no picture
     own: bool | None = False
 
 

@@ -1,6 +1,6 @@
-"""Numbers of a trace that lessons say, each a small function with a name. microscope/core/measures.js has one of the
-same name, which the folder without a server asks about somebody's own photograph; tests/lessons/test_measures.py holds
-both together. There a picture opens in its middle, as any that is no sample does."""
+"""The numbers that lessons state about a trace, one small function each. microscope/core/measures.js has a function of
+the same name: the folder without a server calls it for a visitor's own photograph. tests/lessons/test_measures.py
+compares both. A visitor's photograph opens at its middle patch."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from playground.samples import start_patch
+
 if TYPE_CHECKING:  # imports torch
+    from torch import Tensor
+
     from playground.tracing import Trace
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measure gave of the picture that is on show; `given` is what it was asked besides the trace."""
+    """A number of the picture on view: the measure's name, its value, and its arguments besides the trace."""
 
     name: str
     value: float | list[float]
@@ -28,16 +32,11 @@ def measured(seen: Trace, name: str, **given: int) -> Measured:
     return Measured(name, MEASURES[name](seen, **given), given)
 
 
-def middle(seen: Trace) -> tuple[int, int]:
-    rows, columns = seen.grid
-    return rows // 2, columns // 2
-
-
-# Rows of all heads ----------------------------------------------------------------------------------------------------
+# Measured on the rows of all heads ------------------------------------------------------------------------------------
 
 
 def differing(seen: Trace) -> float:
-    """In per cent of all rows: the patch with the largest weight does not add the longest vector."""
+    """Per cent of all rows in which the patch with the largest weight is not the patch that adds the longest vector."""
     from playground.analysis import heads
 
     return 100 * heads.differing(seen).overall
@@ -50,7 +49,7 @@ def rows_asked(seen: Trace) -> int:
 
 
 def distances(seen: Trace) -> list[float]:
-    """Head by head, layer after layer: how many patches away the places lie that patches listen to, on average."""
+    """The mean distance, in patches, over which each head attends: all heads of layer 0, then those of layer 1, …"""
     from playground.analysis import heads
 
     return [float(one) for one in heads.look(seen).distance.ravel()]
@@ -62,7 +61,7 @@ def mean_distance(seen: Trace, layer: int) -> float:
     return float(heads.look_at(seen, [layer]).distance.mean())
 
 
-# The grid alone -------------------------------------------------------------------------------------------------------
+# Computed from the grid alone -----------------------------------------------------------------------------------------
 
 
 def even_distance(seen: Trace) -> float:
@@ -80,20 +79,20 @@ def longer_side(seen: Trace) -> int:
 
 
 def layers_needed(seen: Trace, kernel: int) -> int:
-    """Of k × k convolutions, until one edge of the picture can hear of the other."""
+    """The number of k × k convolutions after which one edge of the picture depends on the other."""
     from playground.analysis import two_ways
 
     return two_ways.layers_needed(max(seen.grid), kernel)
 
 
 def reaches(seen: Trace, kernel: int) -> list[float]:
-    """How far a stack of convolutions can look, after each layer: at most as far as the picture is long."""
+    """The receptive field's radius in patches after each layer of k × k convolutions, at most the picture's length."""
     from playground.analysis import two_ways
 
     return [min(max(seen.grid), two_ways.field(kernel, layer + 1) // 2) for layer in range(seen.layers)]
 
 
-# The head that is worth a guess, of the row of the patch at which a picture opens -------------------------------------
+# The row to guess: of the patch at which the picture opens, in the head that gives far patches most -------------------
 
 
 def far_layer(seen: Trace, spot: tuple[int, int] | None = None) -> int:
@@ -107,20 +106,23 @@ def far_head(seen: Trace, spot: tuple[int, int] | None = None) -> int:
 def far_head_of(seen: Trace, spot: tuple[int, int] | None) -> tuple[int, int]:
     from playground.analysis import heads
 
-    return heads.far_looking(seen, spot or middle(seen))
+    return heads.far_looking(seen, spot or start_patch("", seen.grid))
 
 
 def far_share(seen: Trace, spot: tuple[int, int] | None = None) -> float:
-    """What the brightest 2 % of the patches hold of what patches get."""
-    weights = seen.on_grid(seen.row(*far_head_of(seen, spot), spot or middle(seen))).flatten()  # (patches,)
-    return brightest_share(weights)
+    """The share of the row's weight on patches that its brightest 2 % of patches hold."""
+    return brightest_share(far_row(seen, spot).flatten())
 
 
 def far_peak(seen: Trace, spot: tuple[int, int] | None = None) -> float:
-    return float(seen.on_grid(seen.row(*far_head_of(seen, spot), spot or middle(seen))).max())
+    return float(far_row(seen, spot).max())
 
 
-def brightest_share(weights) -> float:
+def far_row(seen: Trace, spot: tuple[int, int] | None) -> Tensor:  # (rows, columns)
+    return seen.on_grid(seen.row(*far_head_of(seen, spot), spot or start_patch("", seen.grid)))
+
+
+def brightest_share(weights: Tensor) -> float:
     return float(weights.topk(max(1, len(weights) // 50)).values.sum() / weights.sum())
 
 

@@ -34,11 +34,11 @@ class Words:
 
     text: str
     small: bool = False  # a caption
-    values: Mapping[str, Measured] = field(default_factory=dict)  # what fills the text's blanks, such as {share:%}
+    values: Mapping[str, Measured] = field(default_factory=dict)  # of the blanks in the text, such as {share:%}
 
     @property
     def says(self) -> str:
-        """Filled. Other braces, such as those of a model's name, stay."""
+        """The text with its values in its blanks. Braces without a value stay: a model's name may have some."""
         return BLANKS.sub(lambda blank: _said(self, blank), self.text)
 
 
@@ -50,19 +50,19 @@ def _said(words: Words, blank: re.Match) -> str:
 
 
 def written(number: float | list[float], how: str) -> str:
-    """As Python writes it, or as a share where `how` is "%"."""
+    """By Python's format, such as ".2f"; "%" writes a share by our rule."""
     return percent(number) if how == "%" else format(number, how)
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a function of microscope/lessons/subject.js, by its name, makes of somebody's own photograph."""
+    """Names a function of microscope/lessons/subject.js that makes data or a picture from a visitor's photograph."""
 
     name: str
     given: Mapping[str, object] = field(default_factory=dict)
 
 
-Own = Words | Measured | Made  # what is another one of somebody's own photograph, where there is no Python
+Own = Words | Measured | Made  # for a visitor's photograph, in the folder without a server
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class After(tuple):
 
 
 class Stays(tuple):
-    """Parts whose numbers Python alone computes: beside somebody's own photograph the folder without a server says that
-    these are the sample's."""
+    """Parts that only Python can compute. Where the folder without a server shows a visitor's photograph, these parts
+    keep showing the sample, below a line that says so."""
 
     def __new__(cls, *parts: Part) -> Stays:
         return super().__new__(cls, parts)

@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.numbers import percent
 from playground.pack import pack
 from playground.serving import chosen, effort, people, queue, traces
 from playground.serving.answering import Refused
@@ -204,7 +203,7 @@ def _blanked(seen: Trace, asked: occlusion.Asked, now: Found) -> dict[str, objec
         how += f"; in logits ({captions.margin(seen)})"
     if not now.nothing:
         return {"how": how}
-    least = f"{asked.nothing:g} logits" if asked.label is not None else percent(asked.nothing)
+    least = f"{asked.nothing:g} logits" if asked.label is not None else captions.percent(asked.nothing)
     return {"how": how, "floor": asked.nothing, "unmoved": least}
 
 

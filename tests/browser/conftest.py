@@ -3,6 +3,8 @@ from pathlib import Path
 import pytest
 
 from browser.hole import Hole
+from browser.on_the_site import SPARING, AtTheSite
+from browser.policy import WATCH
 from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import Visitor
@@ -62,3 +64,15 @@ def visitor(_stayed):
 def go(visitor):
     """go("sample=flock") gives the one who stays, now at that address: as `visit`, in half the time."""
     return visitor.open
+
+
+@pytest.fixture
+def somebody(arrive, host):
+    """Comes to the folder that the module's `host` serves."""
+
+    def come(address: str = "", **options) -> AtTheSite:
+        visitor = arrive(AtTheSite, host, **options)
+        visitor.context.add_init_script(WATCH + SPARING)
+        return visitor.arrive(address)
+
+    return come

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from models.test_zoo import hugging_face_model
+from models.test_hugging_face import hugging_face_model
 
 from browser.own_picture import hand_over
 from browser.server import serving

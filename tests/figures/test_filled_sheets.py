@@ -111,7 +111,7 @@ def test_a_grid_fills_its_slide(purpose, side):
     )
     places = [axes.get_position() for axes in figure.axes]
     assert len(places) == 14  # the picture, twelve maps and the colour bar
-    assert sum(place.width * place.height for place in places) > 0.38
+    assert sum(place.width * place.height for place in places) > 0.4
     assert max(p.x1 for p in places) - min(p.x0 for p in places) > 0.75
     assert max(p.y1 for p in places) - min(p.y0 for p in places) > 0.7
 

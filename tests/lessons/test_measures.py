@@ -149,7 +149,7 @@ def without_context(parts: list[dict]) -> str:
 @pytest.mark.parametrize(("name", "step"), STEPS, ids=" ".join)
 def test_a_step_says_whether_it_follows_a_photograph(name, step):
     record = LESSONS[name].steps[step]
-    follows = "Open a photograph of yours, and it is shown on that" in record.beyond
+    follows = "A photograph of yours is shown here too" in record.beyond
     assert follows == bool(record.own)
     assert follows or "own picture" in record.beyond or record.own is None
-    assert MODELS.startswith("Open a photograph of yours")
+    assert MODELS.startswith("A photograph of yours")

@@ -326,7 +326,7 @@ def hub(tmp_path, monkeypatch):
 
 
 def test_a_repository_in_the_hub_s_cache_is_found_by_its_name(hub):
-    from models.test_zoo import hugging_face_model
+    from models.test_hugging_face import hugging_face_model
 
     reference = hugging_face_model("Dinov2ForImageClassification", num_labels=4)
     reference.save_pretrained(hub("somebody/leaves"))

@@ -131,7 +131,9 @@ def signed(value: float, share: bool) -> str:
 
 
 def from_to(low: float, high: float) -> str:
-    return say("to").join(dict.fromkeys((percent(low), percent(high))))
+    """ "0.34 to 1.9 %", or one number where both are written the same."""
+    less, more = percent(low), percent(high)
+    return more if less == more else say("to").join((less.removesuffix(" %"), more))
 
 
 def outside(map_: Map, spec: Spec) -> str:

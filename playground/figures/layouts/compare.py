@@ -14,7 +14,6 @@ from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject, ma
 from playground.figures.drawing.option_words import OptionError
 from playground.figures.drawing.spec import ALONE, POOLED, Spec
 from playground.figures.layouts.layout import Drawn, Layout, exposed, headed, layer_scale, outside_of_each
-from playground.numbers import percent
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
@@ -192,7 +191,7 @@ def draw_change(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 
 def change_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
     change = _around_zero(spec, shown[2].map)
-    size = (percent if change.percent else captions.number)(change.high)
+    size = (captions.percent if change.percent else captions.number)(change.high)
     return f"{caption(spec, shown[:2], span)} {captions.say('change', 'size', size=size)}"
 
 

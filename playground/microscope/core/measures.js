@@ -1,15 +1,16 @@
-// Numbers of a trace that lessons say, by their names: the twins of playground/lessons/measures.py, for somebody's own
-// photograph where there is no Python. Each takes a pack with all its layers, and what else it is asked. No DOM in
+// The numbers that lessons state about a trace, for a visitor's photograph where there is no Python: each function has a
+// twin of the same name in playground/lessons/measures.py. It takes a pack with all layers, and its arguments. No DOM in
 // here.
 
 import { layerOf, rowInto, rowsInto } from "./core.js";
+import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
-const NOT_FAR = 3; // patches: a row that is worth a guess looks farther; as REACH in analysis/heads.py
-const CROWD_SEEN = 24; // patches, evenly spread, whose mean row is that of anybody
+const NOT_FAR = 3; // patches: what is nearer needs no guess; as REACH in analysis/heads.py
+const CROWD_SEEN = 24; // patches, evenly spread, whose mean row stands for all rows
 
-// The patch at which a picture opens that is no sample.
-export const middleOf = ({ rows, columns }) => Math.floor(rows / 2) * columns + Math.floor(columns / 2);
+// The patch at which a visitor's photograph opens.
+export const middleOf = ({ rows, columns }) => patchFrom("", rows, columns);
 
 export const MEASURES = {
   differing: (pack) => 100 * kept(pack, "differing", differing),
@@ -31,7 +32,7 @@ export const MEASURES = {
   far_peak: (pack) => Math.max(...farRow(pack)),
 };
 
-// What is measured once of a pack: several sentences say it.
+// Each pack is measured once: several sentences state the same number.
 const measuredOf = new WeakMap();
 function kept(pack, name, measure) {
   if (!measuredOf.has(pack)) measuredOf.set(pack, {});
@@ -90,7 +91,7 @@ function distances(pack) {
   return found;
 }
 
-// Of a head that gives the same to all patches: each way down and right, as often as there are pairs with it.
+// The mean distance under equal weights: each offset counts as often as there are pairs of patches with it.
 function evenDistance(rows, columns) {
   let all = 0;
   for (let down = 1 - rows; down < rows; down++)
@@ -144,7 +145,7 @@ export const farRow = (pack) =>
     return row.subarray(pack.prefixCount);
   });
 
-// What the brightest 2 % hold.
+// The share of the row that its brightest 2 % of patches hold.
 function brightestShare(row) {
   const sorted = Float32Array.from(row).sort().reverse();
   const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
@@ -153,11 +154,9 @@ function brightestShare(row) {
 
 // ------------------------------------------------------------------------------------------------------------- words
 
-// A sentence whose blanks, such as {share:%}, are filled: `textOf(name, how)` says with what.
-const BLANKS = /\{(\w+)(?::([^}]*))?\}/g;
-export const filled = (text, textOf) => text.replace(BLANKS, (_, name, how = "") => textOf(name, how));
+const BLANKS = /\{(\w+)(?::([^}]*))?\}/g; // such as {share:%}
 
-// As Python writes a number: "", ",", ".2f"; "%": as a share.
+// A number by Python's format: "", ",", ".2f"; "%" writes a share by our rule.
 export function written(number, how) {
   if (how === "%") return percent(number);
   const [, digits] = /^,?(?:\.(\d)f)?$/.exec(how);
@@ -168,8 +167,11 @@ export function written(number, how) {
   return grouped + (rest === undefined ? "" : `.${rest}`);
 }
 
-// `values`: {name: {measure, …, says: of the sample}}; without a pack the words are the sample's.
-export const wordsOf = ({ text, values }, pack = null) =>
-  values ? filled(text, (name, how) => (pack ? written(measureOf(values[name], pack), how) : values[name].says)) : text;
+// `values`: {name: {measure, …, says: the sample's value}}. Without a pack the sentence is the sample's.
+export function wordsOf({ text, values }, pack = null) {
+  if (!values) return text;
+  const textOf = (value, how) => (pack ? written(measureOf(value, pack), how) : value.says);
+  return text.replace(BLANKS, (blank, name, how = "") => (name in values ? textOf(values[name], how) : blank));
+}
 
 export const measureOf = ({ measure, ...given }, pack) => MEASURES[measure](pack, given);

@@ -1,9 +1,8 @@
-// Somebody's own photograph as lessons look at it where there is no Python: what each part has of it in place of what
-// was played ahead about a sample. playground/lessons/parts.py says which parts have something `own`, and
-// core/measures.js what is measured.
+// Lessons on a visitor's photograph where there is no Python. A part with `own` (playground/lessons/parts.py) gets its
+// words, numbers, data and pictures from here, in place of those that were written ahead for a sample.
 //
-// A subject is {id, pack: with all its layers, bytes: of the pack, bitmap: of the picture, at most 1024 pixels to a
-// side, gridFor([rows, columns] of a square picture): its own grid}.
+// The photograph is {id, pack: its trace with all layers, bytes: the same as bytes, bitmap: its pixels, at most 1024 to a
+// side, gridFor([rows, columns] of a square picture): its grid of patches}.
 
 import { MAGMA } from "../core/colours.js";
 import { toContainer } from "../core/container.js";
@@ -19,18 +18,18 @@ const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean 
 const COLOURS_SCALE = 20; //    1/temperature: as in playground/analysis/by_hand.py
 const BLACK_PART = 1e-6; // counts as grey
 
-// A question about the subject: some of its fields are other ones.
+// The question, asked about the photograph: the fields in `own` are replaced.
 export async function askedOf({ question, own, ...more }, subject) {
   return { ...question, ...(await othersOf(own, question, subject)), ...more, context: subject.id };
 }
 
-// A picture of the subject, with what stands below it.
+// The picture and its caption, made from the photograph.
 export const pictureOf = async ({ own, ...picture }, subject) => {
   const { caption = picture.caption, data } = await othersOf(own, picture, subject);
   return { ...picture, data, caption, words: caption };
 };
 
-// {field: what it is of the subject}, of what has these fields.
+// {field: its value for the photograph}, for each field in `own`.
 async function othersOf(own, whole, subject) {
   const other = {};
   for (const [name, told] of Object.entries(own)) {
@@ -41,11 +40,11 @@ async function othersOf(own, whole, subject) {
   return other;
 }
 
-// The traces of a chart, of which some have other heights.
+// The chart's traces; those in `own` get the photograph's values as y.
 export const tracesOf = (data, own, { pack }) =>
   data.map((trace, n) => (own[n] ? { ...trace, y: measureOf(own[n], pack) } : trace));
 
-// A promise of a drawing's bytes: the same for the same.
+// A promise of a drawing's data. The same request gets the same promise.
 export function bytesOf(own, subject) {
   const key = JSON.stringify(own);
   subject.made ??= new Map();
@@ -60,7 +59,7 @@ const DRAWINGS = {
     return toContainer(header, { pack: [bytes, [bytes.length]], image: [image, [image.length]] });
   },
 
-  // One layer with one head, whose queries and keys are the mean colours of patches, as vectors of length one.
+  // A trace with one layer and one head: each patch's query and key is its mean colour, as a vector of length one.
   async colours({ patch, temperatures }, { id, bitmap, gridFor }) {
     const side = Math.max(1, Math.floor(COLOURS_SIDE / patch));
     const grid = gridFor([side, side]);
@@ -99,7 +98,7 @@ export function unitColours(colours) {
 }
 
 const PICTURES = {
-  // The photograph with the row that is worth a guess; beside it the patch that asks, and those around it.
+  // The photograph with the row to guess; beside it, enlarged, the patch that asks and its neighbours.
   async far_row({ words }, { pack, bitmap }, photo) {
     const { rows, columns } = pack;
     const mark = middleOf(pack);
@@ -109,7 +108,8 @@ const PICTURES = {
     return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside };
   },
 
-  // In grey under the row of the patch in its middle, which is outlined: as `lit` in playground/lessons/pictures.py.
+  // The photograph in grey, its middle patch outlined, and that patch's row in colour over it. `lit` in
+  // playground/lessons/pictures.py draws the same.
   async lit({ row, ...asked }, { pack, bitmap }) {
     const { rows, columns } = pack;
     const values = ROWS[row](pack, asked);
@@ -141,7 +141,7 @@ const PICTURES = {
   },
 };
 
-// (patches,) of the patch in the middle, by the names that `lit` is given.
+// The middle patch's row, (patches,), by the name that a lesson gives.
 export const ROWS = {
   kernel: ({ rows, columns }) => {
     const [y, x] = [Math.floor(rows / 2), Math.floor(columns / 2)];

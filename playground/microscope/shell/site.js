@@ -238,7 +238,7 @@ export function showLesson(box, { name, title, about }, { go, file, words, chose
   what.innerHTML = markedWords(about ?? "");
   const typed = document.createElement("code");
   typed.textContent = pageSays().app.command;
-  how.append("The app has this lesson whole, with your own picture: ", typed, ` ${pageSays().app.where}.`);
+  how.append("The app has this lesson whole: ", typed, ` ${pageSays().app.where}.`);
   const back = buttonOf("wide", "Back to the microscope", () => go("microscope"));
   const place = document.createElement("div");
   box.dataset.page = name;

@@ -1,0 +1,178 @@
+"""The lessons of the written folder, behind a plain server of files: on its picture and on a visitor's photograph."""
+
+import base64
+import io
+import math
+import re
+from functools import partial
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+import waiting
+from PIL import Image
+
+from browser.on_the_site import AtTheSite
+from browser.policy import WATCH
+from browser.truth import assert_close, seen
+from browser.visitor import finish
+from browser.without_server import plain_server
+from playground.analysis.ablation import without
+from playground.analysis.by_hand import colour_trace
+from playground.lessons import measures
+from playground.lessons.registry import LESSONS
+from playground.pictures.images import open_image
+from playground.samples import named
+from playground.ui import site
+
+EIGHT_BITS = 0.05  # of a single weight; benchmarks/site.py measures whole rows
+# What the first drawing of a lesson says of itself
+FIRST_DRAWING = """() => {
+  const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
+  return root?.__drawing?.read() ?? null;
+}"""
+YOURS = "This is your photograph: its numbers are computed in this browser."
+OF_SAMPLE = "These numbers are of a sample, not of your photograph."
+DRAWINGS = """() => [...document.querySelectorAll("#lesson :is(.lesson-drawing, .lesson-chart)")]
+  .filter((one) => one.checkVisibility())
+  .map((one) => [...(one.shadowRoot ?? one).querySelectorAll("canvas, img, .bars, table, svg, code")].some(
+    (part) => part.getBoundingClientRect().height > 9))"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return site.write(tmp_path_factory.mktemp("host") / "playground", "/playground/", ["bundled"], named=("meadow",))
+
+
+@pytest.fixture(scope="module")
+def host(folder):
+    with plain_server(folder.parent) as url:
+        yield f"{url}/playground"
+
+
+def drawn(page) -> bool:
+    """Whether all drawings and charts of the step that are on view are there."""
+    return all(page.evaluate(DRAWINGS))
+
+
+def test_all_lessons_together_are_small(folder):
+    files = {file.name: file.stat().st_size for file in (folder / "lessons").iterdir()}
+    bytes_of = {name: size for name, size in files.items() if not name.startswith("plotly")}
+    assert len(bytes_of) < len(files), "Plotly's script is among them"
+    assert sum(bytes_of.values()) <= 8e6, sorted(bytes_of.items(), key=lambda one: -one[1])[:9]
+
+
+def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, host):
+    """Somebody who has guessed nothing yet: what comes after a question is held back."""
+    visitor = arrive(AtTheSite, host)
+    visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
+    visitor.context.add_init_script(WATCH)
+    page = visitor.page
+    for name, lesson in LESSONS.items():
+        steps, drawings = len(lesson.steps), 0
+        page.goto(f"{visitor.url}/#page={name}")
+        page.reload()
+        page.locator("#lesson .guess .lock").wait_for()
+        here = page.locator(".lesson-steps button:enabled")
+        assert here.count() == (steps if steps > 1 else 0)  # a single step needs no button
+        for step in range(steps):
+            if step:
+                page.locator(".lesson-next").click()
+            assert steps == 1 or here.nth(step).get_attribute("aria-current") == "step"
+            page.locator("#lesson .guess .lock").wait_for()
+            held = page.locator("#lesson [data-after]").count()
+            assert page.locator("#lesson [data-after]:visible").count() == 0
+            page.locator("#lesson .guess button", has_text="without a guess").click()
+            if held:
+                page.locator("#lesson [data-after]:visible").first.wait_for()
+            waiting.until(partial(drawn, page), f"{name} {step} has a drawing that is empty")
+            drawings += len(page.evaluate(DRAWINGS))
+        assert drawings, name
+    assert page.evaluate("violations") == []
+
+
+def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(somebody, tmp_path):
+    """Rows, tags and numbers in words are those of Python's trace of the same file."""
+    visitor = somebody("#model=bundled&sample=flock")
+    visitor.gives(named("twins").path)
+    page = visitor.page
+    waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
+    mine = parse_qs(urlsplit(page.url).fragment)["mine"][0]
+    truth = seen("twins")
+
+    def opens(lesson: str, step: str) -> list[str]:
+        """Whose numbers these are, as the page says it."""
+        page.goto(f"{visitor.url}/about.html")
+        page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={mine}")
+        page.locator("#lesson .guess").first.wait_for()
+        for skip in page.locator("#lesson .guess button", has_text="without a guess").all():
+            if skip.is_visible():
+                skip.click()
+        waiting.until(partial(drawn, page), f"{lesson} {step} has a drawing that is empty")
+        return page.locator(".lesson-whose").all_inner_texts()
+
+    assert opens("weight", "carries") == [YOURS]
+    read: list[dict] = []
+    waiting.until(lambda: read.append(page.evaluate(FIRST_DRAWING)) or read[-1], "the row is not drawn")
+    spot = (truth.grid[0] // 2, truth.grid[1] // 2)
+    assert divmod(read[-1]["patch"], truth.grid[1]) == spot
+    row = truth.row(read[-1]["layer"], read[-1]["head"], spot)
+    assert_close(read[-1]["weights"], row, EIGHT_BITS)
+    arriving = row * truth.value_norms(read[-1]["layer"])[read[-1]["head"]]
+    assert_close(read[-1]["arriving"], arriving / arriving.sum(), EIGHT_BITS)
+    said = page.locator("#lesson .guess .told").inner_text()
+    assert abs(float(re.search(r"It is ([\d.]+)\.", said)[1]) - measures.differing(truth)) < 2
+    assert f"over {measures.rows_asked(truth):,} rows" in said
+
+    assert opens("heads", "row") == [YOURS]
+    said = page.locator("#lesson .guess").inner_text()
+    assert f"in head {measures.far_head(truth)} of layer {measures.far_layer(truth)}." in said
+    assert abs(float(re.search(r"largest weight is ([\d.]+) %", said)[1]) / 100 - measures.far_peak(truth)) < EIGHT_BITS
+
+    assert opens("two_ways", "far") == [YOURS, OF_SAMPLE]
+    said = page.locator("#lesson .lesson-words").last.inner_text()
+    assert said.startswith(f"This picture is {measures.longer_side(truth)} patches long.")
+    assert f"needs {measures.layers_needed(truth, 3)} layers" in said
+    away, even = (float(number) for number in re.findall(r"([\d.]+) patches away", said))
+    assert abs(away - measures.mean_distance(truth, 0)) < 0.2
+    assert abs(even - measures.even_distance(truth)) < 0.06
+    heads = page.evaluate("[...document.querySelector('.lesson-chart').data[0].y]")
+    assert_close(heads, measures.distances(truth), 0.3)
+
+    assert opens("two_ways", "built") == [YOURS]
+    lit, below = (page.locator(f"#lesson .lesson-picture {part}").last for part in ("img", "figcaption"))
+    waiting.until(lambda: lit.get_attribute("src").startswith("data:"), "the row is not shown")
+    assert below.inner_text().endswith(f"mixes all {math.prod(truth.grid)}")
+    layer, head = (int(number) for number in re.findall(r"(?:layer|head) (\d+)", below.inner_text()))
+    picture = Image.open(io.BytesIO(base64.b64decode(lit.get_attribute("src").partition(",")[2]))).convert("RGB")
+    light = np.asarray(picture.resize(truth.grid[::-1], Image.Resampling.BOX), float).sum(-1)  # (rows, columns)
+    assert light.argmax() == int(truth.on_grid(truth.row(layer, head, spot)).argmax())
+
+    assert opens("by_hand", "colours") == [YOURS]
+    waiting.until(lambda: read.append(page.evaluate(FIRST_DRAWING)) or read[-1], "the colours are not drawn")
+    colours = colour_trace(open_image(named("twins").path), 8)
+    assert_close(
+        read[-1]["row"], colours.row(0, 0, divmod(read[-1]["at"], colours.grid[1]), 1 / read[-1]["temperature"])
+    )
+    assert opens("weight", "locked") == [OF_SAMPLE]
+    assert opens("weight", "scores") == []
+    assert page.evaluate("violations") == []
+
+
+def test_heads_are_switched_off_without_a_server_and_each_leads_into_the_microscope(arrive, host):
+    visitor = arrive(AtTheSite, host)
+    page, layer, head = visitor.page, 3, 2
+    page.goto(f"{visitor.url}/#page=heads&step=off")
+    page.reload()
+    page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
+    page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
+    lost = without(seen(), {(layer, head)}).change[:, len(seen().prefix) :].mean(1).tolist()  # (layers,)
+    for said, change in zip(page.locator(".film figcaption").all_inner_texts(), lost, strict=True):
+        assert abs(float(said.split(":")[1].split("%")[0]) - 100 * change) < 0.6
+    page.locator(".exercise[data-id=heads_strongest][data-done=true]").wait_for()
+    page.locator(".board button.side").nth(4).click()
+    page.locator('.board[data-off="4.0 4.1 4.2 4.3 4.4 4.5"]').wait_for()
+    finish(page, "heads_layer_off")
+    page.get_by_role("button", name="2 · All heads").click()
+    page.locator(f'.atlas .cell[data-layer="{layer}"][data-head="{head}"]').click()
+    visitor.until(f"r => r.picture === 'meadow' && r.layer === {layer} && r.head === {head}")

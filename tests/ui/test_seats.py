@@ -1,0 +1,339 @@
+"""Who gets a socket, a seat and a turn, and who gives way."""
+
+import asyncio
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from waiting import PATIENCE
+
+from playground.serving import ledger
+from playground.serving.asker import Who
+from playground.serving.hosts import is_foreign
+from playground.serving.ledger import Ledger, Seats
+from playground.ui import door
+from playground.ui.door import Door
+
+WEBSOCKET = {"type": "websocket", "headers": [], "client": ("10.0.0.1", 5)}
+
+
+@pytest.fixture
+def places(monkeypatch):
+    found = Seats(Ledger(), most=2)
+    monkeypatch.setattr(ledger, "seats", found)
+    return found
+
+
+class Browser:
+    """One that opens a socket, and says what it is told to."""
+
+    def __init__(self, sockets: Door, address: str = "10.0.0.1", **headers: str):
+        self.sockets, self.says, self.sent = sockets, asyncio.Queue(), []
+        named = [(name.encode(), word.encode()) for name, word in headers.items()]
+        self.scope = {"type": "websocket", "headers": named, "client": (address, 5)}
+
+    def open(self) -> asyncio.Task:
+        self.task = asyncio.create_task(self.sockets(self.scope, self.says.get, self._send))
+        return self.task
+
+    async def _send(self, message: dict) -> None:
+        self.sent.append(message)
+
+    def asks(self) -> None:
+        page = BackMsg(rerun_script=ClientState()).SerializeToString()
+        self.says.put_nowait({"type": "websocket.receive", "bytes": page})
+
+    def leaves(self) -> None:
+        self.says.put_nowait({"type": "websocket.disconnect", "code": 1000})
+
+
+async def streamlit(scope, receive, send) -> None:
+    """It hears all, and answers nothing."""
+    while (await receive())["type"] == "websocket.receive":
+        pass
+
+
+async def settle() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+CLOSED = [{"type": "websocket.close", "code": 1013}]
+
+
+def test_no_more_sockets_are_open_than_there_is_room_for(places, monkeypatch):
+    async def everybody() -> list[list[dict]]:
+        sockets = Door(streamlit)
+        people = [Browser(sockets, f"10.{number}.0.1") for number in range(3)]
+        for one in people:
+            one.open()
+        await settle()
+        for one in people:
+            one.leaves()
+        await asyncio.gather(*(one.task for one in people))
+        assert not places.open
+        return [one.sent for one in people]
+
+    assert asyncio.run(everybody()) == [[], [], CLOSED]
+
+
+def test_a_socket_that_asks_for_no_page_is_closed_and_one_that_does_stays(places, monkeypatch):
+    monkeypatch.setattr(ledger, "NEW_PAGE", 0.0)
+
+    async def both() -> tuple[list, list]:
+        sockets = Door(streamlit)
+        silent, asking = Browser(sockets), Browser(sockets)
+        asking.asks()
+        asking.open()
+        await settle()
+        await silent.open()
+        await settle()
+        assert len(places.open) == 1
+        asking.leaves()
+        await asking.task
+        return silent.sent, asking.sent
+
+    assert asyncio.run(both()) == (CLOSED, [])
+
+
+def test_a_socket_gives_way_to_a_newcomer_of_another_network(places, monkeypatch):
+    async def all_three() -> list[list[dict]]:
+        sockets = Door(streamlit)
+        people = [Browser(sockets, address) for address in ("10.0.0.1", "10.0.0.1", "10.9.0.2")]
+        for one in people[:2]:
+            one.asks()
+            one.open()
+        await settle()
+        people[2].open()
+        await settle()
+        people[0].task.exception()  # it has ended, and without one
+        for one in people[1:]:
+            one.leaves()
+            await one.task
+        return [one.sent for one in people]
+
+    assert asyncio.run(all_three()) == [CLOSED, [], []]
+
+
+def test_who_is_stopped_by_the_server_s_end_is_stopped(places):
+    async def stopped() -> None:
+        one = Browser(Door(streamlit))
+        one.open()
+        await settle()
+        one.task.cancel()
+        await one.task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(stopped())
+    assert not places.open
+
+
+def asked(path: str, **headers: str) -> list[dict]:
+    """What is answered to a GET."""
+    sent, named = [], [(name.replace("_", "-").encode(), word.encode()) for name, word in headers.items()]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": named, "client": ("10.0.0.2", 5)}
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(Door(app)(scope, None, send))
+    return sent
+
+
+@pytest.mark.parametrize("path", ["/patches", "/teach/"])
+def test_when_the_server_is_full_a_page_says_so_and_tries_again(places, monkeypatch, path):
+    assert asked(path)[0]["status"] == 200
+    monkeypatch.setattr(places, "has_room", lambda network: False)
+    start, body = asked(path)
+    assert start["status"] == 503
+    assert (b"retry-after", b"10") in start["headers"]
+    assert b"Full, trying again" in body["body"]
+    assert b'http-equiv="refresh"' in body["body"]
+    assert b"<script" not in body["body"]
+    for other in ("/api/models", "/healthz", "/figure.svg", "/static/js/index.js", "/_stcore/health"):
+        assert asked(other)[0]["status"] == 200  # who is there already goes on
+
+
+@pytest.mark.parametrize("path", ["/", "/microscope"])
+def test_the_microscope_needs_no_seat_and_hears_that_there_is_none(places, monkeypatch, path):
+    assert (b"x-playground-full", b"yes") not in asked(path)[0].get("headers", [])
+    monkeypatch.setattr(places, "has_room", lambda network: False)
+    (start,) = asked(path)
+    assert start["status"] == 200
+    assert (b"x-playground-full", b"yes") in start["headers"]
+
+
+def test_a_request_with_a_key_keeps_the_place_of_its_page(places):
+    place = places.enter("10.0.0.2", lambda: None)
+    place.session, place.asked = "its session", 0.0
+    asked("/api/models", x_playground_key="k" * 32, x_playground_run="another")
+    asked("/api/models", x_playground_key="short", x_playground_run="its session")
+    assert (place.key, place.asked) == ("", 0.0)
+    asked("/api/models", x_playground_key="k" * 32, x_playground_run="its session")
+    assert place.key == "k" * 32
+    assert place.asked > 0
+
+
+@pytest.mark.parametrize(
+    ("origin", "foreign"),
+    [
+        ("http://localhost:8501", False),
+        ("https://localhost:8501", False),  # behind TLS
+        ("http://localhost:9999", True),
+        ("http://localhost", True),
+        ("http://other.example:8501", True),
+        ("null", True),
+        (None, False),  # no browser
+    ],
+)
+def test_only_pages_of_the_same_host_and_port_open_a_socket(places, origin, foreign):
+    headers = {"host": "localhost:8501"} | ({"origin": origin} if origin else {})
+    assert is_foreign(headers) is foreign
+
+    async def opened() -> Browser:
+        one = Browser(Door(streamlit), **headers)
+        one.leaves()
+        await one.open()
+        return one
+
+    assert asyncio.run(opened()).sent == ([{"type": "websocket.close", "code": 1008}] if foreign else [])
+
+
+# Runs of pages
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """One at a time, by a ledger that knows nobody."""
+    found = door.Runs(at_once=1, seconds=PATIENCE)
+    monkeypatch.setattr(door, "runs", found)
+    monkeypatch.setattr(ledger, "costs", ledger.Ledger())
+    return found
+
+
+def test_runs_of_pages_take_turns_by_networks_and_keys(places, runs):
+    """Four sockets ask for a page without a pause; somebody else's click is the next run."""
+
+    async def all_of_them() -> list[str]:
+        began = []
+
+        async def streamlit(scope, receive, send):
+            while (await receive())["type"] == "websocket.receive":
+                began.append(scope["client"][0])
+                await asyncio.sleep(0)
+                await send(binary_said("script_finished"))
+
+        places.most = 400
+        at_the_door = Door(streamlit)
+        greedy = [Browser(at_the_door, "10.0.0.1") for _ in range(4)]
+        for one in greedy:
+            for _ in range(4):
+                one.asks()
+            one.open()
+        seldom = Browser(at_the_door, "10.0.0.2")
+        seldom.asks()
+        seldom.open()
+        for _ in range(10):
+            await settle()
+        for one in (*greedy, seldom):
+            one.leaves()
+            await one.task
+        return began
+
+    began = asyncio.run(all_of_them())
+    assert began.index("10.0.0.2") <= 2
+    assert len(began) == 17
+
+
+def heard_of_passing(count: int, leave_after: int) -> list[int]:
+    """Who of so many, that ask for a page and go after they were heard a while, gets as far as Streamlit."""
+
+    async def all_of_them() -> list[int]:
+        heard = []
+
+        async def streamlit(scope, receive, send):
+            while (await receive())["type"] == "websocket.receive":
+                heard.append(scope["number"])
+
+        ledger.seats.most = 400
+        at_the_door = Door(streamlit)
+        passing = [Browser(at_the_door, "10.0.0.1") for _ in range(count)]
+        for number, one in enumerate(passing):
+            one.scope["number"] = number
+            one.asks()
+            one.open()
+        for _ in range(leave_after):
+            await settle()
+        for one in passing:
+            one.leaves()
+        await asyncio.gather(*(one.task for one in passing))
+        assert not door.runs.waiting
+        return heard
+
+    return asyncio.run(all_of_them())
+
+
+def test_who_asks_for_a_page_and_goes_gives_no_turn_to_the_next_before_its_time(places, runs, monkeypatch):
+    """The run goes on for a while without them. Twenty sockets that came, asked and went had twenty pages drawn at
+    once, again and again, and somebody else waited for more than a minute. Who goes while waiting has none drawn."""
+    assert heard_of_passing(20, leave_after=3) == [0]
+    assert len(runs.going) == 1  # it goes on
+
+
+def test_who_has_gone_before_their_page_is_begun_has_none(places, runs):
+    assert heard_of_passing(20, leave_after=0) == []
+    assert not runs.going
+
+
+def binary_said(kind: str) -> dict:
+    message = ForwardMsg()
+    setattr(message, kind, 0)
+    return {"type": "websocket.send", "bytes": message.SerializeToString()}
+
+
+# Answers on their way
+
+
+def fetched(body: bytes, reads: bool) -> int:
+    """How much of an answer arrives at somebody who reads, or who stops after the first piece."""
+    came = []
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.body", "body": body})
+
+    async def send(message):
+        if came and not reads:
+            await asyncio.sleep(PATIENCE)
+        came.append(len(message["body"]))
+
+    scope = {"type": "http", "method": "GET", "path": "/api/x", "headers": [], "client": ("10.0.0.1", 5)}
+    asyncio.run(Door(app)(scope, None, send))
+    assert not door.Fetched.on_the_way
+    assert ledger.answers.held == 0
+    return sum(came)
+
+
+def test_who_fetches_nothing_loses_the_answer_and_others_get_all_of_it(places, monkeypatch):
+    monkeypatch.setattr(door, "PIECE_SECONDS", 0.05)
+    assert fetched(bytes(300_000), reads=True) == 300_000
+    assert fetched(bytes(300_000), reads=False) == door.PIECE
+
+
+def test_where_memory_is_full_the_oldest_of_the_greediest_network_gives_way(monkeypatch):
+    monkeypatch.setattr(ledger, "answers", ledger.Room("answers", 1000))
+
+    async def nobody(message):
+        pass
+
+    old, stranger, new = (door.Fetched(Who("", f"10.{n}.0.1"), nobody) for n in (1, 2, 1))
+    old._find_room(400)
+    stranger._find_room(300)
+    new._find_room(300)
+    assert (old.over, stranger.over) == (True, False)
+    for one in (stranger, new):
+        one.give_back()
+    assert ledger.answers.held == 0
