@@ -62,7 +62,7 @@ def folder(tmp_path_factory):
         "/playground/",
         names,
         named=("meadow",),
-        taught=("heads", "training"),
+        taught=("by_hand", "heads", "training"),
     )
 
 

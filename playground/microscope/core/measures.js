@@ -1,6 +1,6 @@
-// The numbers that lessons state about a trace, for a visitor's photograph where there is no Python: each function has a
-// twin of the same name in playground/lessons/measures.py. It takes a pack with all layers, and its arguments. No DOM in
-// here.
+// The numbers that lessons state about a trace, for a visitor's photograph where there is no Python. Each function has
+// a twin of the same name in playground/lessons/measures.py. It takes a pack with all layers, and its arguments. No
+// DOM in here.
 
 import { layerOf, rowInto, rowsInto } from "./core.js";
 import { patchFrom } from "./grid.js";

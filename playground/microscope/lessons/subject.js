@@ -1,8 +1,8 @@
 // Lessons on a visitor's photograph where there is no Python. A part with `own` (playground/lessons/parts.py) gets its
 // words, numbers, data and pictures from here, in place of those that were written ahead for a sample.
 //
-// The photograph is {id, pack: its trace with all layers, bytes: the same as bytes, bitmap: its pixels, at most 1024 to a
-// side, gridFor([rows, columns] of a square picture): its grid of patches}.
+// The photograph is {id, pack: its trace with all layers, bytes: the same as bytes, bitmap: its pixels, at most 1024 to
+// a side, gridFor([rows, columns] of a square picture): its grid of patches}.
 
 import { MAGMA } from "../core/colours.js";
 import { toContainer } from "../core/container.js";
