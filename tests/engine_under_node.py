@@ -22,11 +22,12 @@ RUNNER = ROOT / "tests" / "js" / "engine" / "pass.mjs"
 
 @dataclass
 class Passed:
-    """A pass in JavaScript: (layers, h, N, d) each, (layers, h, N), (layers, N, D), (classes,)."""
+    """A pass in JavaScript: (layers, h, N, d) each, (layers, h, N) each, (layers, N, D), (classes,)."""
 
     q: np.ndarray
     k: np.ndarray
     norms: np.ndarray
+    adds: np.ndarray
     features: np.ndarray
     logits: np.ndarray
     wall: list[float]  # ms
@@ -76,7 +77,8 @@ def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | 
     out = folder / "out.f32"
     told = run({**files, "grid": seen.grid, "out": str(out), **how}, folder)
     shape = (seen.layers, seen.heads, seen.tokens, seen.head_dim)
-    sizes = {"q": shape, "k": shape, "norms": shape[:3], "features": (seen.layers, seen.tokens, shape[1] * shape[3])}
+    sizes = {"q": shape, "k": shape, "norms": shape[:3], "adds": shape[:3]}
+    sizes["features"] = (seen.layers, seen.tokens, shape[1] * shape[3])
     flat, arrays = np.fromfile(out, np.float32), {}
     for name, size in sizes.items():
         arrays[name], flat = flat[: np.prod(size)].reshape(size), flat[np.prod(size) :]

@@ -61,6 +61,12 @@ def test_the_engine_is_small():
 # A pass
 
 
+def added(seen, layer: int) -> np.ndarray:
+    """(h, N): the length of what each head adds to each token, without W_O's bias and before heads are cut."""
+    proj = seen.vit.blocks[layer].attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (h, D, d)
+    return (seen.weights(layer) @ seen.record[layer].v @ proj.mT).norm(dim=-1).numpy()
+
+
 @pytest.mark.parametrize(
     "how",
     [
@@ -79,6 +85,7 @@ def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
         for name in ("q", "k"):
             np.testing.assert_allclose(getattr(found, name)[layer], getattr(seen.record[layer], name), atol=2e-4)
         np.testing.assert_allclose(found.norms[layer], seen.value_norms(layer), rtol=1e-4)
+        np.testing.assert_allclose(found.adds[layer], added(seen, layer), rtol=1e-3, atol=1e-5)
         np.testing.assert_allclose(found.features[layer], seen.features(layer), atol=5e-4)
     np.testing.assert_allclose(found.logits, seen.logits, atol=5e-4)
     np.testing.assert_allclose(rows(found.q, found.k, seen), theirs(seen), atol=1e-4)

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from playground.lessons import pictures as beside
 from playground.lessons.heads_numbers import EACH_ALONE, HEADS, Off, drawn, measuring, off, over_samples, sum_of_heads
 from playground.lessons.lesson import LAYER, MODELS, OWN, UPPER, Lesson, Setting, Settings, Step, Subject
-from playground.lessons.measures import Measured, brightest_share
+from playground.lessons.measures import Measured, brightest_share, layer_of_distances, trend
 from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Made, Part, Row, Wait, Words
 from playground.lessons.questions import Painting, Photo, Question, of_choice
 from playground.samples import SAMPLES, start_patch
@@ -110,8 +110,16 @@ def atlas(subject: Subject, chosen: Settings) -> Iterator[Part]:
     mean, spread = yield from measured(subject, chosen.over)
     seen = subject.trace()
     yield from drawn(seen)
-    yield Drawing("atlas", cells(subject, seen, mean, spread), ("measure",))
+    own = Made("atlas", {"habits": legend()}) if chosen.over == PICTURE else None
+    yield Drawing("atlas", cells(subject, seen, mean, spread), ("measure",), own)
     yield Ask(entropy_question())
+
+
+def legend() -> list[dict[str, str]]:
+    """How each habit is drawn, for core/habits.js."""
+    from playground.analysis.heads import HABITS
+
+    return [{"label": one.label, "short": one.short, "colour": one.colour, "symbol": one.symbol} for one in HABITS]
 
 
 def measures_of(prefix: tuple[str, ...]) -> list[str]:
@@ -213,24 +221,38 @@ def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
     mean, spread = yield from measured(subject, chosen.over)
     seen = subject.trace()
     yield from drawn(seen)
-    yield Words(
-        "A figure of the ViT paper. A mark is a head: across, its layer; upwards, its mean attention distance. On the "
-        "pink line a patch and its eight neighbours get a ninth each. " + near_or_far(mean.distance)
-    )
-    yield Chart(scatter(seen, mean, spread), "heads-distance-by-depth", 290)
+    ours = chosen.over == PICTURE
+    yield near_or_far(mean.distance, ours)
+    yield Chart(scatter(seen, mean, spread), "heads-distance-by-depth", 290, own=by_depth(seen) if ours else {})
     yield Ask(far_question())
 
 
-def near_or_far(distance: np.ndarray) -> str:
-    """Whether heads look farther in higher layers, in this model. distance: (layers, heads)"""
-    by_layer = distance.mean(axis=1)  # (layers,)
-    near, far = int(by_layer.argmin()), int(by_layer.argmax())
-    trend = float(np.corrcoef(np.arange(len(by_layer)), by_layer)[0, 1]) if len(by_layer) > 2 else 0.0
-    verdict = "near first, far later" if trend > 0.5 else "far first, near later" if trend < -0.5 else "no steady trend"
-    return (
-        f"Here the nearest layer on average is layer {near} ({by_layer[near]:.1f} patches), the farthest layer {far} "
-        f"({by_layer[far]:.1f}): {verdict}."
-    )
+FAR = (
+    "A figure of the ViT paper. A mark is a head: across, its layer; upwards, its mean attention distance. On the pink "
+    "line a patch and its eight neighbours get a ninth each. Here the nearest layer on average is layer {near} "
+    "({near_by:.1f} patches), the farthest layer {far} ({far_by:.1f}): {verdict}."
+)
+
+
+def near_or_far(distance: np.ndarray, ours: bool) -> Words:
+    """Whether heads look farther in higher layers, in this model: on this picture (`ours`), or on the samples.
+    distance: (layers, heads)"""
+
+    def of(which: str, what: str) -> Measured:
+        given = {"which": which, "what": what}
+        return Measured("layer_by_distance", layer_of_distances(distance, which, what), given)
+
+    values = {
+        "near": of("nearest", "layer"), "near_by": of("nearest", "distance"), "far": of("farthest", "layer"),
+        "far_by": of("farthest", "distance"), "verdict": Measured("by_depth", trend(distance)),
+    }  # fmt: skip
+    words = Words(FAR, values=values)
+    return words if ours else Words(words.says)
+
+
+def by_depth(seen: Trace) -> Made:
+    hover = "layer {layer}, head {head}: {habit}<br>listens {away} patches away, {pixels} pixels"
+    return Made("by_depth", {"habits": legend(), "hover": hover, "patch": seen.patch_size})
 
 
 def scatter(seen: Trace, mean: Habits, spread: Habits | None) -> go.Figure:
@@ -286,16 +308,18 @@ LESSON = Lesson(
         ),
         "atlas": Step(
             "2 · All heads", atlas, "heads_entropy", settings=("measure", "over"),
-            ahead=({"measure": None}, {"over": None}), beyond=OWN,
+            ahead=({"measure": None}, {"over": None}), beyond=MODELS, own=True,
         ),
         "far": Step(
-            "3 · Near first, far later?", far, "heads_far", settings=("over",), ahead=({"over": None},), beyond=OWN,
+            "3 · Near first, far later?", far, "heads_far", settings=("over",), ahead=({"over": None},),
+            beyond=MODELS, own=True,
         ),
         "off": Step(
             "4 · Switch a head off", off, "heads_off", ("heads_strongest", "heads_layer_off"), ("off",),
             ahead=({"off": EACH_ALONE},),
-            beyond="Here one head is off at a time, or all heads of a layer. The app switches off any of them "
-            "together, on your own picture and in other models.",
+            beyond="A photograph of yours is shown here too. Here one head is off at a time, or all heads of a layer. "
+            "The app switches off any of them together, in other models, too.",
+            own=True,
         ),
         "sum": Step(
             "5 · Is a layer the sum of its heads?", sum_of_heads, "heads_sum", settings=("summed",),

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from playground.lessons.lesson import Settings, Subject, Written, choice_of_layer, layer_of
-from playground.lessons.parts import Ask, Drawing, Exercise, Part, Reported, Wait, Words
+from playground.lessons.measures import Measured, of_a_head
+from playground.lessons.parts import Ask, Drawing, Exercise, Made, Part, Reported, Wait, Words
 from playground.lessons.questions import Bars, Number, Question, of_choice
 from playground.numbers import percent
 from playground.pictures.jpegs import small_url
@@ -110,11 +111,15 @@ EACH_ALONE = (
 # Switch a head off ----------------------------------------------------------------------------------------------------
 
 
-def off_question(sharpest: tuple[int, int, float, float], least: tuple[int, int, float, float]) -> Question:
-    """Of the sharpest head, and of the one that adds the least: layer, head, what it adds, × the average of its layer,
-    and its rows' entropy."""
-    of_sharpest = "head {1} of layer {0}, adds {2:.2f} × the average of its layer, with rows of {3:.1f} bits"
-    of_least = "head {1} of layer {0}, {2:.2f} ×, with rows of {3:.1f} bits"
+NO_RULE = (
+    "Weights say how values are mixed. But a value may be short, or W_O (and LayerScale) may shorten it. Here the "
+    "sharpest, head {sharpest_head} of layer {sharpest_layer}, adds {sharpest_adds:.2f} × the average of its layer, "
+    "with rows of {sharpest_entropy:.1f} bits; the one that adds least is head {least_head} of layer {least_layer}, "
+    "{least_adds:.2f} ×, with rows of {least_entropy:.1f} bits."
+)
+
+
+def off_question(says: str) -> Question:
     return of_choice(
         "heads_off", "A head’s weights are very sharp. Does much change when it is switched off?",
         {
@@ -123,13 +128,22 @@ def off_question(sharpest: tuple[int, int, float, float], least: tuple[int, int,
             "no": "no: it hears few tokens only",
         },
         "may",
-        "Weights say how values are mixed. But a value may be short, or W_O (and LayerScale) may shorten it. Here "
-        f"the sharpest, {of_sharpest.format(*sharpest)}; the one that adds least is {of_least.format(*least)}.",
+        says,
         {
             "yes": "All rows sum to 1, sharp or even. What arrives depends on the values and on W_O.",
             "no": "One token may be all that is needed, if its value is long.",
         },
     )  # fmt: skip
+
+
+def about_heads(mean: Habits, text: str, *which: str) -> Words:
+    """The text with numbers of these heads: of the one that adds "most" or "least", and of the "sharpest" one."""
+    return Words(text, values={
+        f"{one}_{what}": Measured("a_head", of_a_head(mean, one, what), {"which": one, "what": what})
+        for one in which
+        for what in ("layer", "head", "adds", "entropy")
+        if f"{{{one}_{what}" in text
+    })  # fmt: skip
 
 
 def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
@@ -142,12 +156,12 @@ def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield from drawn(seen)
     yield Wait("Running the network without heads that are off …")
     strongest = spot_of(np.nanargmax(mean.effect), mean.effect)
-    yield Drawing("board", board(subject, seen, mean, strongest, switched_off(chosen.off, seen)), ("off",))
-    layer, head = strongest
+    own = Made("board", {"off": chosen.off})
+    yield Drawing("board", board(subject, seen, mean, strongest, switched_off(chosen.off, seen)), ("off",), own)
+    answer = about_heads(mean, STRONGEST, "most")
     yield Exercise(
         "Switch off one head alone: the one that adds most to the tokens, compared with the average of its layer.",
-        f"Head {head} of layer {layer}: it adds {mean.effect[layer, head]:.2f} × the average of its layer. What adds "
-        "much need not matter most for the answer.",
+        answer.says,
         hint="Point at the switches: each says what its head adds. Or colour *All heads* and read the cards.",
         id="heads_strongest",
         done=Reported("board", "strongest_alone"),
@@ -155,6 +169,7 @@ def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
             (Reported("board", "strongest_among_others"), "It is among them. Switch it off alone."),
             (Reported("board", "another_head"), "Another head adds more, compared with the average of its layer."),
         ],
+        own={"answer": answer},
     )
     yield Exercise(
         "Switch off all heads of one layer. What do the tokens still get from it?",
@@ -171,7 +186,14 @@ def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
              "These are heads of several layers. The heads of one layer stand in one row."),
         ],
     )  # fmt: skip
-    yield Ask(off_question(*(_lowest(mean, of) for of in (mean.entropy, mean.effect))))
+    says = about_heads(mean, NO_RULE, "sharpest", "least")
+    yield Ask(off_question(says.says), own={"says": says})
+
+
+STRONGEST = (
+    "Head {most_head} of layer {most_layer}: it adds {most_adds:.2f} × the average of its layer. What adds much need "
+    "not matter most for the answer."
+)
 
 
 def switched_off(text: str, seen: Trace) -> list[Spot]:
@@ -236,12 +258,6 @@ def _read(seen: Trace, loss: Loss, silent: list[Spot]) -> str:
 def _nice(x: float) -> float:
     """The next of 5, 10, 20, 50, 100 … per cent, so that the colours mean a round number."""
     return next((n for n in (0.05, 0.1, 0.2, 0.5, 1.0) if x <= n * 1.2), 2.0)
-
-
-def _lowest(mean: Habits, of: np.ndarray) -> tuple[int, int, float, float]:
-    """The head with the lowest number: its place, what it adds, its rows' entropy."""
-    spot = spot_of(np.nanargmin(of), of)
-    return *spot, mean.effect[spot], mean.entropy[spot]
 
 
 # Is a layer the sum of its heads? -------------------------------------------------------------------------------------

@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from playground.samples import start_patch
 
 if TYPE_CHECKING:  # imports torch
     from torch import Tensor
 
+    from playground.analysis.heads import Habits
     from playground.tracing import Trace
 
 
@@ -21,14 +24,14 @@ class Measured:
     """A number of the picture on view: the measure's name, its value, and its arguments besides the trace."""
 
     name: str
-    value: float | list[float]
-    given: Mapping[str, int] = field(default_factory=dict)
+    value: float | list[float] | str
+    given: Mapping[str, int | str] = field(default_factory=dict)
 
     def told(self) -> dict[str, object]:
         return {"measure": self.name, **self.given}
 
 
-def measured(seen: Trace, name: str, **given: int) -> Measured:
+def measured(seen: Trace, name: str, **given: int | str) -> Measured:
     return Measured(name, MEASURES[name](seen, **given), given)
 
 
@@ -59,6 +62,154 @@ def mean_distance(seen: Trace, layer: int) -> float:
     from playground.analysis import heads
 
     return float(heads.look_at(seen, [layer]).distance.mean())
+
+
+def layer_by_distance(seen: Trace, which: str, what: str) -> float:
+    """Of the layer whose heads attend nearest or farthest on average (`which`): its number, or that distance."""
+    from playground.analysis import heads
+
+    return layer_of_distances(heads.look(seen).distance, which, what)
+
+
+def layer_of_distances(distance: np.ndarray, which: str, what: str) -> float:
+    """The same, of the heads' distances, (layers, heads)."""
+    by_layer = distance.mean(axis=1)
+    layer = int(by_layer.argmin() if which == "nearest" else by_layer.argmax())
+    return layer if what == "layer" else float(by_layer[layer])
+
+
+def by_depth(seen: Trace) -> str:
+    from playground.analysis import heads
+
+    return trend(heads.look(seen).distance)
+
+
+def trend(distance: np.ndarray) -> str:
+    """Whether heads attend farther in higher layers. distance: (layers, heads)"""
+    by_layer = distance.mean(axis=1)
+    slope = float(np.corrcoef(np.arange(len(by_layer)), by_layer)[0, 1]) if len(by_layer) > 2 else 0.0
+    return "near first, far later" if slope > 0.5 else "far first, near later" if slope < -0.5 else "no steady trend"
+
+
+def a_head(seen: Trace, which: str, what: str) -> float:
+    """Of the head that adds most or least, or whose rows are sharpest (`which`): its layer, its number, what it adds, ×
+    the average of its layer, or the entropy of its rows."""
+    from playground.analysis import heads
+
+    return of_a_head(heads.look(seen), which, what)
+
+
+def of_a_head(habits: Habits, which: str, what: str) -> float:
+    by = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[which]
+    layer, head = (int(n) for n in np.unravel_index(np.nanargmin(by), by.shape))
+    numbers = {"layer": layer, "head": head, "adds": habits.effect[layer, head], "entropy": habits.entropy[layer, head]}
+    return float(numbers[what]) if what in ("adds", "entropy") else int(numbers[what])
+
+
+# Heads whose rows agree, whoever asks ---------------------------------------------------------------------------------
+
+LOCKED = 0.3  # a share of all rows; as in analysis/heads.py
+
+
+def agreeing(seen: Trace, which: str, what: str) -> float:
+    """Of the head that gives most (`which`) or least to one place on average: its layer, its number, or that share."""
+    from playground.analysis import heads
+
+    return of_agreeing(to_one_place(heads.look(seen)), which, what)
+
+
+def to_one_place(habits: Habits) -> np.ndarray:
+    """(layers, heads): the share that goes to one patch, or to the tokens without a place."""
+    return np.maximum(habits.to_one, habits.to_class + habits.to_registers)
+
+
+def of_agreeing(share: np.ndarray, which: str, what: str) -> float:
+    layer, head = (int(n) for n in np.unravel_index(share.argmax() if which == "most" else share.argmin(), share.shape))
+    return {"layer": layer, "head": head, "share": float(share[layer, head])}[what]
+
+
+def agreeing_percent(seen: Trace) -> float:
+    return 100 * agreeing(seen, "most", "share")
+
+
+def all_heads(seen: Trace) -> int:
+    return seen.layers * seen.heads
+
+
+def locked_heads(seen: Trace) -> int:
+    """The number of heads that give more than LOCKED to one place."""
+    from playground.analysis import heads
+
+    return int((to_one_place(heads.look(seen)) > LOCKED).sum())
+
+
+def agreed_place(seen: Trace) -> str:
+    """Where the head that agrees most looks."""
+    from playground.analysis import heads
+
+    return place_of_agreeing(seen, heads.look(seen))
+
+
+def place_of_agreeing(seen: Trace, habits: Habits) -> str:
+    token = token_of_agreeing(seen, habits)
+    front = len(seen.prefix)
+    if token < front:
+        return " and ".join(seen.prefix)
+    row, column = divmod(token - front, seen.grid[1])
+    return f"one patch, at ({row}, {column})"
+
+
+def token_of_agreeing(seen: Trace, habits: Habits) -> int:
+    """The one that the head hears which agrees most; 0 for all tokens without a place."""
+    share = to_one_place(habits)
+    layer, head = (int(of_agreeing(share, "most", what)) for what in ("layer", "head"))
+    front = len(seen.prefix)
+    is_patch = habits.to_one[layer, head] >= share[layer, head]
+    return int(mean_row(seen, layer, head)[front:].argmax()) + front if is_patch else 0
+
+
+def mean_row(seen: Trace, layer: int, head: int) -> Tensor:
+    """(tokens,): what each gets on average, of the same rows as the head's numbers."""
+    from playground.analysis import heads
+
+    return seen.weights(layer, heads.asking(seen))[head].mean(dim=0)
+
+
+def key_length(seen: Trace) -> float:
+    """How long the key of that token is, × the median key of the head's patches."""
+    from playground.analysis import heads
+
+    return key_of_agreeing(seen, heads.look(seen))
+
+
+def key_of_agreeing(seen: Trace, habits: Habits) -> float:
+    layer, head = (int(of_agreeing(to_one_place(habits), "most", what)) for what in ("layer", "head"))
+    keys = seen.record[layer].k[head].float().norm(dim=-1)  # (tokens,)
+    return float(keys[token_of_agreeing(seen, habits)] / keys[len(seen.prefix) :].median())
+
+
+def even_share(seen: Trace) -> float:
+    return 1 / seen.tokens
+
+
+# The softmax's scale --------------------------------------------------------------------------------------------------
+
+
+def spread_of_scores(seen: Trace, what: str) -> float:
+    """How far apart the scaled scores of a row lie: in the widest head of the first or the last layer, in the head with
+    the least or the most of all; or the layer or the number of that one with the most."""
+    from playground.analysis.scale import sharpness
+
+    return of_spreads(sharpness(seen, seen.native_scale)[2], what)
+
+
+def of_spreads(apart: np.ndarray, what: str) -> float:
+    """apart: (layers, heads)"""
+    layer, head = (int(n) for n in np.unravel_index(apart.argmax(), apart.shape))
+    widest = apart.max(axis=1)
+    if what in ("layer", "head"):
+        return layer if what == "layer" else head
+    return float({"first": widest[0], "last": widest[-1], "least": apart.min(), "most": apart.max()}[what])
 
 
 # Computed from the grid alone -----------------------------------------------------------------------------------------
@@ -129,7 +280,8 @@ def brightest_share(weights: Tensor) -> float:
 MEASURES: Mapping[str, Callable] = {
     measure.__name__: measure
     for measure in (
-        differing, rows_asked, distances, mean_distance, even_distance, patches, longer_side, layers_needed, reaches,
-        far_layer, far_head, far_share, far_peak,
+        differing, rows_asked, distances, mean_distance, layer_by_distance, by_depth, a_head, agreeing,
+        agreeing_percent, all_heads, locked_heads, agreed_place, key_length, even_share, spread_of_scores,
+        even_distance, patches, longer_side, layers_needed, reaches, far_layer, far_head, far_share, far_peak,
     )
 }  # fmt: skip

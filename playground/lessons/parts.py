@@ -35,6 +35,7 @@ class Words:
     text: str
     small: bool = False  # a caption
     values: Mapping[str, Measured] = field(default_factory=dict)  # of the blanks in the text, such as {share:%}
+    own: Mapping[str, Own] = field(default_factory=dict)  # its text, where another picture needs other sentences
 
     @property
     def says(self) -> str:
@@ -49,9 +50,9 @@ def _said(words: Words, blank: re.Match) -> str:
     return written(words.values[blank[1]].value, blank[2] or "") if blank[1] in words.values else blank[0]
 
 
-def written(number: float | list[float], how: str) -> str:
+def written(number: float | list[float] | str, how: str) -> str:
     """By Python's format, such as ".2f"; "%" writes a share by our rule."""
-    return percent(number) if how == "%" else format(number, how)
+    return percent(number) if how == "%" else format(number, how)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Made:
     """Names a function of microscope/lessons/subject.js that makes data or a picture from a visitor's photograph."""
 
     name: str
-    given: Mapping[str, object] = field(default_factory=dict)
+    given: Mapping[str, object] = field(default_factory=dict)  # words in it become plain, too
 
 
 Own = Words | Measured | Made  # for a visitor's photograph, in the folder without a server
@@ -198,13 +199,14 @@ class Chart:
     name: str  # of the file that its camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
-    own: Mapping[int, Measured] = field(default_factory=dict)  # a trace of the figure -> its y
+    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # a trace of the figure -> its y; or all traces
 
 
 @dataclass(frozen=True)
 class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
+    own: Mapping[str, Own] = field(default_factory=dict)  # its rows
 
 
 @dataclass(frozen=True)
@@ -249,6 +251,7 @@ class Exercise:
     done: Condition | None = None
     tempting: Sequence[tuple[Condition, str]] = ()
     answers: Sequence[tuple[str, str]] = ()  # (words, why not); nothing says why not of the right one
+    own: Mapping[str, Own] = field(default_factory=dict)  # its answer
 
 
 def think(asks: str, answer: str) -> Fold:
@@ -289,6 +292,8 @@ def _fields(part: Part, keep: Callable[[bytes], object]) -> dict:
     match part:
         case Words():
             return {"small": part.small} | _words(part)
+        case Table(head, rows):
+            return {"head": [*head], "rows": plain(rows)}
         case Ask(question, context, afresh):
             return {"question": plain(question), "context": context, "afresh": afresh}
         case Choice(setting, label, options):
@@ -302,7 +307,7 @@ def _fields(part: Part, keep: Callable[[bytes], object]) -> dict:
             return {"data": data_url(data, kind), "caption": caption, "width": width, "words": words or caption}
         case Chart(figure, name, height, moves):
             return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain(moves)}
-        case Exercise(asks, answer, hint, id, done, tempting, answers):
+        case Exercise(asks, answer, hint, id, done, tempting, answers, _):
             told = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain(answers)}
             return told | {"done": condition(done), "tempting": [[condition(one), why] for one, why in tempting]}
     told = plain(part)
@@ -329,12 +334,14 @@ def own_of(part: Part) -> dict:
             case Measured():
                 return one.told()
             case Made(name, given):
-                return {"made": name, **given}
+                return {"made": name, **{k: told(v) if isinstance(v, Words) else v for k, v in given.items()}}
 
     match part:
-        case Drawing(own=Made() as own):
+        case Drawing(own=Made() as own) | Chart(own=Made() as own):
             return {"own": told(own)}
-        case Ask(own=own) | Chart(own=own) | Picture(own=own) if own:
+        case Words(own=own) | Ask(own=own) | Chart(own=own) | Picture(own=own) | Table(own=own) | Exercise(own=own) if (
+            own
+        ):
             return {"own": {str(name): told(one) for name, one in own.items()}}
     return {}
 

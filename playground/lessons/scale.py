@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
+import plotly.graph_objects as go
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import MANY, ROWS, WIDTHS, Curve
-from playground.lessons import scale_charts as charts
-from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.lesson import MODELS, OWN, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
     CHANGED,
-    QUIET,
     WEIGHTS,
     After,
     Ask,
     Chart,
-    Choice,
-    Code,
     Drawing,
     Exercise,
     Fold,
@@ -28,19 +24,15 @@ from playground.lessons.parts import (
     Part,
     Reported,
     Row,
-    Wait,
     When,
     Words,
     think,
 )
-from playground.lessons.questions import Bars, Lines, Number, Photo, Question, Series
+from playground.lessons.questions import Bars, Lines, Number, Question, Series
+from playground.lessons.scale_model import EACH, INSTEAD, START, START_WIDTH, START_WIDTHS, STARTS, WHOLE, answer, model
 from playground.numbers import percent
 
 POWERS = tuple(step / 20 for step in range(20, -1, -1))  # from 1/d_k to no scale, as on the microscope's dial
-EACH, WHOLE = "each layer alone", "the whole pass"
-INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # 1/d_k^power of a real model
-START_WIDTHS, STARTS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
-UNEVEN = 0.5  # of all tokens: who hears fewer is far from even
 SOME_ROWS = 24  # that the folder without a server has
 
 
@@ -174,10 +166,10 @@ def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
         dials(chosen),
         Row(*(
             Chart(
-                charts.curves(quantity, *(curve(quantity, power) for power in (0.0, 0.5)), chosen),
+                curves(quantity, *(curve(quantity, power) for power in (0.0, 0.5)), chosen),
                 f"curve_{quantity}", 260, Moves(-1, "row_of_bars", {"quantity": quantity}),
             )
-            for quantity in charts.QUANTITIES
+            for quantity in QUANTITIES
         )),
         Fold(
             "More: theory, and what is drawn",
@@ -213,207 +205,74 @@ def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-# A real model ---------------------------------------------------------------------------------------------------------
+QUANTITIES = {  # name -> title, what a value is called
+    "deviation": ("How far apart scores lie", "scores lie {:.2f} apart"),
+    "entropy": ("Entropy of the row, bits", "the row has an entropy of {:.2f} bits"),
+    "peak": ("Largest of 64 weights", "the largest weight is {:.3f}"),
+    "gradient": ("Gradient let through to q·k", "the derivative by q·k has a norm of {:.2g}"),
+}
 
 
-def trained_question(model: str, d: int, apart: np.ndarray, random: bool, drawn: str) -> Question:
-    """`apart`: (layers, heads), the deviation of each head's scaled scores, the mean over its patches' rows; `random`:
-    whether nothing was learned; `drawn`: a sentence where the rows are those of some patches."""
-    widest, layers, low, high = apart.max(axis=1), len(apart), f"{apart.min():.2g}", f"{apart.max():.2g}"
-    layer, head = np.unravel_index(apart.argmax(), apart.shape)
-    most = 1.25 * float(widest.max())
-    return Question(
-        "scale_trained",
-        f"In layer 0 the scaled scores of the widest head have a standard deviation of {widest[0]:.2g}. In the last "
-        "layer it is ▢.",
-        Number(0, round(most, 1), step=0.1), float(widest[-1]),
-        ("Nothing is trained here. The first parameters are so small that queries and keys are short: the scaled "
-        f"scores have standard deviations from {low} to {high}, so every row is nearly even. Without 1/√{d} they lie "
-        f"{d**0.5:.1f} times as far apart: whether rows then stay nearly even depends on the model’s width."
-        if random else
-        "The rule “standard deviation 1” is about independent numbers. Here scaled scores have standard deviations "
-        f"from **{low} to {high}** (the largest in layer {layer}, head {head}): training can enlarge them; the scale "
-        "only sets where they start.") + (drawn and f" {drawn}"),
-        prose=f"Divided by √{d}, scores of *independent* numbers have a standard deviation of 1 (dashed). And those of "
-        f"{model} on this picture?",
-        tempting=() if random else (
-            ((0.9, 1.1), "So it would be with independent queries and keys, as the rule has it."),
-            ((0, 0.1), "Scores that do not differ make even rows: this head would hear all tokens alike."),
-            ((most / 1.1, round(most, 1)), "No head of this model is so wide on this picture."),
-        ),
-        picture=Lines(
-            tuple(range(layers)),
-            (
-                Series("independent numbers", (1.0,) * layers, QUIET, dash=True),
-                Series("widest head of the layer", tuple(widest.tolist()), WEIGHTS, shown=1, dots=True),
-            ),
-            0, most, "layer", at=(1, layers - 1), title="Standard deviation of the scaled scores of a row",
-        ),
+def curves(quantity: str, off: Curve, on: Curve, chosen: Settings) -> go.Figure:
+    """With and without the scale, whatever the dial says; the diamond follows the dials."""
+    title, words = QUANTITIES[quantity]
+    figure = go.Figure()
+    for curve, name, colour in ((off, "no scale", CHANGED), (on, "1/√d<sub>k</sub>", WEIGHTS)):
+        _band(figure, curve, colour, name, words, quantity == "deviation")
+    if quantity == "deviation":
+        for power in (0.0, 0.5):
+            dotted = {"color": "gray", "dash": "dot", "width": 2.5}
+            figure.add_scatter(x=WIDTHS, y=softmax.theory(power), mode="lines", line=dotted, hoverinfo="skip")
+    value = _of_the_bars(quantity, chosen)
+    figure.add_scatter(
+        x=[chosen.dk], y=[value], mode="markers",
+        hovertemplate=f"the row of the bars: {words.format(value)}<extra></extra>",
+        marker={"symbol": "diamond", "size": 12, "color": "white", "line": {"color": "black", "width": 2}},
     )  # fmt: skip
-
-
-def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    """What its rows become when the scale is changed: each head by its numbers."""
-    from playground.analysis import heads
-
-    yield Wait("Running the network with the scale and without …")
-    on = subject.trace()
-    d, other = key_width(on), softmax.scale_of(key_width(on), chosen.instead)
-    scaled = sharpness(subject, on, on.native_scale)
-    question = trained_question(subject.model, d, scaled[2], on.vit.random_weights, heads.words(on))  # type: ignore[union-attr]
-    yield Ask(question, subject.about)
-    yield Wait("Running the network with the scale and without …")
-    without = sharpness(subject, on if chosen.off == EACH else subject.trace(other), other)
-    yield After(
-        "scale_trained",
-        Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
-        Fold(
-            "More: each layer alone, or the whole pass",
-            Words(
-                f"**Each layer alone** keeps the queries and keys of the pass with 1/√{d} and changes the scale where "
-                "they meet. In **the whole pass** every layer uses the other scale, and later layers get what earlier "
-                "ones made of it."
-            ),
-        ),
-        Row(Choice("off", "Change the scale in", {EACH: EACH, WHOLE: WHOLE}), choice_of_scale(d)),
-        Row(*charts.heads(scaled, without, d, instead(chosen, d), on.tokens)),
-        *before_training(chosen),
+    figure.update_layout(title={"text": title, "font": {"size": 14}}, showlegend=False)
+    ticks = [4, 16, 64, 256, 1024]
+    figure.update_xaxes(
+        type="log", tickvals=ticks, ticktext=[str(t) for t in ticks], title="d<sub>k</sub>", title_standoff=4
     )
+    figure.update_yaxes(**_axis(quantity))
+    return figure
 
 
-def key_width(seen) -> int:
-    return round(seen.native_scale**-2)
+def _of_the_bars(quantity: str, chosen: Settings) -> float:
+    scores = softmax.experiment()[chosen.row, WIDTHS.index(chosen.dk)]
+    return float(softmax.QUANTITIES[quantity](scores, softmax.scale_of(chosen.dk, chosen.power)))
 
 
-def sharpness(subject: Subject, seen, scale: float) -> tuple[np.ndarray, ...]:
-    """(entropy, largest weight, deviation of the scaled scores), each (layers, heads)."""
-
-    def count() -> tuple[np.ndarray, ...]:
-        with subject.turns() as give_way:
-            return softmax.sharpness(seen, scale, give_way)
-
-    return subject.kept(("sharpness", seen.scale, scale), count)
-
-
-def instead(chosen: Settings, d: int) -> str:
-    return INSTEAD[chosen.instead].replace("d_k", str(d))
+def _axis(quantity: str) -> dict:
+    if quantity == "deviation":
+        return {"type": "log", "tickvals": [0.5, 1, 2, 4, 8, 16, 32], "range": [np.log10(0.4), np.log10(42)]}
+    if quantity == "gradient":
+        ticks = [0.0001, 0.001, 0.01, 0.1, 1]
+        return {"type": "log", "tickvals": ticks, "ticktext": [f"{t:g}" for t in ticks], "range": [-4.4, 0.05]}
+    return {"range": [-0.2, 6.2] if quantity == "entropy" else [-0.03, 1.03]}
 
 
-def choice_of_scale(d: int) -> Choice:
-    return Choice(
-        "instead", f"Instead of 1/√{d}", {power: words.replace("d_k", str(d)) for power, words in INSTEAD.items()}
-    )
-
-
-def before_training(chosen: Settings) -> Iterator[Part]:
-    """How even a row is whose parameters are random."""
-    from playground.lessons import experiments
-
-    weights = experiments.even_at_the_start(width=chosen.width, start=chosen.start)
-    largest, even, broad = experiments.evenness(weights)
-    wide = experiments.evenness(experiments.even_at_the_start(start=0.1))[2]
-    yield Words("**Before training.** How even is a row whose parameters are random? Change how they begin.")
-    yield Code(inspect.getsource(experiments.even_at_the_start))
-    yield Row(
-        Choice("width", "width", {width: str(width) for width in START_WIDTHS}),
-        Choice("start", "start", {deviation: str(deviation) for deviation in STARTS}),
-    )
-    yield Words(
-        f"`even_at_the_start(width={chosen.width}, start={chosen.start})`: the largest weight of a row is "
-        f"**{percent(largest)}** on average, an even row’s is {percent(even)}; a row spreads over **{broad:.0f} of "
-        f"{len(weights)} tokens** (2 to the power of its entropy)."
-    )
-    begins = (chosen.width, chosen.start) == (SETTINGS["width"].default, SETTINGS["start"].default)
-    yield Exercise(
-        "Find a start from which a row is not nearly even.",
-        "A query’s number is a sum of width products with numbers of deviation *start*: its own is √width · start, "
-        "0.55 for 768 and 0.02. A key’s is the same, and a scaled score’s is width · start², 0.31: such scores differ "
-        f"little. With a start of 0.1 it is 7.7, and a row spreads over {wide:.1f} tokens.",
-        hint="The deviation of a scaled score is width · start². Which start makes it large?",
-        id="scale_start",
-        done=broad < UNEVEN * len(weights),
-        tempting=[(not begins, "Still nearly even. A larger start, or a larger width?")],
-    )
-
-
-def features_question(cosine: float, prose: str, shown: Photo) -> Question:
-    """For a model without classes: how far each patch's feature turns when the scale changes."""
-    return Question(
-        "scale_answer",
-        "This model names no classes; its answer is its features, one vector a patch. With the other scale, their mean "
-        "cosine with what they were is ▢.",
-        Number(-1, 1, step=0.01), cosine,
-        "1 would be the same direction, 0 a right angle. Bright: patches whose feature turned most.",
-        prose=prose,
-        tempting=(((0.97, 1), "In layer 0 the order of weights stays, but not their size: what each token receives is "
-                   "another mixture, layer upon layer."),),
-        picture=shown,
+def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, named: bool) -> None:
+    low, high = np.maximum(curve.low, 1e-9), curve.high
+    fill = f"rgba({','.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))},0.22)"
+    nothing = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    figure.add_scatter(x=WIDTHS, y=high, **nothing)
+    figure.add_scatter(x=WIDTHS, y=low, fill="tonexty", fillcolor=fill, **nothing)
+    number = words[words.index("{") : words.index("}") + 1]
+    texts = [
+        f"d<sub>k</sub> = {d}, {name}: {words.format(m)}<br>in the median; for eight of ten rows from "
+        f"{number.format(a)} to {number.format(b)}"
+        for d, m, a, b in zip(WIDTHS, curve.median, curve.low, curve.high, strict=True)
+    ]
+    figure.add_scatter(
+        x=WIDTHS, y=np.maximum(curve.median, 1e-9), mode="lines", line={"color": colour, "width": 3},
+        text=texts, hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
-
-
-def verdict_question(labels: Sequence[str], on: Sequence[float], off: float, d: int, prose: str) -> Question:
-    """The likeliest classes in per cent, and what is left of the first with the other scale."""
-    return Question(
-        "scale_answer", f"*{labels[0]}* has {on[0]:.1f} % with its own scale. With the other one it has ▢.",
-        Number(0, 100, " %"), off,
-        "The softmax of each layer is sharper or more even than the next layers were trained for. How much of the "
-        "answer is left depends on the picture; there is no rule.",
-        prose=prose,
-        tempting=(
-            ((on[0] - 1, on[0] + 1), "In layer 0 the order of weights stays, but not their size: what each token "
-             "receives is another mixture."),
-            ((0, 0.5), "Every mixture is still one of this picture’s values: much of what they say stays."),
-        ),
-        picture=Bars(
-            tuple(labels), tuple(on), 100, across=True, unit=" %", at=0,
-            title=f"Likeliest classes with 1/√{d}",
-        ),
-    )  # fmt: skip
-
-
-def other_scale(model: str, d: int, instead: str) -> str:
-    how = "without a scale" if instead.startswith("1,") else f"with {instead} instead of 1/√{d}"
-    return f"Every layer of {model} runs {how}, and nothing is trained anew."
-
-
-# What it then predicts ------------------------------------------------------------------------------------------------
-
-
-def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    yield Wait("Running the network with the scale and without …")
-    on = subject.trace()
-    d = key_width(on)
-    off = subject.trace(softmax.scale_of(d, chosen.instead))
-    about, prose = f"{subject.about} {chosen.instead}", other_scale(subject.model, d, instead(chosen, d))
-    verdicts = softmax.verdicts(on, off)
-    if not verdicts:
-        cosine, shown = turned(subject, on, off, chosen)
-        yield Ask(features_question(cosine, prose, shown), about)
-        yield choice_of_scale(d)
-        return
-    labels, shares = [one.label for one in verdicts], [100 * one.on for one in verdicts]
-    yield Ask(verdict_question(labels, shares, 100 * verdicts[0].off, d, prose), about)
-    changed = ", ".join(f"*{v.label}* from {percent(v.on)} to {percent(v.off)}" for v in softmax.changed(on, off)[:3])
-    yield After(
-        "scale_answer",
-        choice_of_scale(d),
-        charts.verdicts(verdicts, d, instead(chosen, d)),
-        Words(f"Most changed, of all classes: {changed}."),
-    )
-
-
-def turned(subject: Subject, on, off, chosen: Settings) -> tuple[float, Photo]:
-    """How alike a patch's feature is to what it was, on average, and where they are not."""
-    import torch
-
-    def work():
-        with subject.turns():
-            before, after = (seen.features()[len(seen.prefix) :] for seen in (on, off))
-        return torch.cosine_similarity(before, after, dim=-1)  # (patches,)
-
-    alike = subject.kept(("turned by a scale", chosen.instead), work)
-    heat = tuple((1 - alike).clamp(min=0).tolist())
-    return float(alike.mean()), Photo(subject.photo(), on.grid, on.grid[1] / on.grid[0], heat=heat)
+    if named:
+        figure.add_annotation(
+            x=np.log10(160), y=np.log10(curve.median[WIDTHS.index(192)] * 1.9), text=name, showarrow=False,
+            font={"color": colour, "size": 14}, xanchor="right",
+        )  # fmt: skip
 
 
 SETTINGS = {
@@ -422,8 +281,8 @@ SETTINGS = {
     "row": Setting.of(0, range(ROWS)),
     "off": Setting.of(EACH, (EACH, WHOLE)),
     "instead": Setting.of(0.0, INSTEAD),
-    "width": Setting.of(768, START_WIDTHS),
-    "start": Setting.of(0.02, STARTS),
+    "width": Setting.of(START_WIDTH, START_WIDTHS),
+    "start": Setting.of(START, STARTS),
 }
 ROW = {
     "settings": ("dk", "power", "row"), "ahead": ({"row": range(SOME_ROWS)},),
@@ -440,7 +299,7 @@ LESSON = Lesson(
         "rows": Step("2 · Many rows", rows, "scale_gradient", ("scale_lower",), **ROW, own=None),
         "model": Step(
             "3 · A real model", model, "scale_trained", ("scale_start",), ("off", "instead", "width", "start"),
-            ahead=({"off": None, "instead": None}, {"width": None, "start": None}), beyond=OWN,
+            ahead=({"off": None, "instead": None}, {"width": None, "start": None}), beyond=MODELS, own=True,
         ),
         "answer": Step(
             "4 · What it then predicts", answer, "scale_answer", settings=("instead",), ahead=({"instead": None},),

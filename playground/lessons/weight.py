@@ -392,7 +392,7 @@ LESSON = Lesson(
             "2 · It is not the score", scores, "weight_scores", ("weight_share", "weight_overflow"), ("scores",),
             own=None,
         ),
-        "locked": Step("3 · It is not always about the picture", locked, "weight_locked", beyond=OWN),
+        "locked": Step("3 · It is not always about the picture", locked, "weight_locked", beyond=MODELS, own=True),
         "explain": Step("4 · Does the map explain?", explain, "weight_explain", beyond=OWN),
     },
 )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import zip_longest
 from urllib.parse import urlencode
 
@@ -13,7 +15,31 @@ from playground.assets import PROGRAM
 from playground.lessons import pictures
 from playground.lessons.heads_numbers import measuring, spot_of
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.parts import VALUE, After, Ask, Chart, Fold, Part, Picture, Row, Table, Words, think
+from playground.lessons.measures import (
+    LOCKED,
+    Measured,
+    key_of_agreeing,
+    mean_row,
+    of_agreeing,
+    place_of_agreeing,
+    to_one_place,
+)
+from playground.lessons.parts import (
+    VALUE,
+    After,
+    Ask,
+    Chart,
+    Column,
+    Fold,
+    Made,
+    Part,
+    Picture,
+    Row,
+    Stays,
+    Table,
+    Words,
+    think,
+)
 from playground.lessons.pictures import lit, outlined
 from playground.lessons.questions import Beside, Number, Photo, Question
 from playground.models.names import plain_name
@@ -30,15 +56,8 @@ SINK = {"model": "dinov2-small", "sample": "coffee"}  # its layer 0, head 5
 
 def locked(subject: Subject, chosen: Settings) -> Iterator[Part]:
     mean = yield from measuring(subject)
-    seen = subject.trace()
-    share = np.maximum(mean.to_one, mean.to_class + mean.to_registers)  # (layers, heads), to one place
-    layer, head = spot_of(share.argmax(), share)
-    crowd = mean_row(seen, layer, head)  # (tokens,)
-    to_patch = mean.to_one[layer, head] >= share[layer, head]
-    yield Ask(which_head(subject, share, crowd, to_patch), subject.about)
-    front = len(seen.prefix)
-    token = int(crowd[front:].argmax()) + front if to_patch else 0
-    yield After("weight_locked", five(mean, share), megaphone(seen, layer, head, token), *lengths(subject))
+    yield replace(which_head(subject, mean), context=subject.about)
+    yield After("weight_locked", five(mean), megaphone(subject.trace(), mean), *lengths(subject))
     yield think(
         "“The bright patches are those that the model decided by.” What is wrong with it?",
         "A weight says how one head of one layer mixes values. Later layers may ignore the mixture, and the token "
@@ -46,37 +65,72 @@ def locked(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def mean_row(seen, layer: int, head: int):
-    """(tokens,): what each gets on average, of the same rows as the head's numbers."""
+ASKS = (
+    "Head {head} of layer {layer} agrees most: on average its rows give ▢ of their weight to one place, the same "
+    "whoever asks."
+)
+PLACE = "That place is {place}. In an even row every token would get {even:%}. {many} of {heads} heads "
+GIVES = f" more than {percent(LOCKED)} to one patch, or to tokens without a place. "
+SINK_SAYS = (
+    "Such a row says little about the patch that asks: a *sink*, where a head puts weight that it has no use for."
+)
+NO_SINK = (
+    "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads that give "
+    "nearly all to one token."
+)
+SAYS = {  # by the number of heads that give so much
+    "none": PLACE.replace("{many}", "None") + "give" + GIVES + NO_SINK,
+    "one": PLACE + "gives" + GIVES + SINK_SAYS,
+    "several": PLACE + "give" + GIVES + SINK_SAYS,
+}
+MOST, LEAST = (
+    "layer {layer}, head {head}: what each patch gets on average",
+    ("layer {layer}, head {head} agrees least: {share:%} to one place"),
+)
+
+
+def about_agreeing(seen, mean, text: str, which: str = "most") -> Words:
+    """The text with numbers of the head that agrees most, or least."""
+    share = to_one_place(mean)
+    values = {
+        what: Measured("agreeing", of_agreeing(share, which, what), {"which": which, "what": what})
+        for what in ("layer", "head", "share")
+    } | {
+        "place": Measured("agreed_place", place_of_agreeing(seen, mean)),
+        "even": Measured("even_share", 1 / seen.tokens),
+        "many": Measured("locked_heads", int((share > LOCKED).sum())),
+        "heads": Measured("all_heads", share.size),
+    }
+    return Words(text, values={name: one for name, one in values.items() if re.search(rf"{{{name}\b", text)})
+
+
+def which_head(subject: Subject, mean) -> Ask:
     from playground.analysis import heads
 
-    return seen.weights(layer, heads.asking(seen))[head].mean(dim=0)
+    seen, share = subject.trace(), to_one_place(mean)
+    asks, says = about_agreeing(seen, mean, ASKS), {name: about_agreeing(seen, mean, SAYS[name]) for name in SAYS}
+    most, least = about_agreeing(seen, mean, MOST), about_agreeing(seen, mean, LEAST, "least")
+    told = says[by_count(int((share > LOCKED).sum()))]
+    (layer, head), of_least = (spot_of(at, share) for at in (share.argmax(), share.argmin()))
+    rows, columns = seen.grid
+    heat = seen.on_grid(mean_row(seen, layer, head)).flatten()
+    shown = Photo(
+        subject.photo(), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True, words=most.says,
+        beside=agrees_least(subject, of_least, least.says),
+    )  # fmt: skip
+    truth = Measured("agreeing_percent", 100 * float(share[layer, head]))
+    picture = Made("agreed_rows", {"words": most, "least": least, "brightest": LOCKED / 3})
+    tempting = Made("even_tempting", {"even": percent(1 / seen.tokens)})
+    question = locked_question(asks.says, truth.value, told.says, seen.tokens, heads.words(seen), shown)
+    return Ask(question, own={
+        "asks": asks, "truth": truth, "says": Made("by_count", says), "picture": picture, "tempting": tempting,
+    })  # fmt: skip
 
 
-LOCKED = 0.3  # a share of all rows; as in analysis/heads.py
-
-
-def locked_question(
-    layer: int, head: int, most: float, place: str, many: int, heads: int, tokens: int, drawn: str, shown: Photo
-) -> Question:
-    """`most`: the share of its rows that goes to `place`; `many` of all `heads` give more than LOCKED; `drawn`: a
-    sentence where the rows are those of some patches."""
+def locked_question(asks: str, truth: float, says: str, tokens: int, drawn: str, shown: Photo | None) -> Question:
+    """`drawn`: a sentence where the rows are those of some patches."""
     return Question(
-        "weight_locked",
-        f"Head {head} of layer {layer} agrees most: on average its rows give ▢ of their weight to one place, the same "
-        "whoever asks.",
-        Number(0, 100, " %"), 100 * most,
-        f"That place is {place}. In an even row every token would get {percent(1 / tokens)}. {many or 'None'} of "
-        f"{heads} heads give{'s' if many == 1 else ''} more than {percent(LOCKED)} to one patch, or to tokens without "
-        "a place. "
-        + (
-            "Such a row says little about the patch that asks: a *sink*, where a head puts weight that it has no use "
-            "for."
-            if many
-            else "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads "
-            "that give nearly all to one token."
-        )
-        + (drawn and f" {drawn}"),
+        "weight_locked", asks, Number(0, 100, " %"), truth, says + (drawn and f" {drawn}"),
         prose="The class token has query, key and value like every token. But some heads give much of every row to one "
         "token, whatever the patch shows.",
         tempting=(
@@ -88,35 +142,19 @@ def locked_question(
     )  # fmt: skip
 
 
-def which_head(subject: Subject, share: np.ndarray, crowd, to_patch: bool) -> Question:
-    from playground.analysis import heads
-
-    seen = subject.trace()
-    (layer, head), least = spot_of(share.argmax(), share), spot_of(share.argmin(), share)
-    heat, (rows, columns) = seen.on_grid(crowd).flatten(), seen.grid
-    where = "{}, {}".format(*divmod(int(heat.argmax()), columns))
-    place = f"one patch, at ({where})" if to_patch else " and ".join(seen.prefix)
-    many = int((share > LOCKED).sum())
-    shown = Photo(
-        subject.photo(), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True,
-        words=f"layer {layer}, head {head}: what each patch gets on average",
-        beside=agrees_least(subject, least, share[least]),
-    )  # fmt: skip
-    most = float(share[layer, head])
-    return locked_question(layer, head, most, place, many, share.size, seen.tokens, heads.words(seen), shown)
+def by_count(many: int) -> str:
+    return {0: "none", 1: "one"}.get(many, "several")
 
 
-def agrees_least(subject: Subject, which: tuple[int, int], share: float) -> Beside:
+def agrees_least(subject: Subject, which: tuple[int, int], words: str) -> Beside:
     """The mean row of the head that agrees least, bright where a patch gets as much as the table calls a lot."""
-    (layer, head), seen = which, subject.trace()
-    mean = seen.on_grid(mean_row(seen, layer, head))
-    words = f"layer {layer}, head {head} agrees least: {percent(share)} to one place"
-    brightest = max(LOCKED / 3, float(mean.max()))
-    return pictures.row(pictures.small(subject.image), mean, None, words, brightest)
+    seen = subject.trace()
+    mean = seen.on_grid(mean_row(seen, *which))
+    return pictures.row(pictures.small(subject.image), mean, None, words, max(LOCKED / 3, float(mean.max())))
 
 
-def five(mean, share: np.ndarray) -> Table:
-    rows = []
+def five(mean) -> Table:
+    share, rows = to_one_place(mean), []
     for layer, head in (spot_of(index, share) for index in np.argsort(-share, axis=None)[:5]):
         shares = (of[layer, head] for of in (mean.to_one, mean.to_class, mean.to_registers))
         rows.append(
@@ -130,27 +168,28 @@ def five(mean, share: np.ndarray) -> Table:
     return Table(
         ("the five heads that agree most", "to one patch", "to the class token", "to registers",
          "entropy of its rows", "adds, × its layer's average"),
-        rows,
+        rows, {"rows": Made("agreeing_heads")},
     )  # fmt: skip
 
 
-def megaphone(seen, layer: int, head: int, token: int) -> Words:
+LONG = "The key of that one token is **{times:.2f} ×** as long as the median key of this head. "
+HAS = LONG + "It has a **megaphone**: whoever’s query points a little its way hears it above all others."
+HAS_NONE = LONG + "So it has no **megaphone**; it is heard because most queries point to where its key points."
+
+
+def megaphone(seen, mean) -> Words:
     """Is the token heard by all because its key is long?"""
-    keys = seen.record[layer].k[head].norm(dim=-1)  # (tokens,)
-    times = float(keys[token] / keys[len(seen.prefix) :].median())
-    long = f"The key of that one token is **{times:.2f} ×** as long as the median key of this head. "
-    if times > LOUD:
-        return Words(
-            long + "It has a **megaphone**: whoever’s query points a little its way hears it above all others."
-        )
-    return Words(long + "So it has no **megaphone**; it is heard because most queries point to where its key points.")
+    times = {"times": Measured("key_length", key_of_agreeing(seen, mean))}
+    has, none = (Words(text, values=times) for text in (HAS, HAS_NONE))
+    here = has if times["times"].value > LOUD else none
+    return Words(here.says, own={"text": Made("megaphone", {"loud": LOUD, "has": has, "none": none})})
 
 
 # Tokens that stand far out --------------------------------------------------------------------------------------------
 
 
 def lengths(subject: Subject) -> Iterator[Part]:
-    yield Fold(
+    outliers = Fold(
         "More: tokens that stand out, outliers and registers",
         Words(lengths_in_words(subject)),
         Words(
@@ -159,6 +198,7 @@ def lengths(subject: Subject) -> Iterator[Part]:
             "and others, 2024)."
         ),
     )
+    yield Stays(outliers)
     if (subject.model_name, subject.name) != tuple(SINK.values()) and (sink := subject.other(**SINK)):
         link = urlencode(sink.words() | {"layer": 0, "head": 5})
         yield Words(f"[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee](./?{link})")
@@ -172,7 +212,7 @@ def lengths(subject: Subject) -> Iterator[Part]:
         )
         return
     both = (card(one) for one in pair if one)
-    yield from (Row(*across) for across in zip_longest(*both, fillvalue=Words("")))
+    yield Stays(Column(*(Row(*across) for across in zip_longest(*both, fillvalue=Words("")))))
 
 
 def measured_lengths(subject: Subject):

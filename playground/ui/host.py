@@ -110,7 +110,8 @@ def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
 @dataclass
 class _Message:
     """What was sent to a drawing. It stays the same after a setting that the drawing itself has told: the same bytes do
-    not travel again. Of the numbers a session keeps the digest alone."""
+    not travel again. Of the numbers a session keeps the digest alone. By its number a drawing that Streamlit makes anew
+    knows that it has had this message before: what it has told since then holds."""
 
     digest: bytes
     sent: dict[str, object]  # the settings with which it was sent
@@ -118,7 +119,10 @@ class _Message:
 
     @staticmethod
     def of(data: bytes, begins: dict[str, object]) -> _Message:
-        return _Message(sha256(data).digest(), begins, dict(begins))
+        return _Message(sha256(data).digest(), begins | {"message": next(NUMBERS)}, dict(begins))
+
+
+NUMBERS = count(1)  # of messages
 
 
 class _Player:
@@ -237,7 +241,7 @@ class _Player:
             st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | shown)
 
     def exercise(self, exercise: Exercise) -> None:
-        (told,) = plain_parts([exercise], bytes.hex)
+        (told,) = plain_parts([replace(exercise, own={})], bytes.hex)  # here it is computed
         now = {name: str(state[name]) for name in self.lesson.choices}
         lesson_component("exercise")(key=f"exercise_{exercise.id or exercise.asks[:40]}", data=told | {"settings": now})
 

@@ -11,8 +11,7 @@ import pytest
 import playground
 from playground import samples
 from playground.analysis import heads, scale
-from playground.lessons import scale as scale_lesson
-from playground.lessons import weight, weight_locked
+from playground.lessons import scale_model, weight, weight_locked
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +91,8 @@ def test_a_question_about_drawn_rows_says_so():
     shown = None
     asked = (
         weight.differs_question(20.0, words),
-        weight_locked.locked_question(0, 5, 0.4, "one patch", 1, 72, 3137, words, shown),
-        scale_lesson.trained_question("a model", 64, np.ones((2, 2)), False, words),
+        weight_locked.locked_question("Which?", 40.0, "That place is one patch.", 3137, words, shown),
+        scale_model.trained_question("a model", 64, np.ones((2, 2)), False, words).question,
     )
     for question in asked:
         assert question.says.endswith(words), question.says

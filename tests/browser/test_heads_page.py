@@ -90,8 +90,10 @@ def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
         assert f"{100 * p:.0f} %" in line or f"{100 * p:.1f} %" in line
     page.get_by_text("switch all on").click()
     page.locator('.board[data-off=""]').wait_for()
+    page.wait_for_url(lambda url: "off=" not in url.replace("step=off", ""))
     cell(page, layer, head, "board").click()
     page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
+    page.wait_for_url(f"**off={layer}.{head}**")  # one can go back from there only when one has come
     page.go_back()
     page.locator('.board[data-off=""]').wait_for()
     cell(page, layer, head, "board").click()  # what is told is what was told before

@@ -19,8 +19,11 @@ from browser.visitor import finish
 from browser.without_server import plain_server
 from playground.analysis.ablation import without
 from playground.analysis.by_hand import colour_trace
+from playground.analysis.heads import look
+from playground.analysis.scale import sharpness
 from playground.lessons import measures
 from playground.lessons.registry import LESSONS
+from playground.numbers import percent
 from playground.pictures.images import open_image
 from playground.samples import named
 from playground.ui import site
@@ -154,8 +157,97 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     assert_close(
         read[-1]["row"], colours.row(0, 0, divmod(read[-1]["at"], colours.grid[1]), 1 / read[-1]["temperature"])
     )
-    assert opens("weight", "locked") == [OF_SAMPLE]
+    assert opens("weight", "explain") == [OF_SAMPLE]
     assert opens("weight", "scores") == []
+    assert page.evaluate("violations") == []
+
+
+CHARTS = "[...document.querySelectorAll('.lesson-chart')].map((one) => one.data.map(({ y, text }) => ({ y, text })))"
+
+
+def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
+    """The steps that measure every head, and those that run the network again, on a visitor's photograph."""
+    visitor = somebody("#model=bundled&sample=flock")
+    visitor.gives(named("twins").path)
+    page = visitor.page
+    waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
+    mine = parse_qs(urlsplit(page.url).fragment)["mine"][0]
+    truth = seen("twins")
+    numbers = look(truth)
+    heads = list(np.ndindex(truth.layers, truth.heads))
+
+    def opens(lesson: str, step: str) -> None:
+        page.goto(f"{visitor.url}/about.html")
+        page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={mine}")
+        page.locator("#lesson .guess").first.wait_for()
+        for skip in page.locator("#lesson .guess button", has_text="without a guess").all():
+            if skip.is_visible():
+                skip.click()
+        waiting.until(partial(drawn, page), f"{lesson} {step} has a drawing that is empty")
+        assert page.locator(".lesson-whose").first.inner_text() == YOURS
+
+    opens("heads", "atlas")
+    cells = [page.locator(f'.atlas .cell[data-layer="{layer}"][data-head="{head}"]') for layer, head in heads]
+    said = [cell.get_attribute("aria-label") for cell in cells]
+    bits = [float(re.search(r"entropy (\d+\.\d+)", words)[1]) for words in said]
+    np.testing.assert_allclose(bits, numbers.entropy.ravel(), atol=0.2)
+    kinds = [kind for layer in numbers.kinds() for kind in layer]
+    assert sum(f": {kind}" in words for kind, words in zip(kinds, said, strict=True)) >= 0.8 * len(heads)
+    assert f"mine={mine}" in cells[0].get_attribute("href")
+    cells[9].hover()
+    card = page.locator(".atlas .card").inner_text()
+    adds = float(re.search(r"adds to the tokens\s+([\d.]+)", card)[1])
+    assert abs(adds - numbers.effect[heads[9]]) < 0.1
+    distance = float(re.search(r"distance\s+([\d.]+)", card)[1])
+    assert abs(distance - numbers.distance[heads[9]]) < 0.3
+
+    opens("heads", "far")
+    said = page.locator("#lesson .lesson-words").last.inner_text()
+    assert said.endswith(f"{measures.by_depth(truth)}.")
+    near, far = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", said))
+    for which, away in (("nearest", near), ("farthest", far)):
+        assert abs(away - measures.layer_by_distance(truth, which, "far")) < 0.2
+    (marks,) = page.evaluate(CHARTS)
+    found = {
+        text.split(":")[0]: y for trace in marks for text, y in zip(trace.get("text") or [], trace["y"], strict=False)
+    }
+    assert len(found) == len(heads)
+    for layer, head in heads:
+        assert abs(found[f"layer {layer}, head {head}"] - numbers.distance[layer, head]) < 0.3
+
+    opens("heads", "off")
+    layer, head = 3, 2
+    page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
+    page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
+    lost = without(truth, {(layer, head)})
+    change = lost.change[:, len(truth.prefix) :].mean(1).tolist()  # (layers,)
+    for words, moved in zip(page.locator(".film figcaption").all_inner_texts(), change, strict=True):
+        assert abs(float(words.split(":")[1].split("%")[0]) - 100 * moved) < 0.6
+    rows = page.locator(".board .line:not(.top)").all_inner_texts()
+    likely = lost.predictions(truth.vit.config.labels)
+    assert rows[0].startswith(likely[0][0])
+
+    opens("weight", "locked")
+    said = page.locator("#lesson .guess").inner_text()
+    told = (f"{measures.agreeing(truth, 'most', says)}" for says in ("head", "layer"))
+    assert "Head {} of layer {} agrees most".format(*told) in said
+    assert f"{measures.agreed_place(truth)}. In an even row every token would get {percent(1 / truth.tokens)}" in said
+    first = page.locator("#lesson .lesson-table tbody tr").first.inner_text()
+    assert abs(float(re.search(r"([\d.]+) %", first)[1]) - measures.agreeing_percent(truth)) < 2
+
+    opens("scale", "model")
+    on, off = sharpness(truth, truth.native_scale), sharpness(truth, 1.0)
+    for chart, scaled, without_scale, near in zip(page.evaluate(CHARTS), on, off, (0.2, 0.05, 0.2), strict=True):
+        np.testing.assert_allclose(chart[1]["y"], scaled.ravel(), atol=near)
+        np.testing.assert_allclose(chart[2]["y"], without_scale.ravel(), atol=4 * near)
+    said = page.locator("#lesson .guess").first.inner_text()
+    assert abs(float(re.search(r"deviation of (\d+\.\d+)", said)[1]) - measures.spread_of_scores(truth, "first")) < 0.1
+    page.get_by_role("button", name="the whole pass").click()
+    whole = sharpness(seen("twins", scale="off"), 1.0)[0].mean()
+    waiting.until(
+        lambda: abs(np.mean(page.evaluate(CHARTS)[0][2]["y"]) - whole) < 0.25,
+        f"the mean entropy of the whole pass without its scale is not {whole:.2f}",
+    )
     assert page.evaluate("violations") == []
 
 

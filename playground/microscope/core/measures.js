@@ -2,11 +2,12 @@
 // a twin of the same name in playground/lessons/measures.py. It takes a pack with all layers, and its arguments. No
 // DOM in here.
 
-import { layerOf, rowInto, rowsInto } from "./core.js";
+import { entropyBits, layerOf, rowInto, rowsInto, scoresInto, softmaxInPlace } from "./core.js";
 import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
 const NOT_FAR = 3; // patches: what is nearer needs no guess; as REACH in analysis/heads.py
+const LOCKED = 0.3; // a share of all rows; as in analysis/heads.py
 const CROWD_SEEN = 24; // patches, evenly spread, whose mean row stands for all rows
 
 // The patch at which a visitor's photograph opens.
@@ -18,6 +19,29 @@ export const MEASURES = {
   distances: (pack) => kept(pack, "distances", distances),
   mean_distance: (pack, { layer }) =>
     meanOf(MEASURES.distances(pack).slice(layer * pack.heads, (layer + 1) * pack.heads)),
+  layer_by_distance: (pack, { which, what }) => {
+    const away = byLayer(pack);
+    const layer = away.indexOf(which === "nearest" ? Math.min(...away) : Math.max(...away));
+    return what === "layer" ? layer : away[layer];
+  },
+  by_depth: (pack) => {
+    const slope = correlationWithPlace(byLayer(pack));
+    return slope > 0.5 ? "near first, far later" : slope < -0.5 ? "far first, near later" : "no steady trend";
+  },
+  a_head: (pack, given) => headOf(pack, given),
+  agreeing: (pack, given) => agreeingHead(pack, given.which)[given.what],
+  agreeing_percent: (pack) => 100 * agreeingHead(pack, "most").share,
+  all_heads: ({ layers, heads }) => layers * heads,
+  locked_heads: (pack) => toPlaces(pack).filter(({ share }) => share > LOCKED).length,
+  agreed_place: (pack) => {
+    const { prefix, prefixCount, columns } = pack;
+    const token = agreedToken(pack);
+    if (token < prefixCount) return prefix.join(" and ");
+    return `one patch, at (${Math.floor((token - prefixCount) / columns)}, ${(token - prefixCount) % columns})`;
+  },
+  key_length: (pack) => keyOfAgreed(pack),
+  even_share: ({ tokens }) => 1 / tokens,
+  spread_of_scores: (pack, { what }) => spreadOf(pack, what),
   even_distance: ({ rows, columns }) => evenDistance(rows, columns),
   patches: ({ patches }) => patches,
   longer_side: ({ rows, columns }) => Math.max(rows, columns),
@@ -89,6 +113,115 @@ function distances(pack) {
     found.push(all / patches);
   });
   return found;
+}
+
+const byLayer = (pack) => Array.from({ length: pack.layers }, (_, layer) => MEASURES.mean_distance(pack, { layer }));
+
+// Pearson's, with 0, 1, 2, …; 0 of fewer than three numbers.
+function correlationWithPlace(numbers) {
+  if (numbers.length < 3) return 0;
+  const [middle, mean] = [(numbers.length - 1) / 2, meanOf(numbers)];
+  let [both, places, values] = [0, 0, 0];
+  for (const [n, one] of numbers.entries()) {
+    both += (n - middle) * (one - mean);
+    places += (n - middle) ** 2;
+    values += (one - mean) ** 2;
+  }
+  return both / Math.sqrt(places * values);
+}
+
+// The rows' mean entropy of each head, (layers · heads).
+const entropies = (pack) =>
+  kept(pack, "entropies", () => {
+    const found = [];
+    eachHead(pack, (_layer, _head, rows) => {
+      let bits = 0;
+      for (let at = 0; at < rows.length; at += pack.tokens) bits += entropyBits(rows, at, pack.tokens);
+      found.push(bits / pack.patches);
+    });
+    return found;
+  });
+
+// Of the head that adds most or least, or whose rows are sharpest (`which`): its layer, its number, what it adds, × the
+// average of its layer, or the entropy of its rows. The pack says what heads add.
+export function headOf(pack, { which, what }) {
+  const adds = pack.header.adds.flatMap((layer) => layer.map((one) => one / meanOf(layer)));
+  const by = { most: adds.map((one) => -one), least: adds, sharpest: entropies(pack) }[which];
+  const at = by.indexOf(Math.min(...by));
+  const [layer, head] = [Math.floor(at / pack.heads), at % pack.heads];
+  return { layer, head, adds: adds[at], entropy: entropies(pack)[at] }[what];
+}
+
+// [{layer, head, mean: (tokens,) what each gets on average, toOne: the share of the patch that gets most, share: that
+// or what the tokens without a place get together}] of all heads.
+export const toPlaces = (pack) =>
+  kept(pack, "places", () => {
+    const found = [];
+    const { prefixCount, patches, tokens } = pack;
+    eachHead(pack, (layer, head, rows) => {
+      const mean = new Float64Array(tokens);
+      for (let at = 0; at < rows.length; at++) mean[at % tokens] += rows[at] / patches;
+      const toOne = Math.max(...mean.subarray(prefixCount));
+      const elsewhere = mean.subarray(0, prefixCount).reduce((sum, one) => sum + one, 0);
+      found.push({ layer, head, mean, toOne, share: Math.max(toOne, elsewhere) });
+    });
+    return found;
+  });
+
+// The head that gives most, or least, to one place.
+export function agreeingHead(pack, which) {
+  const better = (one, best) => (which === "most" ? one.share > best.share : one.share < best.share);
+  return toPlaces(pack).reduce((best, one) => (better(one, best) ? one : best));
+}
+
+// The token that the head hears which agrees most; 0 for all tokens without a place.
+function agreedToken(pack) {
+  const { mean, toOne, share } = agreeingHead(pack, "most");
+  return toOne >= share ? mean.indexOf(toOne, pack.prefixCount) : 0;
+}
+
+// How long its key is, × the median key of the head's patches.
+function keyOfAgreed(pack) {
+  const { layer, head } = agreeingHead(pack, "most");
+  const { tokens, dim, prefixCount, patches } = pack;
+  const { k } = layerOf(pack, layer);
+  const lengthOf = (token) =>
+    Math.hypot(...k.subarray((head * tokens + token) * dim, (head * tokens + token + 1) * dim));
+  const lengths = Float64Array.from({ length: patches }, (_, patch) => lengthOf(prefixCount + patch)).sort();
+  const median = lengths[Math.floor((patches - 1) / 2)]; // of two in the middle the lower, as torch has it
+  return lengthOf(agreedToken(pack)) / median;
+}
+
+// [{layer, head, entropy, peak, deviation: of the scaled scores}] of all heads, each the mean over the patches' rows:
+// `sharpness` in playground/analysis/scale.py.
+export const sharpnessOf = (pack, scale) => kept(pack, `sharpness ${scale}`, () => measureSharpness(pack, scale));
+
+function measureSharpness(pack, scale) {
+  const { layers, heads, patches, prefixCount, tokens } = pack;
+  const row = new Float32Array(tokens);
+  return Array.from({ length: layers * heads }, (_, n) => {
+    const [layer, head] = [Math.floor(n / heads), n % heads];
+    let [entropy, peak, deviation] = [0, 0, 0];
+    for (let patch = 0; patch < patches; patch++) {
+      const largest = scoresInto(row, 0, pack, layer, head, prefixCount + patch, scale);
+      const mean = row.reduce((sum, score) => sum + score, 0) / tokens;
+      deviation += Math.sqrt(row.reduce((sum, score) => sum + (score - mean) ** 2, 0) / tokens) / patches;
+      entropy += softmaxInPlace(row, 0, tokens, largest) / patches;
+      peak += Math.max(...row) / patches;
+    }
+    return { layer, head, entropy, peak, deviation };
+  });
+}
+
+// In the widest head of the first or the last layer, in the head with the least or the most of all; or the layer or the
+// number of that one with the most.
+function spreadOf(pack, what) {
+  const all = sharpnessOf(pack, pack.scale);
+  const apart = all.map(({ deviation }) => deviation);
+  const widest = (layer) => Math.max(...apart.slice(layer * pack.heads, (layer + 1) * pack.heads));
+  const [least, most] = [Math.min(...apart), Math.max(...apart)];
+  const { layer, head } = all[apart.indexOf(most)];
+  return { layer, head, least, most, first: widest(0), last: widest(pack.layers - 1) }[what];
 }
 
 // The mean distance under equal weights: each offset counts as often as there are pairs of patches with it.

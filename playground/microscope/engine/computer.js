@@ -4,7 +4,7 @@
 //   {what: "kernels", compiled}                  a WebAssembly.Module of kernels.c
 //   {what: "network", model, weights}            bytes, as models/engine_file.py wrote them
 //   {what: "pass", id, model, picture: {id, bitmap}, grid, scale: null | number, cuts: texts}
-//     → {id, layer, q, k, features: float16 bits, norms}, one after the other, then {id, done: {logits, ms}}
+//     → {id, layer, q, k, features: float16 bits, norms, adds}, one after the other, then {id, done: {logits, ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
 //   {what: "forget", model}                      lets go of a network
@@ -92,9 +92,9 @@ export function createComputer(say, decode = displayed) {
         if (!(await goesOn(id))) return say({ id, stopped: true });
         const { value, done } = layers.next();
         if (done) return say({ id, done: { logits: value, ms: performance.now() - began } });
-        const { layer, norms } = value;
+        const { layer, norms, adds } = value;
         const [q, k, features] = [value.q, value.k, value.features].map(vit.t.toHalves);
-        say({ id, layer, q, k, norms, features }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
+        say({ id, layer, q, k, norms, adds, features }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
       }
     },
     async rollout({ id, model, layers, grid, scale, cuts, query }) {

@@ -85,20 +85,22 @@ export class VisionTransformer {
     const three = ["queries", "keys", "values"].map((what, i) => at(`attention.${what}`, someColumns(qkv, i * D, D)));
     const heard = at("attention.heard", null);
     const mixed = t.matrix(x.rows, D); // the heads' answers, one behind the other
-    const kept = { q: new Float32Array(x.rows * D), k: new Float32Array(x.rows * D), norms: [] }; // (h, N, d) each
+    const kept = { q: new Float32Array(x.rows * D), k: new Float32Array(x.rows * D), norms: [], adds: [] }; // (h, N, d)
     for (let head = 0; head < heads; head++) {
       const mark = t.mark();
       const [q, k, v] = three.map((of) => someColumns(of, head * d, d)); // (N, d) each
       const silent = heard && ((scores, first) => heard(t, scores, first, head));
-      attention(t, q, k, v, scale, silent, someColumns(mixed, head * d, d));
+      const mixture = someColumns(mixed, head * d, d); // (N, d)
+      attention(t, q, k, v, scale, silent, mixture);
       kept.q.set(t.numbers(t.take(q)), head * x.rows * d);
       kept.k.set(t.numbers(t.take(k)), head * x.rows * d);
       kept.norms.push(...t.numbers(this.valueNorms(v, layer, head)));
+      kept.adds.push(...t.numbers(this.valueNorms(mixture, layer, head)));
       t.backTo(mark);
     }
     return [
       this.linear(at("attention.heads", mixed), `${name}.proj`),
-      { ...kept, norms: Float32Array.from(kept.norms) },
+      { ...kept, norms: Float32Array.from(kept.norms), adds: Float32Array.from(kept.adds) },
     ];
   }
 
@@ -130,8 +132,8 @@ export class VisionTransformer {
     return qkv;
   }
 
-  // One layer after the other: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, features: (N, D), the tokens as
-  // they leave it}; at the end the logits are returned.
+  // One layer after the other: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, adds: (h, N) lengths of what a
+  // head adds to a token, features: (N, D), the tokens as they leave it}; at the end the logits are returned.
   *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
     const x = this.embed(image, grid, at);
     const rotation = this.rotation(grid);

@@ -11,7 +11,7 @@ import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
 import { softmaxRow } from "../core/nine.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
-import { askedOf, bytesOf, pictureOf, tracesOf } from "./subject.js";
+import { askedOf, chartOf, dataOf, partOf, pictureOf } from "./subject.js";
 
 // Gives {draw, end}.
 export default playParts;
@@ -97,12 +97,21 @@ const linked = (html) =>
     return `<a href="#${there}">${text}</a>`;
   });
 
+// The part, about somebody's own photograph where the lesson has one: as a promise, or shown as soon as it is there.
+const ofWhom = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
+function shownOf(part, lesson, show) {
+  const shown = ofWhom(part, lesson);
+  if (shown === part) show(part);
+  else shown.then(show);
+}
+
 const PLAYED = {
   words: (place, get, lesson) => ({
     draw() {
-      const words = get();
-      place.classList.toggle("small", Boolean(words.small));
-      place.innerHTML = linked(markedBlocks(wordsOf(words, lesson.subject?.pack)));
+      shownOf(get(), lesson, (words) => {
+        place.classList.toggle("small", Boolean(words.small));
+        place.innerHTML = linked(markedBlocks(wordsOf(words, lesson.subject?.pack)));
+      });
     },
   }),
 
@@ -201,48 +210,48 @@ const PLAYED = {
         ...Object.fromEntries(settings.map((one) => [one, now[one]])),
         ...{ view_id: "here", microscope: "#", played },
       };
-      if (own && lesson.subject) return bytesOf(own, lesson.subject).then((bytes) => withHeader(bytes, begins));
+      if (own && lesson.subject) return dataOf(own, lesson.subject, data).then((made) => begun(made, begins));
       if (file && !held.has(file)) held.set(file, lesson.read(file));
-      if (file) return held.get(file).then((bytes) => withHeader(bytes, begins));
+      if (file) return held.get(file).then((bytes) => begun(bytes, begins));
       lesson.data[name] = data;
       return { ...data, ...begins };
     });
   },
 
   exercise(place, get, lesson, left) {
-    const told = () => ({ ...get(), settings: { ...lesson.settings } });
+    const told = async () => ({ ...(await ofWhom(get(), lesson)), settings: { ...lesson.settings } });
     return mountedScript(place, "exercise", lesson, left, told);
   },
 
   chart(place, get, lesson, left) {
-    let Plotly = null;
+    let [Plotly, times] = [null, 0];
     return {
       async draw() {
         Plotly = await lesson.plotly();
         if (left.aborted || !place.clientWidth) return; // it is held back
-        const { figure, height, name, moves, own } = get();
-        const traces = figure.data.map((trace) => ({ ...trace }));
-        const data = own && lesson.subject ? tracesOf(traces, own, lesson.subject) : traces;
+        const [{ figure, height, name, moves, own }, time] = [get(), ++times];
+        const theirs = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
+        const { data, layout } = own && lesson.subject ? await chartOf(theirs, own, lesson.subject) : theirs;
+        if (left.aborted || time !== times) return;
         if (moves) {
           const numbers = { ...moves.numbers, ...Object.assign({}, ...Object.values(lesson.data)) };
           Object.assign(data.at(moves.trace), MOVES[moves.rule](typedSettings(lesson), numbers));
         }
-        Plotly.react(place, data, chartLayout(figure.layout, height, place), chartConfig(name));
+        Plotly.react(place, data, chartLayout(layout, height, place), chartConfig(name));
       },
       end: () => Plotly?.purge(place),
     };
   },
 
-  table(place, get) {
-    return {
-      draw() {
-        const { head, rows } = get();
+  table: (place, get, lesson) => ({
+    draw() {
+      shownOf(get(), lesson, ({ head, rows }) => {
         const cells = (line, tag) => line.map((text) => `<${tag}>${markedWords(text)}</${tag}>`).join("");
         const lines = rows.map((line) => `<tr>${cells(line, "td")}</tr>`).join("");
         place.innerHTML = `<table><thead><tr>${cells(head, "th")}</tr></thead><tbody>${lines}</tbody></table>`;
-      },
-    };
-  },
+      });
+    },
+  }),
 
   code: (place, get) => ({
     draw() {
@@ -286,6 +295,9 @@ const PLAYED = {
     };
   },
 };
+
+// A drawing's data, with what the host adds.
+const begun = (data, begins) => (data instanceof Uint8Array ? withHeader(data, begins) : { ...data, ...begins });
 
 // One of our scripts in a place of its own, as in the app: no style of another part reaches it.
 function mountedScript(place, name, lesson, left, told, then = () => {}) {

@@ -219,10 +219,17 @@ function createReel(stage) {
 const isHere = ({ played }, layer) => !played || played.includes(String(layer));
 
 // The moment stands in an address as a step.
-function tellView({ stage, settings, view, moments }, names) {
+function tellView({ stage, settings, view, moments, message }, names) {
   const now = { ...view, moment: String(moments[view.moment]) };
-  for (const name of names) if (settings.includes(name)) stage.tell(name, now[name]);
+  for (const name of names.filter((one) => settings.includes(one))) {
+    stage.tell(name, now[name]);
+    if (lately.message !== message) Object.assign(lately, { message, told: {} });
+    lately.told[name] = now[name];
+  }
 }
+
+// What was told since the last message. The page may make the drawing anew from the same one, with older settings in it.
+const lately = { message: null, told: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];
 const tableOf = (values, columns) =>
@@ -265,6 +272,7 @@ function createReelState(root, stage) {
     played: null,
     settings: [], //      that the page hears of
     viewId: null,
+    message: null, //     the number of the last one, in the app
     packs: new Map(), //  step → pack
     shape: null, //       any of them, for what they all have in common
     bitmap: null,
@@ -318,6 +326,7 @@ function updateReel(reel, next) {
   Object.assign(reel, {
     played: next.played ?? null,
     viewId: next.view_id,
+    message: next.message ?? null,
     settings: SETTINGS.filter((name) => name in next),
   });
   for (const { step, bytes } of next.packs) {
@@ -328,8 +337,9 @@ function updateReel(reel, next) {
   if (!reel.bitmap) takeImage(reel, next.image);
   reel.shape = reel.packs.values().next().value;
   if (elsewhere || (fresh && !sameClock)) {
-    for (const name of reel.settings.filter((one) => one !== "moment")) reel.view[name] = next[name];
-    const at = reel.moments.indexOf(Number(next.moment || Number.NaN));
+    const begins = { ...next, ...(reel.message !== null && reel.message === lately.message && lately.told) };
+    for (const name of reel.settings.filter((one) => one !== "moment")) reel.view[name] = begins[name];
+    const at = reel.moments.indexOf(Number(begins.moment || Number.NaN));
     Object.assign(reel, { now: at < 0 ? reel.moments.length - 1 : at, target: null });
   } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // from the newest moment on to the next
   reel.now = Math.min(reel.now, reel.moments.length - 1);

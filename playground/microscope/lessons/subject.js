@@ -1,17 +1,32 @@
 // Lessons on a visitor's photograph where there is no Python. A part with `own` (playground/lessons/parts.py) gets its
 // words, numbers, data and pictures from here, in place of those that were written ahead for a sample.
 //
-// The photograph is {id, pack: its trace with all layers, bytes: the same as bytes, bitmap: its pixels, at most 1024 to
-// a side, gridFor([rows, columns] of a square picture): its grid of patches}.
+// The photograph is {id, words: of its address, pack: its trace with all layers, bytes: the same as bytes, bitmap: its
+// pixels, at most 1024 to a side, gridFor([rows, columns] of a square picture): its grid of patches, plain: its pass,
+// passed({scale, cut}): a promise of another one}. A pass is {pack, features(): a promise of the tokens after each
+// layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
 
 import { MAGMA } from "../core/colours.js";
 import { toContainer } from "../core/container.js";
-import { FORMAT, rowInto } from "../core/core.js";
+import { decodeHalves, FORMAT, rowInto } from "../core/core.js";
+import { habitOf, habitWords, headNumbers } from "../core/habits.js";
 import { meanColours } from "../core/kinds.js";
 import { greyOf } from "../core/light.js";
-import { farRow, measureOf, middleOf, wordsOf } from "../core/measures.js";
+import {
+  agreeingHead,
+  farRow,
+  headOf,
+  MEASURES,
+  measureOf,
+  middleOf,
+  sharpnessOf,
+  toPlaces,
+  wordsOf,
+} from "../core/measures.js";
+import { percent } from "../core/numbers.js";
 
 const DRAWN_SIDE = 640; // pixels of a picture in a drawing
+const THUMB = 200; // pixels of the picture on the board
 const AROUND = 2; // patches around the one that asks
 const ENLARGED_SIDE = 480; // pixels
 const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours; and their usual scale, which is
@@ -29,30 +44,114 @@ export const pictureOf = async ({ own, ...picture }, subject) => {
   return { ...picture, data, caption, words: caption };
 };
 
+// A part of words, a table or an exercise, about the photograph: the fields in `own` are replaced.
+export async function partOf({ own, ...part }, subject) {
+  return { ...part, ...(await othersOf(own, part, subject)) };
+}
+
 // {field: its value for the photograph}, for each field in `own`.
 async function othersOf(own, whole, subject) {
   const other = {};
   for (const [name, told] of Object.entries(own)) {
     if ("text" in told) other[name] = wordsOf(told, subject.pack);
     else if ("measure" in told) other[name] = measureOf(told, subject.pack);
-    else other[name] = await PICTURES[told.made](told, subject, whole[name]);
+    else other[name] = await FIELDS[told.made](told, subject, whole[name]);
   }
   return other;
 }
 
-// The chart's traces; those in `own` get the photograph's values as y.
-export const tracesOf = (data, own, { pack }) =>
-  data.map((trace, n) => (own[n] ? { ...trace, y: measureOf(own[n], pack) } : trace));
+// A promise of the chart's {data, layout}. Traces in `own` get the photograph's values as y, or all are made anew.
+export async function chartOf({ data, layout }, own, subject) {
+  if (own.made) return CHARTS[own.made](own, subject, { data, layout });
+  return { data: data.map((trace, n) => (own[n] ? { ...trace, y: measureOf(own[n], subject.pack) } : trace)), layout };
+}
 
-// A promise of a drawing's data. The same request gets the same promise.
-export function bytesOf(own, subject) {
-  const key = JSON.stringify(own);
+// A promise of a drawing's data, as bytes or as an object; `data`: the sample's. The same request gets the same one.
+export function dataOf(own, subject, data) {
+  return onceFor(subject, JSON.stringify(own), () => DRAWINGS[own.made](own, subject, data));
+}
+
+function onceFor(subject, key, make) {
   subject.made ??= new Map();
-  if (!subject.made.has(key)) subject.made.set(key, DRAWINGS[own.made](own, subject));
+  if (!subject.made.has(key)) subject.made.set(key, make());
   return subject.made.get(key);
 }
 
+// [layer][head]: what each head does on the photograph, as core/habits.js measures it.
+const headsOf = (subject) =>
+  onceFor(subject, "heads", () => {
+    const { pack, bitmap } = subject;
+    const [height, width] = pack.header.size;
+    const { data } = drawnOn(bitmap, width, height).getImageData(0, 0, width, height);
+    const colours = meanColours(data, width, height, pack.rows, pack.columns);
+    return ofAllHeads(pack, (layer, head) => headNumbers(pack, colours, layer, head));
+  });
+
+const ofAllHeads = ({ layers, heads }, value) =>
+  Array.from({ length: layers }, (_, layer) => Array.from({ length: heads }, (_, head) => value(layer, head)));
+
+// {change: [layer] (patches,), how far each patch's token is from what it was, rows: [label, before, after] of the
+// likeliest labels}: of a pass without some heads, "3.0 4.2".
+async function lostWithout(subject, off) {
+  const { plain, pack } = subject;
+  const cut = off
+    .split(" ")
+    .map((spot) => `zero@${spot}`)
+    .join(";");
+  const other = off ? await subject.passed({ cut }) : plain;
+  const [before, after] = await Promise.all([plain.features(), other.features()]);
+  const change = before.map((halves, layer) => movedPatches(halves, after[layer], pack));
+  const [was, is] = await Promise.all([plain.answer(), other.answer()]);
+  const likeliest = (answer, many) => [...answer.keys()].sort((a, b) => answer[b][1] - answer[a][1]).slice(0, many);
+  const likely = [...new Set([...likeliest(was, LIKELY), ...likeliest(is, 2)])].sort((a, b) => was[b][1] - was[a][1]);
+  return { change, rows: likely.map((i) => [...was[i], is[i][1]]) };
+}
+
+function movedPatches(before, after, { tokens, prefixCount }) {
+  const [was, is] = [before, after].map(decodeHalves);
+  const width = was.length / tokens;
+  return Array.from({ length: tokens - prefixCount }, (_, patch) => {
+    let [moved, whole] = [0, 0];
+    for (let at = (prefixCount + patch) * width, x = 0; x < width; x++, at++) {
+      moved += (is[at] - was[at]) ** 2;
+      whole += was[at] ** 2;
+    }
+    return Math.sqrt(moved / Math.max(whole, LEAST_SQUARE));
+  });
+}
+
 const DRAWINGS = {
+  async atlas({ habits }, subject, data) {
+    const heads = headsOf(subject);
+    const { pack, words } = subject;
+    const high = { entropy: Math.log2(pack.tokens), distance: MEASURES.even_distance(pack) };
+    const of = (key, factor) => heads.map((layer) => layer.map((head) => factor * head[NUMBERS[key] ?? key]));
+    const measures = data.measures.map((measure) => {
+      const values = of(measure.key, measure.unit === "%" ? 100 : 1);
+      return { ...measure, values, spread: null, high: high[measure.key] ?? measure.high };
+    });
+    const named = (head, { told }) => ({ ...habitWords(head, habits), told });
+    return {
+      ...{ ...data, words, measures, offsets: heads.map((layer) => layer.map(({ offsets }) => offsets)) },
+      habits: heads.map((layer, l) => layer.map((head, h) => named(head, data.habits[l][h]))),
+    };
+  },
+
+  async board({ off }, subject, data) {
+    const { change, rows } = await lostWithout(subject, off);
+    const sorted = Float64Array.from(change.flat()).sort();
+    const ceiling = off ? roundShare(quantile(sorted, 0.98)) : 1;
+    const bytes = Uint8Array.from(change.flat(), (moved) => Math.min(255, Math.floor((255 * moved) / ceiling)));
+    const { pack, bitmap } = subject;
+    const [layer, head] = ["layer", "head"].map((what) => headOf(pack, { which: "most", what }));
+    return {
+      ...{ ...data, rows, ceiling, maps: base64Of(bytes), grid: [pack.rows, pack.columns], strongest: [layer, head] },
+      ...{ effect: headsOf(subject).map((its) => its.map(({ effect }) => effect)), summary: null },
+      means: change.map((moved) => moved.reduce((sum, one) => sum + one, 0) / moved.length),
+      picture: urlOf(await jpegOf(bitmap, THUMB)),
+    };
+  },
+
   async layer({ layer, desk }, { id, pack, bytes, bitmap }) {
     const image = await jpegOf(bitmap, DRAWN_SIDE);
     const header = { id: `${id} ${layer}`, layer, patch: middleOf(pack), desk };
@@ -97,7 +196,70 @@ export function unitColours(colours) {
   return unit;
 }
 
-const PICTURES = {
+const NUMBERS = { self: "to_self", class: "to_class", registers: "to_registers" };
+const LIKELY = 5; // labels before
+const LEAST_SQUARE = 1e-24; // of a token's length
+
+// Of sorted numbers, between two of them where it lies there.
+function quantile(sorted, share) {
+  const at = share * (sorted.length - 1);
+  const [below, rest] = [Math.floor(at), at - Math.floor(at)];
+  return sorted[below] + rest * ((sorted[below + 1] ?? sorted[below]) - sorted[below]);
+}
+
+// The next of 5, 10, 20, 50, 100 … per cent, so that the colours mean a round number.
+const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
+
+const CHARTS = {
+  // All heads' distances by layer, a trace for each habit, as `scatter` in playground/lessons/heads.py draws them.
+  async by_depth({ habits, hover, patch }, subject, { data, layout }) {
+    const { pack } = subject;
+    const heads = headsOf(subject);
+    const even = MEASURES.even_distance(pack);
+    const place = (layer, head) => layer + ((head - (pack.heads - 1) / 2) * 0.5) / pack.heads;
+    const all = heads.flatMap((its, layer) =>
+      its.map((numbers, head) => ({ layer, head, x: place(layer, head), y: numbers.distance, numbers })),
+    );
+    const says = ({ layer, head, y, numbers }) =>
+      filled(hover, {
+        ...{ layer, head, habit: habitWords(numbers, habits).long },
+        ...{ away: y.toFixed(1), pixels: (y * patch).toFixed(0) },
+      });
+    const traces = habits.map(({ label, colour, symbol }, n) => {
+      const its = all.filter(({ numbers }) => habitOf(numbers) === n);
+      const [x, y] = [its.map((one) => one.x), its.map((one) => one.y)];
+      const marker = { size: 11, symbol, color: colour, line: { width: 1.5 } };
+      return { type: "scatter", mode: "markers", name: label, text: its.map(says), hoverinfo: "text", x, y, marker };
+    });
+    const [evenRow, nine] = data.slice(-2);
+    const lines = [{ ...evenRow, y: [even, even] }, nine];
+    const yaxis = { ...layout.yaxis, range: [0, 1.1 * Math.max(even, ...all.map(({ y }) => y))] };
+    return { data: [...traces.filter(({ x }) => x.length), ...lines], layout: { ...layout, yaxis } };
+  },
+
+  // Entropy, largest weight or spread of scores of each head, with the model's scale and with another one.
+  async sharpness({ quantity, scale, whole, hover, digits, title }, subject, { data, layout }) {
+    const [ties, on, off] = data;
+    const { pack } = subject;
+    const other = whole ? (await subject.passed({ scale: String(scale) })).pack : pack;
+    const [scaled, changed] = [sharpnessOf(pack, pack.scale), sharpnessOf(other, scale)];
+    const values = [scaled, changed].map((heads) => heads.map((numbers) => numbers[quantity]));
+    const text = scaled.map(({ layer, head }, n) =>
+      filled(hover, { layer, head, on: values[0][n].toFixed(digits), off: values[1][n].toFixed(digits) }),
+    );
+    const traces = [
+      { ...ties, y: values[0].flatMap((one, n) => [one, values[1][n], null]) },
+      { ...on, y: values[0], text },
+      { ...off, y: values[1], text },
+    ];
+    const says = filled(title, { most: Math.log2(pack.tokens).toFixed(1) });
+    return { data: traces, layout: { ...layout, title: { ...layout.title, text: says } } };
+  },
+};
+
+const filled = (text, values) => text.replace(/\{(\w+)\}/g, (blank, name) => values[name] ?? blank);
+
+const FIELDS = {
   // The photograph with the row to guess; beside it, enlarged, the patch that asks and its neighbours.
   async far_row({ words }, { pack, bitmap }, photo) {
     const { rows, columns } = pack;
@@ -108,38 +270,114 @@ const PICTURES = {
     return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside };
   },
 
+  // The sentences for as many heads as give much to one place.
+  async by_count({ none, one, several }, { pack }) {
+    const many = MEASURES.locked_heads(pack);
+    return wordsOf(many > 1 ? several : many ? one : none, pack);
+  },
+  async megaphone({ loud, has, none }, { pack }) {
+    return wordsOf(MEASURES.key_length(pack) > loud ? has : none, pack);
+  },
+  // What an even row would give, in the reasons why a guess is silly.
+  async even_tempting({ even }, { pack }, tempting) {
+    const share = MEASURES.even_share(pack);
+    const here = ([range, says]) => [range, says.replace(even, percent(share))];
+    const [least, [, says], all] = tempting.map(here);
+    return [least, [[0, 100 * share + 1], says], all];
+  },
+  async agreeing_heads(_, subject) {
+    const heads = headsOf(subject);
+    const { prefixCount, prefix } = subject.pack;
+    const registers = prefix.filter((name) => name.startsWith("reg")).length;
+    const most = [...toPlaces(subject.pack)].sort((a, b) => b.share - a.share).slice(0, 5);
+    return most.map(({ layer, head, mean, toOne }) => {
+      const share = (from, to) => mean.subarray(from, to).reduce((sum, one) => sum + one, 0);
+      const shares = [toOne, share(0, prefixCount - registers), share(prefixCount - registers, prefixCount)];
+      const { entropy, effect } = heads[layer][head];
+      return [`layer ${layer}, head ${head}`, ...shares.map(percent), `${entropy.toFixed(1)} bits`, effect.toFixed(2)];
+    });
+  },
+  // What each patch gets on average in the head that agrees most; beside it, in the one that agrees least.
+  async agreed_rows({ words, least, brightest }, { pack, bitmap }, photo) {
+    const [most, other] = ["most", "least"].map((which) => agreeingHead(pack, which).mean.slice(pack.prefixCount));
+    const { rows, columns } = pack;
+    const below = litPicture(bitmap, pack, other, { most: Math.max(brightest, ...other) });
+    const beside = { image: urlOf(await bytesOfCanvas(below)), words: wordsOf(least, pack), aspect: columns / rows };
+    const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
+    const heat = Array.from(most, (share) => Number(share.toFixed(6)));
+    return {
+      ...photo,
+      image,
+      grid: [rows, columns],
+      aspect: columns / rows,
+      heat,
+      words: wordsOf(words, pack),
+      beside,
+    };
+  },
+
+  // The question of the widest heads: its lines, its axis, and the guess that no head of the picture bears out.
+  async widest(_, { pack }, lines) {
+    const y = widestOf(pack);
+    const [dashed, series] = lines.series;
+    return { ...lines, series: [dashed, { ...series, y }], high: HEADROOM * Math.max(...y) };
+  },
+  async widest_guess(_, { pack }, guess) {
+    return { ...guess, high: Number((HEADROOM * Math.max(...widestOf(pack))).toFixed(1)) };
+  },
+  async widest_tempting(_, { pack }, tempting) {
+    const most = HEADROOM * Math.max(...widestOf(pack));
+    const [, says] = tempting.at(-1);
+    return [...tempting.slice(0, -1), [[most / 1.1, Number(most.toFixed(1))], says]];
+  },
+
   // The photograph in grey, its middle patch outlined, and that patch's row in colour over it. `lit` in
   // playground/lessons/pictures.py draws the same.
   async lit({ row, ...asked }, { pack, bitmap }) {
-    const { rows, columns } = pack;
     const values = ROWS[row](pack, asked);
-    const share = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
-    const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
-    const context = drawnOn(bitmap, width, height);
-    const photo = context.getImageData(0, 0, width, height);
-    for (let at = 0; at < photo.data.length; at += 4)
-      photo.data.fill(greyOf(photo.data[at], photo.data[at + 1], photo.data[at + 2]), at, at + 3);
-    context.putImageData(photo, 0, 0);
-    const most = Math.max(...values);
-    const edges = (n, count, side) => [Math.round((n * side) / count), Math.round(((n + 1) * side) / count)];
-    const boxOf = (patch) => {
-      const [[top, bottom], [left, right]] = [
-        edges(Math.floor(patch / columns), rows, height),
-        edges(patch % columns, columns, width),
-      ];
-      return [left, top, right - left, bottom - top];
-    };
-    for (const [patch, value] of values.entries()) {
-      const at = 3 * Math.floor((255 * value) / most);
-      context.fillStyle = `rgb(${MAGMA.slice(at, at + 3).join(" ")} / ${(40 + (200 * value) / most) / 255})`;
-      context.fillRect(...boxOf(patch));
-    }
-    context.strokeStyle = "white";
-    context.lineWidth = 3;
-    context.strokeRect(...boxOf(middleOf(pack)));
-    return urlOf(await bytesOfCanvas(context.canvas));
+    return urlOf(await bytesOfCanvas(litPicture(bitmap, pack, values, { spot: middleOf(pack) })));
   },
 };
+
+// A canvas: the photograph in grey under a number for each patch, `most` of which is brightest; a patch outlined.
+function litPicture(bitmap, { rows, columns }, values, { most = Math.max(...values), spot = null }) {
+  const share = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
+  const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
+  const context = drawnOn(bitmap, width, height);
+  const photo = context.getImageData(0, 0, width, height);
+  for (let at = 0; at < photo.data.length; at += 4)
+    photo.data.fill(greyOf(photo.data[at], photo.data[at + 1], photo.data[at + 2]), at, at + 3);
+  context.putImageData(photo, 0, 0);
+  const edges = (n, count, side) => [Math.round((n * side) / count), Math.round(((n + 1) * side) / count)];
+  const boxOf = (patch) => {
+    const [[top, bottom], [left, right]] = [
+      edges(Math.floor(patch / columns), rows, height),
+      edges(patch % columns, columns, width),
+    ];
+    return [left, top, right - left, bottom - top];
+  };
+  for (const [patch, value] of values.entries()) {
+    const at = 3 * Math.floor((255 * value) / most);
+    context.fillStyle = `rgb(${MAGMA.slice(at, at + 3).join(" ")} / ${(40 + (200 * value) / most) / 255})`;
+    context.fillRect(...boxOf(patch));
+  }
+  if (spot !== null) {
+    context.strokeStyle = "white";
+    context.lineWidth = 3;
+    context.strokeRect(...boxOf(spot));
+  }
+  return context.canvas;
+}
+
+const HEADROOM = 1.25; // of an axis above the widest head
+const widestOf = (pack) =>
+  Array.from({ length: pack.layers }, (_, layer) =>
+    Math.max(
+      ...sharpnessOf(pack, pack.scale)
+        .filter((one) => one.layer === layer)
+        .map(({ deviation }) => deviation),
+    ),
+  );
 
 // The middle patch's row, (patches,), by the name that a lesson gives.
 export const ROWS = {
@@ -200,8 +438,10 @@ async function bytesOfCanvas(canvas) {
   return new Uint8Array(await blob.arrayBuffer());
 }
 
-function urlOf(jpeg) {
+const urlOf = (jpeg) => `data:image/jpeg;base64,${base64Of(jpeg)}`;
+
+function base64Of(bytes) {
   let text = "";
-  for (let at = 0; at < jpeg.length; at += 8192) text += String.fromCharCode(...jpeg.subarray(at, at + 8192));
-  return `data:image/jpeg;base64,${btoa(text)}`;
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return btoa(text);
 }

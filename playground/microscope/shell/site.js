@@ -260,13 +260,23 @@ function buttonOf(kind, words, act) {
   return button;
 }
 
-// Somebody's own photograph, as lessons/subject.js wants it: all layers of its pass through the lesson's model.
+// Somebody's own photograph, as lessons/subject.js wants it.
 async function photographOf(id, model, signal) {
-  const trace = await nearer.open({ mine: id, model }, { signal });
-  const layers = Array.from({ length: trace.layers }, (_, layer) => layer);
-  const [bytes, bitmap] = await Promise.all([nearer.layers(trace, layers, { signal }), nearer.picture(trace)]);
+  const how = { signal };
+  // A pass through the lesson's model: plain, or with what `more` says of its scale and its cuts.
+  async function passed(more = {}) {
+    const trace = await nearer.open({ mine: id, model, ...more }, how);
+    const layers = Array.from({ length: trace.layers }, (_, layer) => layer);
+    const bytes = await nearer.layers(trace, layers, how);
+    const features = () => Promise.all(layers.map((layer) => nearer.features(trace, layer, how)));
+    return { trace, bytes, pack: unpack(bytes), features, answer: () => nearer.answer(trace, how) };
+  }
+  const plain = await passed();
+  const { trace, pack, bytes } = plain;
+  const bitmap = await nearer.picture(trace);
   const { width, height } = trace.private_picture;
-  return { id: trace.id, pack: unpack(bytes), bytes, bitmap, gridFor: (native) => gridFor([width, height], native) };
+  const gridOf = (native) => gridFor([width, height], native);
+  return { id: trace.id, words: `mine=${id}&model=${model}`, pack, bytes, bitmap, gridFor: gridOf, plain, passed };
 }
 
 const ON_YOURS = "This is your photograph: its numbers are computed in this browser.";

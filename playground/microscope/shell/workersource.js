@@ -139,8 +139,8 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       pass.ms = said.done.ms;
       settle(pass, "done", "kept", pass);
     } else {
-      const { layer, q, k, norms, features } = said;
-      pass.layers[layer] = { q, k, norms, features };
+      const { layer, q, k, norms, adds, features } = said;
+      pass.layers[layer] = { q, k, norms, adds, features };
       settle(pass, layer, "kept", pass.layers[layer]);
     }
   }
@@ -180,6 +180,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       ...{ head_dim: dim, tokens, prefix, grid: trace.grid, size: [rows * patch, columns * patch], patch, held },
       ...(trace.cut.length && { cuts: trace.cut }),
       predictions: null,
+      adds: parts.map(({ adds }) => meansOf(adds, heads, prefix.length)), // to a patch, each head of these layers
     };
     const shape = [held.length, heads, tokens, dim];
     return toContainer(header, {
@@ -266,6 +267,13 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       return toBitmap(await file(), smaller);
     },
     features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
+    // [label, its probability] of each label
+    async answer(trace, { signal } = {}) {
+      const { labels, multi_label: several } = models[trace.model];
+      const { logits } = await part(trace, "done", signal);
+      const all = (several ? logistic : shares)(logits);
+      return labels.map((label, i) => [label, all[i]]);
+    },
     flows: (trace, { signal } = {}) => rolledOut(trace, null, signal),
     rollout(trace, query, { signal } = {}) {
       const { prefix } = models[trace.model];
@@ -385,6 +393,15 @@ export function changedLabels(on, off, { labels, multi_label: several }) {
   const told = order.filter((i) => change(i) >= LEAST_CHANGE);
   const likeliest = before.indexOf(Math.max(...before));
   return (told.length ? told : [likeliest]).map((i) => [labels[i], before[i], after[i]]);
+}
+
+// (heads × tokens) → the mean over the patches, of each head.
+function meansOf(numbers, heads, first) {
+  const tokens = numbers.length / heads;
+  return Array.from({ length: heads }, (_, head) => {
+    const its = numbers.subarray(head * tokens + first, (head + 1) * tokens);
+    return its.reduce((sum, one) => sum + one, 0) / its.length;
+  });
 }
 
 const logistic = (logits) => Array.from(logits, (x) => 1 / (1 + Math.exp(-x)));

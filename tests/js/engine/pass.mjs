@@ -80,7 +80,7 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
     times.wall.push(performance.now() - began);
     times.cpu.push((used.user + used.system) / 1000);
   }
-  const parts = ["q", "k", "norms", "features"].flatMap((name) => layers.map((layer) => bytesOf(layer[name])));
+  const parts = ["q", "k", "norms", "adds", "features"].flatMap((name) => layers.map((layer) => bytesOf(layer[name])));
   writeFileSync(out, Buffer.concat([...parts, ...(logits ? [bytesOf(logits)] : [])]));
   console.log(JSON.stringify({ ...times, bytes: t.bytes, points: vit.points() }));
 }

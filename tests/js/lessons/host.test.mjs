@@ -6,7 +6,7 @@ import { packOf } from "../packs.mjs";
 import { mounted } from "./mounting.mjs";
 
 const { default: playParts } = await import("../../../playground/microscope/lessons/host.js");
-const { askedOf, ROWS, tracesOf, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
+const { askedOf, chartOf, ROWS, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 // A step as the folder without a server plays it; `there.set` is what a control has changed.
@@ -140,13 +140,11 @@ test("a question about a photograph has its truth and its words, and is another 
   assert.deepEqual([asked.context, asked.asks, asked.id], ["mine", "In ▢ of 100", "q"]);
 });
 
-test("of a chart only the traces change that are the photograph's", () => {
-  const traces = tracesOf(
-    [{ y: [1] }, { y: [2], name: "b" }],
-    { 1: { measure: "reaches", kernel: 3 } },
-    { pack: PACK },
-  );
-  assert.deepEqual(traces, [{ y: [1] }, { y: [1, 2], name: "b" }]);
+test("of a chart only the traces change that are the photograph's", async () => {
+  const chart = { data: [{ y: [1] }, { y: [2], name: "b" }], layout: { title: "t" } };
+  const own = { 1: { measure: "reaches", kernel: 3 } };
+  const made = await chartOf(chart, own, { pack: PACK });
+  assert.deepEqual(made, { data: [{ y: [1] }, { y: [1, 2], name: "b" }], layout: { title: "t" } });
 });
 
 test("rows of the patch in the middle: a kernel's nine, all alike, and a head's", () => {

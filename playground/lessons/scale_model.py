@@ -1,0 +1,338 @@
+"""Two steps of the lesson on the scale: a real model with the scale and with another one, and what it then predicts."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+
+from playground.analysis import scale as softmax
+from playground.analysis.scale import Verdict
+from playground.lessons.lesson import Settings, Subject
+from playground.lessons.measures import Measured, of_spreads
+from playground.lessons.parts import (
+    CHANGED,
+    QUIET,
+    WEIGHTS,
+    After,
+    Ask,
+    Chart,
+    Choice,
+    Code,
+    Exercise,
+    Fold,
+    Made,
+    Part,
+    Row,
+    Wait,
+    Words,
+)
+from playground.lessons.questions import Bars, Lines, Number, Photo, Question, Series
+from playground.numbers import percent
+
+EACH, WHOLE = "each layer alone", "the whole pass"
+INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # 1/d_k^power of a real model
+START_WIDTHS, STARTS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
+START_WIDTH, START = 768, 0.02  # where the step begins
+UNEVEN = 0.5  # of all tokens: who hears fewer is far from even
+BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
+HAIR = "rgba(128,128,128,0.35)"
+
+
+# A real model ---------------------------------------------------------------------------------------------------------
+
+ASKS_WIDEST = (
+    "In layer 0 the scaled scores of the widest head have a standard deviation of {first:.2f}. In the last layer it is "
+    "▢."
+)
+SPREADS = (
+    "The rule “standard deviation 1” is about independent numbers. Here scaled scores have standard deviations from "
+    "**{least:.2f} to {most:.2f}** (the largest in layer {layer}, head {head}): training can enlarge them; the scale "
+    "only sets where they start."
+)
+UNTRAINED = (
+    "Nothing is trained here. The first parameters are so small that queries and keys are short: the scaled scores "
+    "have standard deviations from {least:.2f} to {most:.2f}, so every row is nearly even. Without 1/√d_k they lie "
+    "{times} times as far apart: whether rows then stay nearly even depends on the model’s width."
+)
+
+
+def in_spreads(apart: np.ndarray, text: str) -> Words:
+    """apart: (layers, heads), the deviation of each head's scaled scores, the mean over its patches' rows."""
+    names = [name for name in ("first", "least", "most", "layer", "head") if f"{{{name}" in text]
+    return Words(
+        text, values={name: Measured("spread_of_scores", of_spreads(apart, name), {"what": name}) for name in names}
+    )
+
+
+def trained_question(model: str, d: int, apart: np.ndarray, random: bool, drawn: str) -> Ask:
+    """`apart`: see above; `random`: whether nothing was learned; `drawn`: a sentence where the rows are those of some
+    patches."""
+    widest, layers = apart.max(axis=1), len(apart)
+    most = 1.25 * float(widest.max())
+    asks = in_spreads(apart, ASKS_WIDEST)
+    says = in_spreads(apart, UNTRAINED.replace("{times}", f"{d**0.5:.1f}") if random else SPREADS)
+    truth = Measured("spread_of_scores", of_spreads(apart, "last"), {"what": "last"})
+    question = Question(
+        "scale_trained", asks.says, Number(0, round(most, 1), step=0.1), float(widest[-1]),
+        says.says + (drawn and f" {drawn}"),
+        prose=f"Divided by √{d}, scores of *independent* numbers have a standard deviation of 1 (dashed). And those of "
+        f"{model} on this picture?",
+        tempting=() if random else (
+            ((0.9, 1.1), "So it would be with independent queries and keys, as the rule has it."),
+            ((0, 0.1), "Scores that do not differ make even rows: this head would hear all tokens alike."),
+            ((most / 1.1, round(most, 1)), "No head of this model is so wide on this picture."),
+        ),
+        picture=Lines(
+            tuple(range(layers)),
+            (
+                Series("independent numbers", (1.0,) * layers, QUIET, dash=True),
+                Series("widest head of the layer", tuple(widest.tolist()), WEIGHTS, shown=1, dots=True),
+            ),
+            0, most, "layer", at=(1, layers - 1), title="Standard deviation of the scaled scores of a row",
+        ),
+    )  # fmt: skip
+    made = {"guess": "widest_guess", "tempting": "widest_tempting", "picture": "widest"}
+    own = {"asks": asks, "says": says, "truth": truth} | {name: Made(one) for name, one in made.items()}
+    return Ask(question, own=own)
+
+
+def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    """What its rows become when the scale is changed: each head by its numbers."""
+    from playground.analysis import heads
+
+    yield Wait("Running the network with the scale and without …")
+    on = subject.trace()
+    d, other = key_width(on), softmax.scale_of(key_width(on), chosen.instead)
+    scaled = sharpness(subject, on, on.native_scale)
+    asked = trained_question(subject.model, d, scaled[2], on.vit.random_weights, heads.words(on))  # type: ignore[union-attr]
+    yield replace(asked, context=subject.about)
+    yield Wait("Running the network with the scale and without …")
+    without = sharpness(subject, on if chosen.off == EACH else subject.trace(other), other)
+    yield After(
+        "scale_trained",
+        Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
+        Fold(
+            "More: each layer alone, or the whole pass",
+            Words(
+                f"**Each layer alone** keeps the queries and keys of the pass with 1/√{d} and changes the scale where "
+                "they meet. In **the whole pass** every layer uses the other scale, and later layers get what earlier "
+                "ones made of it."
+            ),
+        ),
+        Row(Choice("off", "Change the scale in", {EACH: EACH, WHOLE: WHOLE}), choice_of_scale(d)),
+        Row(*of_each_head(scaled, without, d, instead(chosen, d), on.tokens, other, chosen.off == WHOLE)),
+        *before_training(chosen),
+    )
+
+
+def key_width(seen) -> int:
+    return round(seen.native_scale**-2)
+
+
+def sharpness(subject: Subject, seen, scale: float) -> tuple[np.ndarray, ...]:
+    """(entropy, largest weight, deviation of the scaled scores), each (layers, heads)."""
+
+    def count() -> tuple[np.ndarray, ...]:
+        with subject.turns() as give_way:
+            return softmax.sharpness(seen, scale, give_way)
+
+    return subject.kept(("sharpness", seen.scale, scale), count)
+
+
+def instead(chosen: Settings, d: int) -> str:
+    return INSTEAD[chosen.instead].replace("d_k", str(d))
+
+
+def choice_of_scale(d: int) -> Choice:
+    return Choice(
+        "instead", f"Instead of 1/√{d}", {power: words.replace("d_k", str(d)) for power, words in INSTEAD.items()}
+    )
+
+
+def before_training(chosen: Settings) -> Iterator[Part]:
+    """How even a row is whose parameters are random."""
+    from playground.lessons import experiments
+
+    weights = experiments.even_at_the_start(width=chosen.width, start=chosen.start)
+    largest, even, broad = experiments.evenness(weights)
+    wide = experiments.evenness(experiments.even_at_the_start(start=0.1))[2]
+    yield Words("**Before training.** How even is a row whose parameters are random? Change how they begin.")
+    yield Code(inspect.getsource(experiments.even_at_the_start))
+    yield Row(
+        Choice("width", "width", {width: str(width) for width in START_WIDTHS}),
+        Choice("start", "start", {deviation: str(deviation) for deviation in STARTS}),
+    )
+    yield Words(
+        f"`even_at_the_start(width={chosen.width}, start={chosen.start})`: the largest weight of a row is "
+        f"**{percent(largest)}** on average, an even row’s is {percent(even)}; a row spreads over **{broad:.0f} of "
+        f"{len(weights)} tokens** (2 to the power of its entropy)."
+    )
+    begins = (chosen.width, chosen.start) == (START_WIDTH, START)
+    yield Exercise(
+        "Find a start from which a row is not nearly even.",
+        "A query’s number is a sum of width products with numbers of deviation *start*: its own is √width · start, "
+        "0.55 for 768 and 0.02. A key’s is the same, and a scaled score’s is width · start², 0.31: such scores differ "
+        f"little. With a start of 0.1 it is 7.7, and a row spreads over {wide:.1f} tokens.",
+        hint="The deviation of a scaled score is width · start². Which start makes it large?",
+        id="scale_start",
+        done=broad < UNEVEN * len(weights),
+        tempting=[(not begins, "Still nearly even. A larger start, or a larger width?")],
+    )
+
+
+def features_question(cosine: float, prose: str, shown: Photo) -> Question:
+    """For a model without classes: how far each patch's feature turns when the scale changes."""
+    return Question(
+        "scale_answer",
+        "This model names no classes; its answer is its features, one vector a patch. With the other scale, their mean "
+        "cosine with what they were is ▢.",
+        Number(-1, 1, step=0.01), cosine,
+        "1 would be the same direction, 0 a right angle. Bright: patches whose feature turned most.",
+        prose=prose,
+        tempting=(((0.97, 1), "In layer 0 the order of weights stays, but not their size: what each token receives is "
+                   "another mixture, layer upon layer."),),
+        picture=shown,
+    )  # fmt: skip
+
+
+def verdict_question(labels: Sequence[str], on: Sequence[float], off: float, d: int, prose: str) -> Question:
+    """The likeliest classes in per cent, and what is left of the first with the other scale."""
+    return Question(
+        "scale_answer", f"*{labels[0]}* has {on[0]:.1f} % with its own scale. With the other one it has ▢.",
+        Number(0, 100, " %"), off,
+        "The softmax of each layer is sharper or more even than the next layers were trained for. How much of the "
+        "answer is left depends on the picture; there is no rule.",
+        prose=prose,
+        tempting=(
+            ((on[0] - 1, on[0] + 1), "In layer 0 the order of weights stays, but not their size: what each token "
+             "receives is another mixture."),
+            ((0, 0.5), "Every mixture is still one of this picture’s values: much of what they say stays."),
+        ),
+        picture=Bars(
+            tuple(labels), tuple(on), 100, across=True, unit=" %", at=0,
+            title=f"Likeliest classes with 1/√{d}",
+        ),
+    )  # fmt: skip
+
+
+def other_scale(model: str, d: int, instead: str) -> str:
+    how = "without a scale" if instead.startswith("1,") else f"with {instead} instead of 1/√{d}"
+    return f"Every layer of {model} runs {how}, and nothing is trained anew."
+
+
+# What it then predicts ------------------------------------------------------------------------------------------------
+
+
+def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
+    yield Wait("Running the network with the scale and without …")
+    on = subject.trace()
+    d = key_width(on)
+    off = subject.trace(softmax.scale_of(d, chosen.instead))
+    about, prose = f"{subject.about} {chosen.instead}", other_scale(subject.model, d, instead(chosen, d))
+    verdicts = softmax.verdicts(on, off)
+    if not verdicts:
+        cosine, shown = turned(subject, on, off, chosen)
+        yield Ask(features_question(cosine, prose, shown), about)
+        yield choice_of_scale(d)
+        return
+    labels, shares = [one.label for one in verdicts], [100 * one.on for one in verdicts]
+    yield Ask(verdict_question(labels, shares, 100 * verdicts[0].off, d, prose), about)
+    changed = ", ".join(f"*{v.label}* from {percent(v.on)} to {percent(v.off)}" for v in softmax.changed(on, off)[:3])
+    yield After(
+        "scale_answer",
+        choice_of_scale(d),
+        likeliest(verdicts, d, instead(chosen, d)),
+        Words(f"Most changed, of all classes: {changed}."),
+    )
+
+
+def turned(subject: Subject, on, off, chosen: Settings) -> tuple[float, Photo]:
+    """How alike a patch's feature is to what it was, on average, and where they are not."""
+    import torch
+
+    def work():
+        with subject.turns():
+            before, after = (seen.features()[len(seen.prefix) :] for seen in (on, off))
+        return torch.cosine_similarity(before, after, dim=-1)  # (patches,)
+
+    alike = subject.kept(("turned by a scale", chosen.instead), work)
+    heat = tuple((1 - alike).clamp(min=0).tolist())
+    return float(alike.mean()), Photo(subject.photo(), on.grid, on.grid[1] / on.grid[0], heat=heat)
+
+
+# Their charts ---------------------------------------------------------------------------------------------------------
+
+
+def of_each_head(
+    scaled: tuple[np.ndarray, ...],
+    without: tuple[np.ndarray, ...],
+    d: int,
+    instead: str,
+    tokens: int,
+    other: float,
+    whole: bool,
+) -> Iterator[Chart]:
+    """Its numbers (analysis.scale.sharpness) with its own scale and with the `other` one; `whole`: of another pass."""
+    changed = "without" if instead.startswith("1,") else f"with {instead}"
+    hover = f"layer {{layer}}, head {{head}}<br>with 1/√{d} {{on}}, {changed} {{off}}"
+    kinds = (
+        ("entropy", "Entropy, bits (at most {most})", 2, " bits", "entropy per head"),
+        ("peak", "Largest weight", 3, "", "peak per head"),
+        ("deviation", "How far apart scaled scores lie", 2, "", "deviation per head"),
+    )
+    for on, off, (quantity, title, digits, unit, name) in zip(scaled, without, kinds, strict=True):
+        says = hover.replace("{on}", "{on}" + unit).replace("{off}", "{off}" + unit)
+        given = {"quantity": quantity, "scale": other, "whole": whole, "hover": says, "digits": digits, "title": title}
+        title = title.replace("{most}", f"{np.log2(tokens):.1f}")
+        figure = _each_head(title, on, off, says, digits, (f"with 1/√{d}", changed), log=quantity == "deviation")
+        yield Chart(figure, name, own=Made("sharpness", given))
+
+
+def _each_head(
+    title: str, on: np.ndarray, off: np.ndarray, hover: str, digits: int, names: tuple[str, str], log: bool
+) -> go.Figure:
+    """Layers from left to right, a dot for each head with the scale and one without, tied together."""
+    layers, heads = on.shape
+    x = np.arange(layers)[:, None] + (np.arange(heads) - (heads - 1) / 2) * 0.7 / heads  # (layers, heads)
+    figure = go.Figure()
+    gaps = np.full_like(on, np.nan)
+    ties = {"x": np.stack([x, x, x], -1).ravel(), "y": np.stack([on, off, gaps], -1).ravel()}
+    figure.add_scatter(**ties, mode="lines", line={"color": HAIR, "width": 1}, hoverinfo="skip", showlegend=False)
+    texts = [
+        hover.format(layer=layer, head=head, on=f"{on[layer, head]:.{digits}f}", off=f"{off[layer, head]:.{digits}f}")
+        for layer, head in np.ndindex(layers, heads)
+    ]
+    for values, name, colour in zip((on, off), names, (WEIGHTS, CHANGED), strict=True):
+        figure.add_scatter(
+            x=x.ravel(), y=values.ravel(), mode="markers", name=name, text=texts,
+            marker={"color": colour, "size": 8 if heads * layers < 100 else 6}, hovertemplate="%{text}<extra></extra>",
+        )  # fmt: skip
+    figure.update_layout(title={"text": title, "font": {"size": 14}}, legend=BELOW)
+    figure.update_xaxes(title="layer", dtick=1 if layers <= 16 else 4, showgrid=False, range=[-0.6, layers - 0.4])
+    if log:
+        figure.update_yaxes(type="log", dtick=1)
+        figure.add_hline(y=1, line={"color": "gray", "dash": "dot", "width": 2})
+    else:
+        figure.update_yaxes(rangemode="tozero")
+    return figure
+
+
+def likeliest(found: list[Verdict], d: int, instead: str) -> Chart:
+    labels, figure = [one.label for one in found], go.Figure()
+    for values, name, colour in (
+        ([one.off for one in found], f"with {instead}, in every layer", CHANGED),
+        ([one.on for one in found], f"with 1/√{d}", WEIGHTS),
+    ):
+        figure.add_bar(
+            y=labels, x=[100 * p for p in values], orientation="h", name=name, marker_color=colour,
+            text=[percent(p) for p in values], textposition="outside", cliponaxis=False,
+            hovertemplate="%{y}: %{text} " + name + "<extra></extra>",
+        )  # fmt: skip
+    figure.update_layout(barmode="group", bargap=0.25, legend=BELOW | {"traceorder": "reversed"})
+    figure.update_xaxes(range=[0, 108], ticksuffix=" %", title="probability")
+    figure.update_yaxes(autorange="reversed", type="category", ticksuffix="  ")
+    return Chart(figure, "predictions with and without the scale", 120 + 44 * len(labels))

@@ -1,0 +1,104 @@
+"""The browser's numbers of every head, and its names of their habits, against playground/analysis/heads.py on the same
+trace."""
+
+import math
+
+import numpy as np
+import pytest
+from PIL import Image
+from torch.nn.functional import avg_pool2d
+from twins import in_javascript
+
+import playground
+from playground.analysis import heads
+from playground.analysis.heads import HABITS, REACH, direction
+from playground.tracing import Trace
+
+LINES = """
+  const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
+  pack.header.adds = given.adds;
+  const found = [];
+  for (let layer = 0; layer < pack.layers; layer++)
+    for (let head = 0; head < pack.heads; head++) {
+      const numbers = habits.headNumbers(pack, given.colours, layer, head);
+      found.push({ ...numbers, mean: [...numbers.mean], words: habits.habitWords(numbers, given.habits) });
+    }
+  return found;
+"""
+
+
+def legend() -> list[dict]:
+    return [{"label": one.label, "short": one.short} for one in HABITS]
+
+
+@pytest.mark.parametrize("size", [(240, 400), (300, 300)])
+def test_numbers_and_habits_of_every_head_are_python_s(tmp_path, size):
+    y, x = np.mgrid[0 : size[0], 0 : size[1]]
+    pixels = np.stack([127 + 120 * np.sin(x / 23), 127 + 120 * np.cos((x + y) / 31), (x * y / 300) % 256], -1)
+    seen = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))
+    ours = heads.look(seen)
+    colours = avg_pool2d(seen.input, seen.patch_size)[0].flatten(1).T  # (patches, 3)
+    file = tmp_path / "own.pack"
+    file.write_bytes(seen.to_bytes())
+    given = {"file": str(file), "colours": colours.flatten().tolist(), "habits": legend(), "adds": lengths(seen)}
+    found = in_javascript(["core", "habits"], LINES, given)
+    at = [(layer, head) for layer in range(seen.layers) for head in range(seen.heads)]
+    for name in ("entropy", "breadth", "distance", "to_self", "to_class", "to_registers", "to_one", "near", "content"):
+        there = np.array([one[name] for one in found]).reshape(seen.layers, seen.heads)
+        np.testing.assert_allclose(there, getattr(ours, name), rtol=3e-3, atol=1e-3, err_msg=name)
+    for name, tolerance in (("colour", 5e-3), ("effect", 1e-3)):
+        there = np.array([one[name] for one in found]).reshape(seen.layers, seen.heads)
+        np.testing.assert_allclose(there, getattr(ours, name), atol=tolerance, err_msg=name)
+    offsets = np.array([one["offsets"] for one in found]).reshape(ours.offsets.shape)
+    np.testing.assert_allclose(offsets, ours.offsets, atol=1e-3)
+    kinds = ours.kinds()
+    named = {one["words"]["long"] for one in found}
+    assert len(named) > 2, "of too few habits the names are compared"
+    same = [one["words"]["long"] == kinds[layer][head] for one, (layer, head) in zip(found, at, strict=True)]
+    assert sum(same) >= len(same) - 1, "a head at a rule's edge may fall on its other side by the rounding of a key"
+
+
+def lengths(seen: Trace) -> list[list[float]]:
+    """What each head adds to a patch, on average: as the engine measures it."""
+    found = []
+    for layer in range(seen.layers):
+        proj = seen.vit.blocks[layer].attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)
+        added = seen.weights(layer) @ seen.record[layer].v @ proj.mT  # (heads, tokens, D)
+        found.append(added.norm(dim=-1)[:, len(seen.prefix) :].mean(-1).tolist())
+    return found
+
+
+# Numbers of a head in which one habit is plain, and the next rule's too: the order of the rules is compared.
+PLAIN = {"entropy": 3.0, "breadth": 0.3, "distance": 2.0, "to_self": 0.1, "to_class": 0.1, "to_registers": 0.1}
+PLAIN |= {"to_one": 0.1, "near": 0.1, "content": 0.1, "colour": 0.1, "effect": 1.0}
+EDGES = {
+    "effect": (0.1, 0.2), "to_class": (0.1, 0.45), "to_registers": (0.1, 0.45), "to_one": (0.3, 0.31),
+    "to_self": (0.1, 0.51), "content": (0.35, 0.36), "colour": (0.2, 0.21), "near": (0.3, 0.36), "breadth": (0.5, 0.6),
+}  # fmt: skip
+
+
+def test_each_rule_decides_at_the_same_number_and_in_the_same_order():
+    cases = [PLAIN | dict(zip(EDGES, values, strict=True)) for values in all_of(EDGES)]
+    offsets = np.zeros((len(cases), 7, 7))
+    offsets[::3, REACH, REACH - 1] = 0.31  # the patch at the left gets much
+    heads_of = [heads.Head(**one, offset=(0, -1), offset_share=0.31 * (n % 3 == 0)) for n, one in enumerate(cases)]
+    lines = "return given.cases.map((one) => habits.habitWords(one, given.habits));"
+    given = {"habits": legend(), "cases": [
+        one | {"offsets": shares.flatten().tolist()} for one, shares in zip(cases, offsets, strict=True)
+    ]}  # fmt: skip
+    found = in_javascript(["habits"], lines, given)
+    assert [one["long"] for one in found] == [heads.kind(head) for head in heads_of]
+    assert [one["short"] for one in found] == [heads.short(head, heads.habit(head)) for head in heads_of]
+    assert len({one["long"] for one in found}) == len(HABITS)
+
+
+def all_of(edges: dict[str, tuple[float, float]]) -> list[tuple[float, ...]]:
+    """Every combination of the two numbers of each."""
+    grids = np.meshgrid(*edges.values(), indexing="ij")
+    return [tuple(map(float, one)) for one in np.stack(grids, -1).reshape(math.prod([2] * len(edges)), -1)]
+
+
+def test_a_direction_is_said_in_the_same_words():
+    offsets = [(down, right) for down in range(-3, 4) for right in range(-3, 4)]
+    lines = "return given.offsets.map((one) => habits.directionOf(one));"
+    assert in_javascript(["habits"], lines, {"offsets": offsets}) == [direction(one) for one in offsets]
