@@ -11,6 +11,7 @@ import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
 const ENLARGED = 168; // px: one patch
+const UNSAID_SIDE = 16; // pixels of a patch
 const HEAD_WIDE = 92; // px
 const STRIP = 34; // px, high
 const LEAST_SHOWN = 0.0005; // of a row: what is less bears no number
@@ -25,9 +26,9 @@ export function drawFigure(box, figure, facts, look) {
 
 const FIGURES = {
   // The square of the story, as large as a hand.
-  patch(box, _, { pack, patch }, { photo, ratio }) {
+  patch(box, _, { pack, patch, side }, { photo, ratio }) {
     const canvas = canvasIn(box, ENLARGED, ENLARGED, ratio);
-    const size = 24;
+    const size = side ?? UNSAID_SIDE; // as many pixels as the model gets
     const { clear } = photo(pack.columns * size, pack.rows * size);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
@@ -98,7 +99,7 @@ const FIGURES = {
 
   // ---- what a hand moves
   // How far stacked convolutions hear, layer by layer, and what one layer of attention hears.
-  reach(box, { most, words }, { pack }, { over, guessed }) {
+  reach(box, { most, words }, { pack, patch }, { over, guessed }) {
     const line = elementIn(box, "p", "story-touch");
     const [max, value] = guessed ? [most.after, most.after] : [most.before, 1]; // as it is drawn over the picture
     const dial = dialIn(line, { min: 1, max, step: 1, value }, words.layers);
@@ -106,12 +107,12 @@ const FIGURES = {
     const megaphone = buttonIn(box, words.megaphone);
     const convolve = () => {
       const layers = Number(dial.value);
-      hears.textContent = filledIn(words.heard, { stacked: layers, count: heardAfter(layers) });
+      hears.textContent = filledIn(words.heard, { stacked: layers, count: heardAfter(layers, patch, pack) });
       megaphone.setAttribute("aria-pressed", "false");
       over({ rings: layers, still: true, everybody: false });
     };
     dial.addEventListener("input", convolve);
-    hears.textContent = filledIn(words.heard, { stacked: value, count: heardAfter(value) });
+    hears.textContent = filledIn(words.heard, { stacked: value, count: heardAfter(value, patch, pack) });
     megaphone.setAttribute("aria-pressed", "false");
     megaphone.addEventListener("click", () => {
       if (megaphone.getAttribute("aria-pressed") === "true") return convolve();
@@ -258,8 +259,8 @@ export function createOver(place) {
 }
 
 // over: {marks, grid, places, rings: how many, still: at once, everybody, at: a patch that is heard} of a scene or
-// null; `revealed`: the place may be shown.
-export function drawOver(svg, over, { pack, patch, partner }, revealed) {
+// null; `guessed`: the rings may come; `hidden`: the place that is heard is what is asked for.
+export function drawOver(svg, over, { pack, patch, partner }, { guessed, hidden }) {
   svg.replaceChildren();
   if (!over) return;
   const { rows, columns } = pack;
@@ -275,7 +276,7 @@ export function drawOver(svg, over, { pack, patch, partner }, revealed) {
     const all = make(svg, "rect", "everybody");
     const whole = { x: 0, y: 0, width: columns, height: rows };
     for (const [name, value] of Object.entries(whole)) all.setAttribute(name, String(value));
-  } else if (over.rings && (revealed || over.still)) {
+  } else if (over.rings && (guessed || over.still)) {
     for (let ring = 1; ring <= over.rings; ring++) {
       const square = frameOf(svg, x - ring, y - ring, 2 * ring + 1, over.still ? "ring still" : "ring");
       if (!over.still) square.style.animationDelay = `${ring * RING_EVERY}ms`;
@@ -283,7 +284,7 @@ export function drawOver(svg, over, { pack, patch, partner }, revealed) {
   } else if (over.rings) frameOf(svg, x - 1, y - 1, 3, "ring still");
   frameOf(svg, x, y, 1, "asks");
   const heard = over.at ?? (over.marks || over.rings ? partner : -1);
-  if (revealed && heard >= 0) frameOf(svg, ...at(heard), 1, "hears");
+  if (!hidden && heard >= 0) frameOf(svg, ...at(heard), 1, "hears");
 }
 
 function gridLine(svg, x1, y1, x2, y2) {

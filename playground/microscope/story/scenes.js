@@ -8,13 +8,14 @@
 import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto, wholeLayers } from "../core/core.js";
 import { patchText } from "../core/grid.js";
-import { percent } from "../core/numbers.js";
-import { nameOfPlace, outsideNine } from "../see/says.js";
+import { nameOfPlace, outsideNine, together } from "../see/says.js";
+import { filledIn } from "../see/words.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
 export const SCENE_COUNT = 12;
 
-const numberText = (x, digits = 1) => x.toFixed(digits).replace("-", "−");
+const THOUSANDS = "\u202f"; // a comma is a decimal sign elsewhere
+const numberText = (x, digits) => x.toFixed(digits).replace("-", "−");
 
 // `parts`: of a sample that names them; `facts`: see factsOf below.
 export function sceneAt(n, facts, language, parts = []) {
@@ -25,10 +26,17 @@ export function sceneAt(n, facts, language, parts = []) {
     rewritten: storyWords(language, first ? "rewrittenByNone" : "rewritten"),
     heard: storyWords(language, first ? "heardNothing" : "heard"),
   };
-  const filled = { ...filledOf(facts), ...past, place: named || storyWords(language, "there") };
+  const beside = storyWords(language, facts.beside < patch ? "besideLeft" : "besideRight");
+  const filled = { ...filledOf(facts), ...past, beside, place: named || storyWords(language, "there") };
   const say = (key, more = {}) => storyWords(language, key, { ...filled, ...more });
-  const scene = SAID[n](facts, say);
+  const scene = SAID[n](facts, say, named && samePlace(facts, language, parts, named));
   return { title: say(`title${n}`), text: say(`text${n}`), guess: null, figure: null, view: {}, over: null, ...scene };
+}
+
+// The patches that bear the same name: a guess among them is one of that place.
+function samePlace({ pack, patch }, language, parts, named) {
+  const all = Array.from({ length: pack.patches }, (_, one) => one);
+  return all.filter((one) => nameOfPlace(language, parts, patch, one, pack.rows, pack.columns) === named);
 }
 
 function filledOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
@@ -37,19 +45,23 @@ function filledOf({ pack, layer, head, share, distance, outside, pair, besideSco
     ...{ layer, head: pack.headNumbers[head], rows, columns, patches, tokens, heads, layers, dim, distance, side },
     numbers: side ? 3 * side * side : "",
     width: heads * dim,
-    share: percent(share),
-    outside: percent(outside),
-    largest: percent(largest),
-    loudest: percent(loudest),
-    dot: numberText(pair.dot),
+    share: together(share),
+    outside: together(outside),
+    largest: together(largest),
+    loudest: together(loudest),
+    extra: pack.prefixCount,
+    dot: numberText(pair.dot, 2),
     score: numberText(pair.score, 2),
     besideScore: numberText(besideScore, 2),
   };
 }
 
 const SAID = {
-  1: ({ partner }, say) => ({
-    guess: { kind: "place", asks: say("pressGuess"), truth: partner, after: say("after1") },
+  1: ({ partner }, say, same) => ({
+    guess: {
+      ...{ kind: "place", asks: say("pressGuess"), truth: partner, after: say("after1") },
+      ...(same ? { same, found: say("hitPart", { count: "{count}" }) } : {}),
+    },
     over: { marks: true },
     lesson: "by_hand",
   }),
@@ -107,7 +119,8 @@ const SAID = {
     lesson: "weight",
   }),
 
-  7: ({ row }) => ({
+  7: ({ row }, say) => ({
+    text: say("text7", { count: MOST_SHARES }),
     figure: { kind: "shares", shares: sorted(row, MOST_SHARES) },
     over: { marks: true },
     lesson: "by_hand",
@@ -116,7 +129,7 @@ const SAID = {
   8: ({ loudest }, say) => ({
     guess: {
       ...{ kind: "number", unit: " %", asks: say("ask8"), low: 0, high: 100 },
-      ...{ truth: Math.round(100 * loudest), after: say("after8") },
+      ...{ truth: Math.round(100 * loudest), near: NEAR_SHARE, after: say("after8") },
     },
     figure: { kind: "knob", words: knobWords(say) },
     view: { scale: "off" },
@@ -132,9 +145,11 @@ const SAID = {
   }),
 
   10: ({ heads, pack }, say) => {
-    const truth = heads.filter(({ agrees }) => agrees).length;
+    const agreeing = heads.filter(({ agrees }) => agrees).map(({ head }) => pack.headNumbers[head]);
+    const truth = agreeing.length;
+    const after = say("after10", { agreeing: agreeing.join(", ") || say("none") });
     return {
-      guess: { kind: "number", asks: say("ask10"), low: 0, high: pack.heads, truth, after: say("after10") },
+      guess: { kind: "number", asks: say("ask10"), low: 0, high: pack.heads, truth, after },
       figure: { kind: "heads", heads },
       over: { marks: true },
       lesson: "heads",
@@ -145,7 +160,7 @@ const SAID = {
     const { layers } = facts;
     if (!layers) return { text: say("text11Alone"), over: { marks: true }, lesson: "block" };
     const [truth, last] = [firstLayer(facts), layers.length - 1];
-    const after = say("after11");
+    const after = say("after11", { first: truth, firstShare: together(layers[truth]) });
     return {
       guess: { kind: "number", asks: say("ask11"), low: 0, high: last, truth, after },
       figure: { kind: "layers", layers, first: truth, asker: askersOf(facts, say) },
@@ -158,7 +173,10 @@ const SAID = {
     const truth = Math.round(twice);
     const options = [2, 4, truth].map((times) => [String(times), say("times", { n: times })]);
     return {
-      text: say("text12", { pairs: pairs.toLocaleString("en"), count: pack.layers * pack.heads }),
+      text: say("text12", {
+        pairs: pairs.toLocaleString("en").replaceAll(",", THOUSANDS),
+        count: pack.layers * pack.heads,
+      }),
       guess: chooses(say("ask12"), options, String(truth), say("after12")),
       figure: { kind: "code" },
       over: { marks: true },
@@ -198,10 +216,16 @@ function largestProducts({ q, k, products }) {
 export function judged(guess, said, pack, language) {
   const say = (key, filled) => storyWords(language, key, filled);
   if (guess.kind === "choice") return verdict(said === guess.truth, optionWords(guess, guess.truth), say);
-  if (guess.kind === "number") return verdict(Number(said) === guess.truth, `${guess.truth}${guess.unit ?? ""}`, say);
+  if (guess.kind === "number") {
+    const [apart, truth] = [Math.abs(Number(said) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
+    if (apart && apart <= (guess.near ?? 0)) return { right: true, words: say("close", { truth }) };
+    return verdict(!apart, truth, say);
+  }
   const down = Math.abs(Math.floor(said / pack.columns) - Math.floor(guess.truth / pack.columns));
   const apart = Math.max(down, Math.abs((said % pack.columns) - (guess.truth % pack.columns)));
-  return { right: apart <= 1, words: apart <= 1 ? say("hit") : say("off", { count: apart }) };
+  if (apart <= 1) return { right: true, words: say("hit") };
+  if (guess.same?.includes(said)) return { right: true, words: filledIn(guess.found, { count: apart }) };
+  return { right: false, words: say("off", { count: apart }) };
 }
 
 // What is true, where nobody's guess is judged.
@@ -214,20 +238,24 @@ export function truthOf(guess, language) {
 const optionWords = ({ options }, truth) => options.find(([value]) => value === truth)[1];
 const verdict = (right, truth, say) => ({ right, words: right ? say("right") : say("itIs", { truth }) });
 
+const INDENT = " ".repeat(4); // the scripts of a page have lost the blanks at the start of their lines
+
 // The row of the story in PyTorch; tests/test_story.py runs it.
 export function codeOf({ layer, head, patch, pack }, { model, sample }) {
   const picture = sample ? `samples.named("${sample}").path` : '"photo.jpg"';
   const [row, column] = [Math.floor(patch / pack.columns), patch % pack.columns];
   return `import playground
 from playground import samples
-
 vit = playground.load("${model}")
-image = playground.open_image(${picture})
-seen = playground.trace(vit, image, size=(${pack.header.size.join(", ")}))
-q, k = seen.record[${layer}].q, seen.record[${layer}].k
+path = ${picture}
+image = playground.open_image(path)
+seen = playground.trace(
+${INDENT}vit, image, size=(${pack.header.size.join(", ")}))
+at = seen.record[${layer}]
+q, k = at.q[${head}], at.k[${head}]
 i = seen.token((${row}, ${column}))
-scores = q[${head}, i] @ k[${head}].T
-row = (scores / q.shape[-1] ** 0.5).softmax(-1)`;
+scores = k @ q[i] / len(q[i]) ** 0.5
+row = scores.softmax(0)`;
 }
 
 // What the head gives to each patch, in digits of 16 steps up to the most that one gets.
@@ -263,6 +291,7 @@ export function askedByScene(n, count, facts, parts, of) {
 
 // What the story says of one patch in one head, in numbers, all of it from the pack of the picture on view. No DOM.
 
+const NEAR_SHARE = 5; // points: a guess of a share is as good as right
 const RING = 1; // squares: where a 3×3 convolution looks
 const SAME_PLACE = 2; // squares
 export const TOLD = 5; // tokens that are told one by one
@@ -376,5 +405,8 @@ function mostInLayer(pack, layer, patch, partner) {
 // The first layer in which a head gives the partner at least half as much as the story's own head does.
 export const firstLayer = ({ layers, share }) => layers.findIndex((most) => most >= share / 2);
 
-// How many patches stacked 3×3 convolutions hear after so many layers, where the picture has room.
-export const heardAfter = (layers) => (2 * layers + 1) ** 2;
+// How many patches of a picture a stack of so many 3×3 convolutions hears: beyond the edge there are none.
+export function heardAfter(layers, patch, { rows, columns }) {
+  const along = (at, length) => Math.min(at + layers, length - 1) - Math.max(at - layers, 0) + 1;
+  return along(Math.floor(patch / columns), rows) * along(patch % columns, columns);
+}

@@ -168,16 +168,17 @@ export function createStory(lens, see, { language, way, klass }) {
     sayMath(title, scene.title);
     find("text").innerHTML = markedBlocks(scene.text);
     const guessed = isGuessed() || !scene.guess;
+    const shown = { guessed, hidden: covers() };
     drawFigure(find("figure"), scene.figure, story.facts, {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
       ...{ ratio: frame.ratio, guessed, name: nameOf, code: codeOf(story.facts, way.place()) },
-      over: (changes) => drawOver(over, { ...scene.over, ...changes }, story.facts, guessed),
+      over: (changes) => drawOver(over, { ...scene.over, ...changes }, story.facts, shown),
       choose: (changes) => page.choose(changes),
     });
     writeGuess(scene);
     writeAfter(n, scene, guessed);
-    drawOver(over, scene.over, story.facts, guessed);
+    drawOver(over, scene.over, story.facts, shown);
     if (!came) return;
     panel.scrollTop = 0;
     title.focus({ preventScroll: true });

@@ -61,8 +61,10 @@ test("heads and layers are counted over all that there are", () => {
   assert.ok(firstLayer(facts) <= BASE.layer);
 });
 
-test("stacked convolutions hear 9, 25, 49, 81 patches", () => {
-  assert.deepEqual([1, 2, 3, 4].map(heardAfter), [9, 25, 49, 81]);
+test("stacked convolutions hear 9, 25, 49, 81 patches, and none beyond the edge", () => {
+  const heard = (patch) => [1, 2, 3, 4].map((layers) => heardAfter(layers, patch, { rows: 9, columns: 10 }));
+  assert.deepEqual(heard(44), [9, 25, 49, 81]);
+  assert.deepEqual(heard(0), [4, 9, 16, 25]);
 });
 
 test("twice the side is about sixteen times as many scores", () => {
@@ -158,6 +160,9 @@ test("a wrong place says how far it was, a wrong number what is true", () => {
   assert.ok(judged(place, 9, pack, "en").right); // one square beside it
   const share = { kind: "number", truth: 88, unit: " %" };
   assert.equal(judged(share, 12, pack, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
+  const close = { right: true, words: storyWords("en", "close", { truth: "88 %" }) };
+  assert.deepEqual(judged({ ...share, near: 5 }, 83, pack, "en"), close);
+  assert.ok(!judged({ ...share, near: 5 }, 82, pack, "en").right);
 });
 
 test("a part that the sample names is called by its name", () => {
@@ -168,6 +173,11 @@ test("a part that the sample names is called by its name", () => {
   const { guess } = sceneAt(1, facts, "en", [at(facts.patch), at(facts.partner)]);
   assert.match(guess.after, /the other eye/);
   assert.match(sceneAt(1, facts, "en").guess.after, /the framed place/);
+  const wide = { ...guess, truth: 0, same: [0, 1, 2, 3] };
+  assert.deepEqual(judged(wide, 3, pack, "en"), {
+    ...{ right: true, words: "You found the other eye, 3 squares from its strongest square." },
+  });
+  assert.ok(!judged(wide, 4, pack, "en").right);
 });
 
 test("the code names the model, the picture and the row", () => {
