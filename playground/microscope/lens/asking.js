@@ -171,7 +171,7 @@ function wantedLayer({ choice, data, frame, page }) {
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
   const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // whose moments lie in the later layers
   const more = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
-    .filter((layer) => !inSee || !(rounded || sparing) || isLate(layer, main.pack))
+    .filter((layer) => !inSee || choice.filmLooked || !(rounded || sparing) || isLate(layer, main.pack))
     .map((layer) => [answering, layer, rounded]);
   return wanted.find(isMissing) ?? more[0] ?? null;
 }

@@ -228,7 +228,7 @@ function tellView({ stage, settings, view, moments, message }, names) {
   }
 }
 
-// What was told since the last message. The page may make the drawing anew from the same one, with older settings in it.
+// What was told since the last message. The page may make the drawing anew from that one, with the settings of then.
 const lately = { message: null, told: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];

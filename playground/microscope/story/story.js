@@ -18,12 +18,13 @@ import { storyWords } from "./words.js";
 
 const PANEL = `
   <header><p class="story-count"></p><button class="story-end" type="button">×</button></header>
-  <div class="story-class"></div>
   <h2 tabindex="-1"></h2>
   <div class="story-text"></div>
   <div class="story-figure"></div>
   <div class="story-guess"></div>
-  <div class="story-after" aria-live="polite"></div>`;
+  <div class="story-after" aria-live="polite"></div>
+  <div class="story-class"></div>`;
+const DEPTH_SCENE = 11; // the scene that shows all of them
 const MAP_WIDE = 560; // px: the photograph under pressed places
 const FOOT = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
@@ -134,6 +135,7 @@ export function createStory(lens, see, { language, way, klass }) {
     root.classList.add("tells");
     baseNow();
     choice.filmWanted = choice.exact = true; // it asks all layers, and says their numbers
+    if (n >= DEPTH_SCENE - 1) choice.filmLooked = true; // a folder sends all of them where they are wanted
     const { pack } = data.main;
     const held = wholeLayers(pack).length;
     if (story.held !== held) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
@@ -155,6 +157,7 @@ export function createStory(lens, see, { language, way, klass }) {
     const guess = JSON.stringify([story.guesses[n] ?? null, classNow()]);
     const here = [Boolean(story.facts?.layers), Boolean(story.facts)];
     const now = [n, language(), story.of, ...here, guess].join("|");
+    placeClass();
     classHead.drawHead(language());
     if (story.facts) setView(sceneNow());
     if (story.facts) klass.go(asked().scene);
@@ -185,6 +188,15 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   // ---- a class
+  // Above the scene while one runs; else below it, where a reader who is alone comes last.
+  function placeClass() {
+    const [box, header] = [find("class"), panel.querySelector("header")];
+    const isAbove = box.previousElementSibling === header;
+    if (isAbove === Boolean(klass.now())) return;
+    if (isAbove) panel.append(box);
+    else header.after(box);
+  }
+
   const asked = () => askedByScene(way.at(), SCENE_COUNT, story.facts, data.main.picture.parts ?? [], story.of);
 
   // What the board shows of it.
