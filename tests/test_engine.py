@@ -63,7 +63,10 @@ def test_the_engine_is_small():
 
 def added(seen, layer: int) -> np.ndarray:
     """(h, N): the length of what each head adds to each token, without W_O's bias and before heads are cut."""
-    proj = seen.vit.blocks[layer].attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (h, D, d)
+    block = seen.vit.blocks[layer]
+    proj = block.attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (h, D, d)
+    if hasattr(block.ls1, "gamma"):
+        proj = block.ls1.gamma.detach()[:, None] * proj
     return (seen.weights(layer) @ seen.record[layer].v @ proj.mT).norm(dim=-1).numpy()
 
 

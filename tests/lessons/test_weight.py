@@ -16,7 +16,7 @@ from lessons.playing import flat, parts_of
 from playground.analysis import token_norms
 from playground.analysis.explain import FORETOLD
 from playground.analysis.heads import look
-from playground.lessons import weight, weight_locked
+from playground.lessons import measures, weight, weight_locked
 from playground.lessons.parts import Ask, Chart, Choice, Picture, Table, Wait, Words
 from playground.serving import effort, models, people, traces
 from playground.serving.cache import MB, Cache
@@ -82,10 +82,13 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
 
 
 @pytest.mark.parametrize(("length", "said"), [(9.0, "It has a **megaphone**"), (1.0, "no **megaphone**")])
-def test_a_long_key_is_a_megaphone(seen, length, said):
-    keys, token = seen.record[1].k[2], 20
-    keys[token] *= length * float(keys.norm(dim=-1).median() / keys[token].norm())
-    words = weight_locked.megaphone(seen, 1, 2, token).text
+def test_a_long_key_is_a_megaphone(seen, monkeypatch, length, said):
+    mean, token = look(seen), 20
+    mean.to_one[1, 2] = 0.97  # this head agrees most
+    monkeypatch.setattr(measures, "token_of_agreeing", lambda seen, habits: token)
+    keys = seen.record[1].k[2]
+    keys[token] *= length * float(keys[len(seen.prefix) :].norm(dim=-1).median() / keys[token].norm())
+    words = weight_locked.megaphone(seen, mean).text
     assert said in words
     assert f"**{length:.1f}" in words
 
