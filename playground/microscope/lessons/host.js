@@ -4,8 +4,9 @@
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, styles, box, look, mount: the script where it is here already}}, read(file) and fileAt(file), plotly() → a
 // promise, set(changes), subject: somebody's own photograph that the step is shown on, as subject.js has it, or null,
-// stays: what is said then of a part that stays the sample's}. Every kind of part is a function of its place, of `get`,
-// which gives the part as it is with the present settings, and of the lesson; it gives {draw(), end()}.
+// stays: what is said then of a part that stays the sample's, failed(error): says why numbers do not come}. Every kind
+// of part is a function of its place, of `get`, which gives the part as it is with the present settings, of the lesson,
+// and of a signal that ends when the step is left; it gives {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
@@ -28,14 +29,14 @@ export function playParts(box, parts, lesson, left) {
     return playPart(place, part, lesson, left);
   });
   const draw = () => {
-    for (const part of played) part.draw();
+    for (const part of played) drawn(part, lesson);
   };
   lesson.reveal = () => {
     const guessed = (document.documentElement.dataset.guessed ?? "").split(" ");
     for (const [n, place] of places.entries()) {
       const held = place.hidden;
       place.hidden = Boolean(place.dataset.after) && !guessed.includes(place.dataset.after);
-      if (held && !place.hidden) played[n].draw(); // it has a size now
+      if (held && !place.hidden) drawn(played[n], lesson); // it has a size now
     }
   };
   lesson.reveal();
@@ -47,6 +48,9 @@ export function playParts(box, parts, lesson, left) {
     },
   };
 }
+
+// Draws a part. Where its numbers do not come, the lesson says why.
+const drawn = (part, lesson) => Promise.resolve(part.draw()).catch((error) => lesson.failed?.(error));
 
 function playPart(place, part, lesson, left) {
   const get = part.kind === "each" ? () => asItIsNow(part, lesson) : () => part;
@@ -97,23 +101,29 @@ const linked = (html) =>
     return `<a href="#${there}">${text}</a>`;
   });
 
-// The part, about somebody's own photograph where the lesson has one: as a promise, or shown as soon as it is there.
+// The part, about somebody's own photograph where the lesson has one: then as a promise.
 const ofWhom = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
-function shownOf(part, lesson, show) {
-  const shown = ofWhom(part, lesson);
-  if (shown === part) show(part);
-  else shown.then(show);
+
+// Shows the part, or what it becomes; what comes late, after another, is not shown.
+function shownAs(get, lesson, left, show) {
+  let times = 0;
+  return {
+    async draw() {
+      const [part, time] = [get(), ++times];
+      const whose = ofWhom(part, lesson);
+      if (whose === part) return show(part);
+      const made = await whose;
+      if (time === times && !left.aborted) show(made);
+    },
+  };
 }
 
 const PLAYED = {
-  words: (place, get, lesson) => ({
-    draw() {
-      shownOf(get(), lesson, (words) => {
-        place.classList.toggle("small", Boolean(words.small));
-        place.innerHTML = linked(markedBlocks(wordsOf(words, lesson.subject?.pack)));
-      });
-    },
-  }),
+  words: (place, get, lesson, left) =>
+    shownAs(get, lesson, left, (words) => {
+      place.classList.toggle("small", Boolean(words.small));
+      place.innerHTML = linked(markedBlocks(wordsOf(words, lesson.subject?.pack)));
+    }),
 
   run: (place, get) => ({
     draw() {
@@ -243,15 +253,12 @@ const PLAYED = {
     };
   },
 
-  table: (place, get, lesson) => ({
-    draw() {
-      shownOf(get(), lesson, ({ head, rows }) => {
-        const cells = (line, tag) => line.map((text) => `<${tag}>${markedWords(text)}</${tag}>`).join("");
-        const lines = rows.map((line) => `<tr>${cells(line, "td")}</tr>`).join("");
-        place.innerHTML = `<table><thead><tr>${cells(head, "th")}</tr></thead><tbody>${lines}</tbody></table>`;
-      });
-    },
-  }),
+  table: (place, get, lesson, left) =>
+    shownAs(get, lesson, left, ({ head, rows }) => {
+      const cells = (line, tag) => line.map((text) => `<${tag}>${markedWords(text)}</${tag}>`).join("");
+      const lines = rows.map((line) => `<tr>${cells(line, "td")}</tr>`).join("");
+      place.innerHTML = `<table><thead><tr>${cells(head, "th")}</tr></thead><tbody>${lines}</tbody></table>`;
+    }),
 
   code: (place, get) => ({
     draw() {
@@ -269,7 +276,7 @@ const PLAYED = {
     details.append(summary, within);
     place.append(details);
     const played = PLAYED.row(within, get, lesson, left);
-    details.addEventListener("toggle", () => details.open && played.draw()); // it has a size now
+    details.addEventListener("toggle", () => details.open && drawn(played, lesson)); // it has a size now
     return played;
   },
 
@@ -287,7 +294,7 @@ const PLAYED = {
     });
     return {
       draw() {
-        for (const part of played) part.draw();
+        for (const part of played) drawn(part, lesson);
       },
       end() {
         for (const part of played) part.end?.();
@@ -322,11 +329,13 @@ function mountedScript(place, name, lesson, left, told, then = () => {}) {
     const texts = known.map(([one, told]) => [one, asText(lesson, one, told)]);
     lesson.set(Object.fromEntries(texts));
   };
+  let times = 0;
   const part = {
     end: null,
     async draw() {
+      const time = ++times;
       const [mount, data] = await Promise.all([coming, told()]);
-      if (left.aborted) return;
+      if (left.aborted || time !== times) return;
       const close = mount({ data, parentElement: within, setStateValue });
       part.end = () => {
         within.__drawing?.tellNow(); // who leaves at once has chosen it all the same

@@ -73,7 +73,11 @@ export function dataOf(own, subject, data) {
 
 function onceFor(subject, key, make) {
   subject.made ??= new Map();
-  if (!subject.made.has(key)) subject.made.set(key, make());
+  if (!subject.made.has(key)) {
+    const made = make();
+    subject.made.set(key, made);
+    made.catch?.(() => subject.made.delete(key)); // whoever asks again tries again
+  }
   return subject.made.get(key);
 }
 
@@ -370,14 +374,10 @@ function litPicture(bitmap, { rows, columns }, values, { most = Math.max(...valu
 }
 
 const HEADROOM = 1.25; // of an axis above the widest head
-const widestOf = (pack) =>
-  Array.from({ length: pack.layers }, (_, layer) =>
-    Math.max(
-      ...sharpnessOf(pack, pack.scale)
-        .filter((one) => one.layer === layer)
-        .map(({ deviation }) => deviation),
-    ),
-  );
+function widestOf(pack) {
+  const apart = sharpnessOf(pack, pack.scale).map(({ deviation }) => deviation);
+  return Array.from({ length: pack.layers }, (_, n) => Math.max(...apart.slice(n * pack.heads, (n + 1) * pack.heads)));
+}
 
 // The middle patch's row, (patches,), by the name that a lesson gives.
 export const ROWS = {

@@ -308,7 +308,13 @@ export function createStory(lens, see, { language, way, klass }) {
       said.append(more);
       box.append(said);
     }
-    if (n === 1 && guessed && !story.facts.leads && way.cat) box.append(storyButton(words("cat"), () => way.cat()));
+    if (n === 1 && guessed && !story.facts.leads && way.cat) {
+      const plain = Object.assign(document.createElement("p"), { textContent: words("plain") });
+      box.append(
+        plain,
+        storyButton(words("cat"), () => way.cat()),
+      );
+    }
     if (n === SCENE_COUNT && guessed) writeEnd(box);
     const lesson = guessed && way.lesson(scene.lesson);
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));

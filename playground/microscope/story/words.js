@@ -13,7 +13,8 @@ export const STORY_WORDS = {
     pressGuess: "Press the place in the picture.",
     more: "More about it: {lesson}",
     comes: "Reading the layers…",
-    cat: "Nothing stands out for this square. Take the cat",
+    plain: "For this square nothing stands out.",
+    cat: "Show me the cat",
     exactly: "Exactly.",
     right: "Right.",
     itIs: "The answer: {truth}.",
@@ -135,8 +136,8 @@ export const STORY_WORDS = {
     title10: "Heads",
     text10: [
       "Layer {layer} has {heads} heads, counted from 0. Each has its own three matrices. They began at random and",
-      "became different in training, so each head looks for something else; nobody told it what. One more matrix,",
-      "W_O, joins their answers.",
+      "became different in training, so heads may look for different things. One more matrix, W_O, joins their",
+      "answers.",
     ],
     ask10: [
       "In how many of the {heads} heads does the largest share of our square lie within two squares of the framed",
@@ -199,7 +200,8 @@ export const STORY_WORDS = {
     pressGuess: "Drücken Sie auf die Stelle im Bild.",
     more: "Mehr dazu: {lesson}",
     comes: "Die Schichten werden gelesen…",
-    cat: "Für dieses Feld sticht nichts heraus. Die Katze nehmen",
+    plain: "Für dieses Feld sticht nichts heraus.",
+    cat: "Die Katze zeigen",
     exactly: "Genau.",
     right: "Richtig.",
     itIs: "Die Antwort: {truth}.",
@@ -323,8 +325,8 @@ export const STORY_WORDS = {
     title10: "Köpfe",
     text10: [
       "Schicht {layer} hat {heads} Köpfe, gezählt ab 0. Jeder hat seine eigenen drei Matrizen. Sie begannen",
-      "zufällig und wurden im Training verschieden, darum sucht jeder Kopf etwas anderes; niemand hat ihm gesagt,",
-      "was. Eine weitere Matrix, W_O, verbindet ihre Antworten.",
+      "zufällig und wurden im Training verschieden, darum können Köpfe Verschiedenes suchen. Eine weitere Matrix,",
+      "W_O, verbindet ihre Antworten.",
     ],
     ask10: [
       "In wie vielen der {heads} Köpfe liegt der größte Anteil unseres Feldes höchstens zwei Felder neben dem",
