@@ -37,6 +37,7 @@ SAYS = {
     REGISTERS: "**Share to registers**: the weight that the patches give to tokens without a place in the picture.",
 }
 PICTURE, SAMPLES_ALL = "picture", "samples"
+OF_SAMPLES = f"These are means over the {len(SAMPLES)} samples."
 OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples"}
 BRIGHT_SHARE = 50  # per cent of a row: from there on a head is named after it
 NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of nine cells that get the same
@@ -106,7 +107,8 @@ def atlas(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Choice("measure", "Colour shows", {key: MEASURES[key] for key in offered}),
         Choice("over", "Measured on", OVER),
     )
-    yield Words(f"{SAYS[measure]} {absent(offered)}".strip(), small=True)
+    whose = "" if chosen.over == PICTURE else OF_SAMPLES
+    yield Words(" ".join(filter(None, (SAYS[measure], absent(offered), whose))), small=True)
     mean, spread = yield from measured(subject, chosen.over)
     seen = subject.trace()
     yield from drawn(seen)
@@ -247,7 +249,7 @@ def near_or_far(distance: np.ndarray, ours: bool) -> Words:
         "far_by": of("farthest", "distance"), "verdict": Measured("by_depth", trend(distance)),
     }  # fmt: skip
     words = Words(FAR, values=values)
-    return words if ours else Words(words.says)
+    return words if ours else Words(f"{words.says} {OF_SAMPLES}")
 
 
 def by_depth(seen: Trace) -> Made:

@@ -119,10 +119,10 @@ class _Message:
 
     @staticmethod
     def of(data: bytes, begins: dict[str, object]) -> _Message:
-        return _Message(sha256(data).digest(), begins | {"message": next(NUMBERS)}, dict(begins))
+        return _Message(sha256(data).digest(), begins | {"message": next(MESSAGE_NUMBERS)}, dict(begins))
 
 
-NUMBERS = count(1)  # of messages
+MESSAGE_NUMBERS = count(1)
 
 
 class _Player:

@@ -206,7 +206,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     assert said.endswith(f"{measures.by_depth(truth)}.")
     near, far = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", said))
     for which, away in (("nearest", near), ("farthest", far)):
-        assert abs(away - measures.layer_by_distance(truth, which, "far")) < 0.2
+        assert abs(away - measures.layer_by_distance(truth, which, "distance")) < 0.2
     (marks,) = page.evaluate(CHARTS)
     found = {
         text.split(":")[0]: y for trace in marks for text, y in zip(trace.get("text") or [], trace["y"], strict=False)

@@ -38,7 +38,7 @@ def test_what_is_said_of_near_and_far_is_in_the_numbers(seen):
     mean = look(seen)
     by_layer = [mean.distance[layer].mean() for layer in range(seen.layers)]
     words = heads.near_or_far(mean.distance, True).says
-    assert heads.near_or_far(mean.distance, False).text == words
+    assert heads.near_or_far(mean.distance, False).text == f"{words} {heads.OF_SAMPLES}"
     assert f"layer {by_layer.index(min(by_layer))} ({min(by_layer):.1f} patches)" in words
     assert f"layer {by_layer.index(max(by_layer))} ({max(by_layer):.1f})" in words
 

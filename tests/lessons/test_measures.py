@@ -36,7 +36,9 @@ GIVEN = {  # what some measures are asked
     "mean_distance": [{"layer": 0}, {"layer": 4}],
     "layers_needed": [{"kernel": 3}, {"kernel": 7}],
     "reaches": [{"kernel": 3}, {"kernel": 7}],
-    "layer_by_distance": [{"which": one, "what": what} for one in ("nearest", "farthest") for what in ("layer", "far")],
+    "layer_by_distance": [
+        {"which": one, "what": what} for one in ("nearest", "farthest") for what in ("layer", "distance")
+    ],
     "a_head": [{"which": one, "what": what} for one in ("most", "least", "sharpest") for what in HEAD_SAYS],
     "agreeing": [{"which": one, "what": what} for one in ("most", "least") for what in AGREEING],
     "spread_of_scores": [{"what": what} for what in SPREADS],

@@ -8,9 +8,21 @@ const WIDE = 2 * REACH + 1;
 const LEAST = 1e-9; // what is divided by is at least so much
 const LEAST_COLOUR = 1e-6;
 
-// A head's numbers, as Head in heads.py. `colours`: (patches × 3), the mean colour of each patch, or null. `effect` is
-// known where the pack says how much each head adds.
-export function headNumbers(pack, colours, layer, head) {
+// (patches × 3) mean colours → (patches × patches) how far apart they are.
+export function apartIn(colours) {
+  const patches = colours.length / 3;
+  const apart = new Float32Array(patches * patches);
+  for (let i = 0; i < patches; i++)
+    for (let j = 0; j < patches; j++) {
+      const [r, g, b] = [0, 1, 2].map((c) => colours[3 * i + c] - colours[3 * j + c]);
+      apart[i * patches + j] = Math.hypot(r, g, b);
+    }
+  return apart;
+}
+
+// A head's numbers, as Head in heads.py. `apart`: of the patches' mean colours. `effect` is known where the pack says
+// how much each head adds. The rows of all patches are measured: no grid here has as many as heads.py draws from.
+export function headNumbers(pack, apart, layer, head) {
   const { rows: high, columns: wide, patches, prefixCount, tokens, prefix } = pack;
   const registers = prefix.filter((name) => name.startsWith("reg")).length;
   const asking = Array.from({ length: patches }, (_, patch) => prefixCount + patch);
@@ -45,7 +57,7 @@ export function headNumbers(pack, colours, layer, head) {
     to_registers: share(prefixCount - registers, prefixCount),
     to_one: Math.max(...mean.subarray(prefixCount)),
     near: near / patches,
-    ...lookingPast(rows, pattern, pack, colours),
+    ...lookingPast(rows, pattern, pack, apart),
     effect: effectOf(pack, layer, head),
     offsets: aroundOf(pattern, high, wide),
     mean,
@@ -94,8 +106,8 @@ function aroundOf({ mean, asked }, rows, columns) {
 
 // How far rows differ from what the pattern of offsets alone would give, and whether they then go by colour. A patch
 // itself is left out, and what is left sums to 1.
-function lookingPast(weights, pattern, { rows, columns, patches, prefixCount, tokens }, colours) {
-  let [content, apart, usual] = [0, 0, 0];
+function lookingPast(weights, pattern, { rows, columns, patches, prefixCount, tokens }, apart) {
+  let [content, ours, usual] = [0, 0, 0];
   for (let i = 0; i < patches; i++) {
     const expected = (j) => (i === j ? 0 : pattern.mean[offsetOf(i, j, rows, columns)]);
     const given = (j) => (i === j ? 0 : weights[i * tokens + prefixCount + j]);
@@ -107,14 +119,11 @@ function lookingPast(weights, pattern, { rows, columns, patches, prefixCount, to
     for (let j = 0; j < patches; j++) {
       const [is, would] = [given(j) / Math.max(all, LEAST), expected(j) / Math.max(allExpected, LEAST)];
       content += Math.abs(is - would) / 2;
-      if (!colours) continue;
-      const other = Math.hypot(...[0, 1, 2].map((c) => colours[3 * i + c] - colours[3 * j + c]));
-      apart += is * other;
-      usual += would * other;
+      ours += is * apart[i * patches + j];
+      usual += would * apart[i * patches + j];
     }
   }
-  const colour = usual > LEAST_COLOUR ? 1 - apart / usual : 0;
-  return { content: content / patches, colour: colours ? colour : Number.NaN };
+  return { content: content / patches, colour: usual > LEAST_COLOUR ? 1 - ours / usual : 0 };
 }
 
 // The place of its habit in HABITS of heads.py.

@@ -2,7 +2,7 @@
 // a twin of the same name in playground/lessons/measures.py. It takes a pack with all layers, and its arguments. No
 // DOM in here.
 
-import { entropyBits, layerOf, rowInto, rowsInto, scoresInto, softmaxInPlace } from "./core.js";
+import { decodeHalves, entropyBits, layerOf, rowInto, rowsInto, scoresInto, softmaxInPlace } from "./core.js";
 import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
@@ -28,7 +28,7 @@ export const MEASURES = {
     const slope = correlationWithPlace(byLayer(pack));
     return slope > 0.5 ? "near first, far later" : slope < -0.5 ? "far first, near later" : "no steady trend";
   },
-  a_head: (pack, given) => headOf(pack, given),
+  a_head: (pack, given) => extremeHead(pack, given),
   agreeing: (pack, given) => agreeingHead(pack, given.which)[given.what],
   agreeing_percent: (pack) => 100 * agreeingHead(pack, "most").share,
   all_heads: ({ layers, heads }) => layers * heads,
@@ -144,7 +144,7 @@ const entropies = (pack) =>
 
 // Of the head that adds most or least, or whose rows are sharpest (`which`): its layer, its number, what it adds, × the
 // average of its layer, or the entropy of its rows. The pack says what heads add.
-export function headOf(pack, { which, what }) {
+export function extremeHead(pack, { which, what }) {
   const adds = pack.header.adds.flatMap((layer) => layer.map((one) => one / meanOf(layer)));
   const by = { most: adds.map((one) => -one), least: adds, sharpest: entropies(pack) }[which];
   const at = by.indexOf(Math.min(...by));
@@ -283,6 +283,31 @@ function brightestShare(row) {
   const sorted = Float32Array.from(row).sort().reverse();
   const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
   return sum(sorted.subarray(0, Math.max(1, Math.floor(row.length / 50)))) / sum(sorted);
+}
+
+// -------------------------------------------------------------------------------------------------- of two passes
+
+const LEAST_SQUARE = 1e-24; // of a token's length
+
+// (tokens,): how far each token is from what it was, relative to its length. Tokens come as float16 bits.
+export function movedTokens(before, after, { tokens }) {
+  const [was, is] = [before, after].map(decodeHalves);
+  const width = was.length / tokens;
+  return Array.from({ length: tokens }, (_, token) => {
+    let [moved, whole] = [0, 0];
+    for (let at = token * width, x = 0; x < width; x++, at++) {
+      moved += (is[at] - was[at]) ** 2;
+      whole += was[at] ** 2;
+    }
+    return Math.sqrt(moved / Math.max(whole, LEAST_SQUARE));
+  });
+}
+
+// Of sorted numbers, between two of them where it lies there.
+export function quantile(sorted, share) {
+  const at = share * (sorted.length - 1);
+  const [below, rest] = [Math.floor(at), at - Math.floor(at)];
+  return sorted[below] + rest * ((sorted[below + 1] ?? sorted[below]) - sorted[below]);
 }
 
 // ------------------------------------------------------------------------------------------------------------- words

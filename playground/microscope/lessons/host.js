@@ -4,9 +4,9 @@
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, styles, box, look, mount: the script where it is here already}}, read(file) and fileAt(file), plotly() → a
 // promise, set(changes), subject: somebody's own photograph that the step is shown on, as subject.js has it, or null,
-// stays: what is said then of a part that stays the sample's, failed(error): says why numbers do not come}. Every kind
-// of part is a function of its place, of `get`, which gives the part as it is with the present settings, of the lesson,
-// and of a signal that ends when the step is left; it gives {draw(), end()}.
+// stays: what is said then of a part that stays the sample's}. Every kind of part is a function of its place, of `get`,
+// which gives the part as it is with the present settings, of the lesson, and of a signal that ends when the step is
+// left; it gives {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
@@ -29,14 +29,14 @@ export function playParts(box, parts, lesson, left) {
     return playPart(place, part, lesson, left);
   });
   const draw = () => {
-    for (const part of played) drawn(part, lesson);
+    for (const [n, part] of played.entries()) drawn(part, places[n], left);
   };
   lesson.reveal = () => {
     const guessed = (document.documentElement.dataset.guessed ?? "").split(" ");
     for (const [n, place] of places.entries()) {
       const held = place.hidden;
       place.hidden = Boolean(place.dataset.after) && !guessed.includes(place.dataset.after);
-      if (held && !place.hidden) drawn(played[n], lesson); // it has a size now
+      if (held && !place.hidden) drawn(played[n], place, left); // it has a size now
     }
   };
   lesson.reveal();
@@ -49,8 +49,11 @@ export function playParts(box, parts, lesson, left) {
   };
 }
 
-// Draws a part. Where its numbers do not come, the lesson says why.
-const drawn = (part, lesson) => Promise.resolve(part.draw()).catch((error) => lesson.failed?.(error));
+// Draws a part. Where its numbers do not come, its place says why.
+const drawn = (part, place, left) =>
+  Promise.resolve(part.draw()).catch((error) => {
+    if (!left.aborted) (place.shadowRoot ?? place).textContent = error.says ?? "The numbers did not come: try again.";
+  });
 
 function playPart(place, part, lesson, left) {
   const get = part.kind === "each" ? () => asItIsNow(part, lesson) : () => part;
@@ -276,7 +279,7 @@ const PLAYED = {
     details.append(summary, within);
     place.append(details);
     const played = PLAYED.row(within, get, lesson, left);
-    details.addEventListener("toggle", () => details.open && drawn(played, lesson)); // it has a size now
+    details.addEventListener("toggle", () => details.open && drawn(played, within, left)); // it has a size now
     return played;
   },
 
@@ -294,7 +297,7 @@ const PLAYED = {
     });
     return {
       draw() {
-        for (const part of played) drawn(part, lesson);
+        for (const [n, part] of played.entries()) drawn(part, place.children[n], left);
       },
       end() {
         for (const part of played) part.end?.();

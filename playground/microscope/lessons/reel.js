@@ -228,7 +228,8 @@ function tellView({ stage, settings, view, moments, message }, names) {
   }
 }
 
-// What was told since the last message. The page may make the drawing anew from that one, with the settings of then.
+// What was told since the last message. If the page makes the drawing anew from that message, this replaces its older
+// settings.
 const lately = { message: null, told: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];

@@ -8,17 +8,19 @@
 
 import { MAGMA } from "../core/colours.js";
 import { toContainer } from "../core/container.js";
-import { decodeHalves, FORMAT, rowInto } from "../core/core.js";
-import { habitOf, habitWords, headNumbers } from "../core/habits.js";
+import { FORMAT, rowInto } from "../core/core.js";
+import { apartIn, habitOf, habitWords, headNumbers } from "../core/habits.js";
 import { meanColours } from "../core/kinds.js";
 import { greyOf } from "../core/light.js";
 import {
   agreeingHead,
+  extremeHead,
   farRow,
-  headOf,
   MEASURES,
   measureOf,
   middleOf,
+  movedTokens,
+  quantile,
   sharpnessOf,
   toPlaces,
   wordsOf,
@@ -81,21 +83,23 @@ function onceFor(subject, key, make) {
   return subject.made.get(key);
 }
 
+const atScale = (subject, scale) => onceFor(subject, `scale ${scale}`, () => subject.passed({ scale: String(scale) }));
+
 // [layer][head]: what each head does on the photograph, as core/habits.js measures it.
 const headsOf = (subject) =>
   onceFor(subject, "heads", () => {
     const { pack, bitmap } = subject;
     const [height, width] = pack.header.size;
     const { data } = drawnOn(bitmap, width, height).getImageData(0, 0, width, height);
-    const colours = meanColours(data, width, height, pack.rows, pack.columns);
-    return ofAllHeads(pack, (layer, head) => headNumbers(pack, colours, layer, head));
+    const apart = apartIn(meanColours(data, width, height, pack.rows, pack.columns));
+    return ofAllHeads(pack, (layer, head) => headNumbers(pack, apart, layer, head));
   });
 
 const ofAllHeads = ({ layers, heads }, value) =>
   Array.from({ length: layers }, (_, layer) => Array.from({ length: heads }, (_, head) => value(layer, head)));
 
-// {change: [layer] (patches,), how far each patch's token is from what it was, rows: [label, before, after] of the
-// likeliest labels}: of a pass without some heads, "3.0 4.2".
+// {change: [layer] (tokens,), as movedTokens gives it, rows: [label, before, after] of the likeliest labels}: of a pass
+// without some heads, "3.0 4.2".
 async function lostWithout(subject, off) {
   const { plain, pack } = subject;
   const cut = off
@@ -104,24 +108,11 @@ async function lostWithout(subject, off) {
     .join(";");
   const other = off ? await subject.passed({ cut }) : plain;
   const [before, after] = await Promise.all([plain.features(), other.features()]);
-  const change = before.map((halves, layer) => movedPatches(halves, after[layer], pack));
+  const change = before.map((halves, layer) => movedTokens(halves, after[layer], pack));
   const [was, is] = await Promise.all([plain.answer(), other.answer()]);
   const likeliest = (answer, many) => [...answer.keys()].sort((a, b) => answer[b][1] - answer[a][1]).slice(0, many);
   const likely = [...new Set([...likeliest(was, LIKELY), ...likeliest(is, 2)])].sort((a, b) => was[b][1] - was[a][1]);
   return { change, rows: likely.map((i) => [...was[i], is[i][1]]) };
-}
-
-function movedPatches(before, after, { tokens, prefixCount }) {
-  const [was, is] = [before, after].map(decodeHalves);
-  const width = was.length / tokens;
-  return Array.from({ length: tokens - prefixCount }, (_, patch) => {
-    let [moved, whole] = [0, 0];
-    for (let at = (prefixCount + patch) * width, x = 0; x < width; x++, at++) {
-      moved += (is[at] - was[at]) ** 2;
-      whole += was[at] ** 2;
-    }
-    return Math.sqrt(moved / Math.max(whole, LEAST_SQUARE));
-  });
 }
 
 const DRAWINGS = {
@@ -143,15 +134,24 @@ const DRAWINGS = {
 
   async board({ off }, subject, data) {
     const { change, rows } = await lostWithout(subject, off);
-    const sorted = Float64Array.from(change.flat()).sort();
+    const patches = change.map((moved) => moved.slice(subject.pack.prefixCount));
+    const sorted = Float64Array.from(patches.flat()).sort();
     const ceiling = off ? roundShare(quantile(sorted, 0.98)) : 1;
-    const bytes = Uint8Array.from(change.flat(), (moved) => Math.min(255, Math.floor((255 * moved) / ceiling)));
+    const bytes = Uint8Array.from(patches.flat(), (moved) => Math.min(255, Math.floor((255 * moved) / ceiling)));
     const { pack, bitmap } = subject;
-    const [layer, head] = ["layer", "head"].map((what) => headOf(pack, { which: "most", what }));
+    const [layer, head] = ["layer", "head"].map((what) => extremeHead(pack, { which: "most", what }));
     return {
-      ...{ ...data, rows, ceiling, maps: base64Of(bytes), grid: [pack.rows, pack.columns], strongest: [layer, head] },
-      ...{ effect: headsOf(subject).map((its) => its.map(({ effect }) => effect)), summary: null },
-      means: change.map((moved) => moved.reduce((sum, one) => sum + one, 0) / moved.length),
+      ...{
+        ...data,
+        rows: rows.length ? rows : null,
+        ceiling,
+        maps: base64Of(bytes),
+        grid: [pack.rows, pack.columns],
+        strongest: [layer, head],
+      },
+      ...{ effect: headsOf(subject).map((its) => its.map(({ effect }) => effect)) },
+      summary: pack.prefix[0] === "cls" ? { name: "CLS", values: change.map(([cls]) => cls) } : null,
+      means: patches.map((moved) => moved.reduce((sum, one) => sum + one, 0) / moved.length),
       picture: urlOf(await jpegOf(bitmap, THUMB)),
     };
   },
@@ -202,14 +202,6 @@ export function unitColours(colours) {
 
 const NUMBERS = { self: "to_self", class: "to_class", registers: "to_registers" };
 const LIKELY = 5; // labels before
-const LEAST_SQUARE = 1e-24; // of a token's length
-
-// Of sorted numbers, between two of them where it lies there.
-function quantile(sorted, share) {
-  const at = share * (sorted.length - 1);
-  const [below, rest] = [Math.floor(at), at - Math.floor(at)];
-  return sorted[below] + rest * ((sorted[below + 1] ?? sorted[below]) - sorted[below]);
-}
 
 // The next of 5, 10, 20, 50, 100 … per cent, so that the colours mean a round number.
 const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
@@ -245,7 +237,7 @@ const CHARTS = {
   async sharpness({ quantity, scale, whole, hover, digits, title }, subject, { data, layout }) {
     const [ties, on, off] = data;
     const { pack } = subject;
-    const other = whole ? (await subject.passed({ scale: String(scale) })).pack : pack;
+    const other = whole ? (await atScale(subject, scale)).pack : pack;
     const [scaled, changed] = [sharpnessOf(pack, pack.scale), sharpnessOf(other, scale)];
     const values = [scaled, changed].map((heads) => heads.map((numbers) => numbers[quantity]));
     const text = scaled.map(({ layer, head }, n) =>

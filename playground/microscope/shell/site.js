@@ -320,7 +320,7 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
     const [whose, list] = ["p", "div"].map((tag) => document.createElement(tag));
     whose.className = "lesson-whose";
     whose.innerHTML = markedWords(line);
-    const of = { ...lesson, subject, stays: OF_SAMPLE, failed };
+    const of = { ...lesson, subject, stays: OF_SAMPLE };
     mine.parts = playParts(list, parts, of, stop.signal);
     body.replaceChildren(...(line ? [whose] : []), list, ...afterParts(step));
     mine.parts.draw();

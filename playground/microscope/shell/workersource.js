@@ -14,7 +14,7 @@
 
 import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
-import { MOST_SCALE, tokenOf, upperLayer } from "../core/view.js";
+import { tokenOf, upperLayer } from "../core/view.js";
 import { gridFor } from "../engine/images.js";
 import { toBitmap } from "./readable.js";
 
@@ -22,6 +22,7 @@ const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets al
 const KEPT_PASSES = 3;
 const KEPT_OF_PASSES = 8e6; // of passes besides the one that was asked last; one that is gone runs again
 const LEAST_CHANGE = 0.02; // of a label, to be told
+const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: beyond, scores may be infinite
 const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
 const SMALLEST = 1e-12; // length of a feature
 
@@ -365,8 +366,8 @@ function joined(arrays) {
 function scaleIn(word) {
   if (word === undefined) return null;
   const scale = word === "off" ? 1 : Number(word);
-  if (scale >= 0 && scale <= MOST_SCALE) return scale;
-  throw new Unanswered(`The scale of a pass is off or a number from 0 to ${MOST_SCALE}; asked was ${word}.`);
+  if (scale >= 0 && scale <= MOST_SCALE_OF_PASS) return scale;
+  throw new Unanswered(`The scale of a pass is off or a number from 0 to ${MOST_SCALE_OF_PASS}; asked was ${word}.`);
 }
 
 // A link may say anything; what playground/cuts.py refuses is refused here, too.

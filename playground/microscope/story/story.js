@@ -51,6 +51,7 @@ export function createStory(lens, see, { language, way, klass }) {
     guesses: {}, //   {scene: what was guessed} of this base
     drawn: "", //     what the panel shows
     viewSet: "", //   what was asked of the view last
+    looked: null, //  at the film, before the story asked for all layers
     pressed: false, // the press that goes on is a guess
     wantsPicture: false, // whether the lecturer's photograph may go to the phones is asked
   };
@@ -135,7 +136,7 @@ export function createStory(lens, see, { language, way, klass }) {
     root.classList.add("tells");
     baseNow();
     choice.filmWanted = choice.exact = true; // it asks all layers, and says their numbers
-    if (n >= DEPTH_SCENE - 1) choice.filmLooked = true; // a folder sends all of them where they are wanted
+    if (n >= DEPTH_SCENE - 1 && !navigator.connection?.saveData) wantAll();
     const { pack } = data.main;
     const held = wholeLayers(pack).length;
     if (story.held !== held) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
@@ -143,8 +144,16 @@ export function createStory(lens, see, { language, way, klass }) {
     draw();
   }
 
+  // A folder sends all layers where they are wanted.
+  function wantAll() {
+    story.looked ??= choice.filmLooked;
+    choice.filmLooked = true;
+  }
+
   function leave() {
     if (!root.classList.contains("tells")) return;
+    choice.filmLooked = story.looked ?? choice.filmLooked;
+    story.looked = null;
     root.classList.remove("tells");
     delete root.dataset.story;
     story.drawn = story.viewSet = "";

@@ -203,8 +203,9 @@ for (const cut of ["9,9>cls", "*>nobody", "1,1", "1,1>2,2@7", "1,1>2,2@0.9", Arr
 test("a model that is not here, and a scale that is no number, are refused", async () => {
   const { source } = aSource();
   await assert.rejects(source.open(words({ model: "large" })), { status: 400, says: /no model called large/ });
-  for (const scale of ["much", "-1", "9"]) await assert.rejects(source.open(words({ scale })), { status: 400 });
+  for (const scale of ["much", "-1", "2e9"]) await assert.rejects(source.open(words({ scale })), { status: 400 });
   assert.equal((await source.open(words({ scale: "off" }))).scale, 1);
+  assert.equal((await source.open(words({ scale: "32" }))).scale, 32); // d_k in place of 1/√d_k: a lesson offers it
 });
 
 test("the rollout is the product of (A + I)/2, for a patch and for all", async () => {
