@@ -38,7 +38,7 @@ SAYS = {
 }
 PICTURE, SAMPLES_ALL = "picture", "samples"
 OF_SAMPLES = f"These are means over the {len(SAMPLES)} samples."
-OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples"}
+OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples, on average"}
 BRIGHT_SHARE = 50  # per cent of a row: from there on a head is named after it
 NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of nine cells that get the same
 
@@ -107,8 +107,7 @@ def atlas(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Choice("measure", "Colour shows", {key: MEASURES[key] for key in offered}),
         Choice("over", "Measured on", OVER),
     )
-    whose = "" if chosen.over == PICTURE else OF_SAMPLES
-    yield Words(" ".join(filter(None, (SAYS[measure], absent(offered), whose))), small=True)
+    yield Words(f"{SAYS[measure]} {absent(offered)}".strip(), small=True)
     mean, spread = yield from measured(subject, chosen.over)
     seen = subject.trace()
     yield from drawn(seen)

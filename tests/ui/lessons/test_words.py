@@ -21,7 +21,8 @@ DRAWN = ("figure", "file", "after", "kind")  # fields without sentences of their
 def read(parts: Iterable[dict], reasons: Callable[[list], list]) -> Iterator[str]:
     """All sentences, answers too; code is no prose, and what is folded away is for who wants more. `reasons` chooses
     among those for wrong guesses, of which a reader meets one."""
-    for part in parts:
+    for whole in parts:
+        part = {name: value for name, value in whole.items() if name != "own"}  # the same about a visitor's photograph
         if part["kind"] == "fold":
             yield part["title"]
         elif "parts" in part:
