@@ -110,8 +110,8 @@ def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
 @dataclass
 class _Message:
     """What was sent to a drawing. It stays the same after a setting that the drawing itself has told: the same bytes do
-    not travel again. Of the numbers a session keeps the digest alone. By its number a drawing that Streamlit makes anew
-    knows that it has had this message before: what it has told since then holds."""
+    not travel again. Of the numbers a session keeps the digest alone. By a number in it a drawing that Streamlit makes
+    anew knows that it has had this message before: what it has told since then holds."""
 
     digest: bytes
     sent: dict[str, object]  # the settings with which it was sent
@@ -119,7 +119,7 @@ class _Message:
 
     @staticmethod
     def of(data: bytes, begins: dict[str, object]) -> _Message:
-        return _Message(sha256(data).digest(), begins | {"message": next(MESSAGE_NUMBERS)}, dict(begins))
+        return _Message(sha256(data).digest(), begins, dict(begins))
 
 
 MESSAGE_NUMBERS = count(1)
@@ -218,8 +218,8 @@ class _Player:
         if isinstance(drawing.data, bytes):
             message, former = _Message.of(drawing.data, begins), state.get("messages", {}).get(key)
             same = former and (former.digest, former.begins) == (message.digest, begins)
-            if same and script.settles:
-                message = former
+            if script.settles:
+                message = former if same else replace(message, sent=begins | {"message": next(MESSAGE_NUMBERS)})
             self.messages[key] = message
             header, arrays = unpack(drawing.data)
             data = pack(header | message.sent, arrays)
