@@ -25,5 +25,5 @@ def _digits(share: float) -> int:
 
 
 def bare_share(share: float) -> str:
-    """The number without its sign: short enough for the inside of a patch."""
+    """A share without its % sign, short enough to stand inside a patch."""
     return f"{100 * share:.1f}" if share < 0.0995 else f"{100 * share:.0f}"

@@ -319,7 +319,7 @@ LESSON = Lesson(
             "4 · Switch a head off", off, "heads_off", ("heads_strongest", "heads_layer_off"), ("off",),
             ahead=({"off": EACH_ALONE},),
             beyond="A photograph of yours is shown here too. Here one head is off at a time, or all heads of a layer. "
-            "The app switches off any of them together, in other models, too.",
+            "The app switches off any of them together, and has other models.",
             own=True,
         ),
         "sum": Step(

@@ -72,7 +72,7 @@ def layer_by_distance(seen: Trace, which: str, what: str) -> float:
 
 
 def layer_of_distances(distance: np.ndarray, which: str, what: str) -> float:
-    """The same, of the heads' distances, (layers, heads)."""
+    """As layer_by_distance, from the heads' distances, (layers, heads)."""
     by_layer = distance.mean(axis=1)
     layer = int(by_layer.argmin() if which == "nearest" else by_layer.argmax())
     return layer if what == "layer" else float(by_layer[layer])
@@ -160,7 +160,7 @@ def place_of_agreeing(seen: Trace, habits: Habits) -> str:
 
 
 def token_of_agreeing(seen: Trace, habits: Habits) -> int:
-    """The one that the head hears which agrees most; 0 for all tokens without a place."""
+    """The token that gets most from the head whose rows agree most; 0 stands for all tokens without a place."""
     share = to_one_place(habits)
     layer, head = (int(of_agreeing(share, "most", what)) for what in ("layer", "head"))
     front = len(seen.prefix)
@@ -176,7 +176,7 @@ def mean_row(seen: Trace, layer: int, head: int) -> Tensor:
 
 
 def key_length(seen: Trace) -> float:
-    """How long the key of that token is, × the median key of the head's patches."""
+    """The length of that token's key, divided by the median length of the patches' keys in this head."""
     from playground.analysis import heads
 
     return key_of_agreeing(seen, heads.look(seen))
@@ -196,8 +196,8 @@ def even_share(seen: Trace) -> float:
 
 
 def spread_of_scores(seen: Trace, what: str) -> float:
-    """How far apart the scaled scores of a row lie: in the widest head of the first or the last layer, in the head with
-    the least or the most of all; or the layer or the number of that one with the most."""
+    """The standard deviation of a row's scaled scores in the head that `what` names: the one with the most in the
+    first or the last layer, the one with the least or the most of all. "layer" and "head" say where the latter is."""
     from playground.analysis.scale import sharpness
 
     return of_spreads(sharpness(seen, seen.native_scale)[2], what)

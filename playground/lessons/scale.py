@@ -214,7 +214,7 @@ QUANTITIES = {  # name -> title, what a value is called
 
 
 def curves(quantity: str, off: Curve, on: Curve, chosen: Settings) -> go.Figure:
-    """With and without the scale, whatever the dial says; the diamond follows the dials."""
+    """Draws the quantity with and without the scale; the dials move the diamond alone."""
     title, words = QUANTITIES[quantity]
     figure = go.Figure()
     for curve, name, colour in ((off, "no scale", CHANGED), (on, "1/√d<sub>k</sub>", WEIGHTS)):

@@ -154,7 +154,7 @@ def choice_of_scale(d: int) -> Choice:
 
 
 def before_training(chosen: Settings) -> Iterator[Part]:
-    """How even a row is whose parameters are random."""
+    """How even the rows are of a model with random parameters."""
     from playground.lessons import experiments
 
     weights = experiments.even_at_the_start(width=chosen.width, start=chosen.start)
@@ -185,7 +185,7 @@ def before_training(chosen: Settings) -> Iterator[Part]:
 
 
 def features_question(cosine: float, prose: str, shown: Photo) -> Question:
-    """For a model without classes: how far each patch's feature turns when the scale changes."""
+    """For a model without classes. `cosine`: between a patch's features with the two scales, the mean over patches."""
     return Question(
         "scale_answer",
         "This model names no classes; its answer is its features, one vector a patch. With the other scale, their mean "

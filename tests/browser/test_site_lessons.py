@@ -94,6 +94,19 @@ def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, 
     assert page.evaluate("violations") == []
 
 
+def opened(visitor, mine: str, lesson: str, step: str) -> list[str]:
+    """Opens a step about the photograph and guesses nothing. Gives whose numbers these are, as the page says it."""
+    page = visitor.page
+    page.goto(f"{visitor.url}/about.html")
+    page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={mine}")
+    page.locator("#lesson .guess").first.wait_for()
+    for skip in page.locator("#lesson .guess button", has_text="without a guess").all():
+        if skip.is_visible():
+            skip.click()
+    waiting.until(partial(drawn, page), f"{lesson} {step} has a drawing that is empty")
+    return page.locator(".lesson-whose").all_inner_texts()
+
+
 def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(somebody, tmp_path):
     """Rows, tags and numbers in words are those of Python's trace of the same file."""
     visitor = somebody("#model=bundled&sample=flock")
@@ -103,16 +116,7 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     mine = parse_qs(urlsplit(page.url).fragment)["mine"][0]
     truth = seen("twins")
 
-    def opens(lesson: str, step: str) -> list[str]:
-        """Whose numbers these are, as the page says it."""
-        page.goto(f"{visitor.url}/about.html")
-        page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={mine}")
-        page.locator("#lesson .guess").first.wait_for()
-        for skip in page.locator("#lesson .guess button", has_text="without a guess").all():
-            if skip.is_visible():
-                skip.click()
-        waiting.until(partial(drawn, page), f"{lesson} {step} has a drawing that is empty")
-        return page.locator(".lesson-whose").all_inner_texts()
+    opens = partial(opened, visitor, mine)
 
     assert opens("weight", "carries") == [YOURS]
     read: list[dict] = []
@@ -177,14 +181,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     heads = list(np.ndindex(truth.layers, truth.heads))
 
     def opens(lesson: str, step: str) -> None:
-        page.goto(f"{visitor.url}/about.html")
-        page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={mine}")
-        page.locator("#lesson .guess").first.wait_for()
-        for skip in page.locator("#lesson .guess button", has_text="without a guess").all():
-            if skip.is_visible():
-                skip.click()
-        waiting.until(partial(drawn, page), f"{lesson} {step} has a drawing that is empty")
-        assert page.locator(".lesson-whose").first.inner_text() == YOURS
+        assert opened(visitor, mine, lesson, step)[0] == YOURS
 
     opens("heads", "atlas")
     cells = [page.locator(f'.atlas .cell[data-layer="{layer}"][data-head="{head}"]') for layer, head in heads]

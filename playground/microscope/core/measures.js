@@ -130,7 +130,7 @@ function correlationWithPlace(numbers) {
   return both / Math.sqrt(places * values);
 }
 
-// The rows' mean entropy of each head, (layers · heads).
+// The mean entropy of each head's rows: all heads of layer 0, then those of layer 1, …
 const entropies = (pack) =>
   kept(pack, "entropies", () => {
     const found = [];
@@ -213,8 +213,8 @@ function measureSharpness(pack, scale) {
   });
 }
 
-// In the widest head of the first or the last layer, in the head with the least or the most of all; or the layer or the
-// number of that one with the most.
+// The standard deviation of a row's scaled scores in the head that `what` names: the one with the most in the first or
+// the last layer, the one with the least or the most of all. "layer" and "head" say where the latter is.
 function spreadOf(pack, what) {
   const all = sharpnessOf(pack, pack.scale);
   const apart = all.map(({ deviation }) => deviation);
@@ -314,7 +314,7 @@ export function quantile(sorted, share) {
 
 const BLANKS = /\{(\w+)(?::([^}]*))?\}/g; // such as {share:%}
 
-// A number by Python's format: "", ",", ".2f"; "%" writes a share by our rule.
+// Writes a number as Python does in the formats "", "," and ".2f"; "%" writes a share by our rule.
 export function written(number, how) {
   if (how === "%") return percent(number);
   const [, digits] = /^,?(?:\.(\d)f)?$/.exec(how);

@@ -306,7 +306,7 @@ const PLAYED = {
   },
 };
 
-// A drawing's data, with what the host adds.
+// Adds the host's settings and links to a drawing's data.
 const begun = (data, begins) => (data instanceof Uint8Array ? withHeader(data, begins) : { ...data, ...begins });
 
 // One of our scripts in a place of its own, as in the app: no style of another part reaches it.

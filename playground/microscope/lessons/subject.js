@@ -274,7 +274,7 @@ const FIELDS = {
   async megaphone({ loud, has, none }, { pack }) {
     return wordsOf(MEASURES.key_length(pack) > loud ? has : none, pack);
   },
-  // What an even row would give, in the reasons why a guess is silly.
+  // Why a guess is silly: the sentences name the share that an even row gives.
   async even_tempting({ even }, { pack }, tempting) {
     const share = MEASURES.even_share(pack);
     const here = ([range, says]) => [range, says.replace(even, percent(share))];

@@ -107,7 +107,7 @@ export const STORY_WORDS = {
     title7: "Shares",
     text7: [
       "Softmax turns all {tokens} scores into shares: e to the power of a score, divided by the sum over all.",
-      "Besides the {patches} squares, tokens without a place are asked, here {extra} (scene 11). No share is",
+      "Our square asks {patches} squares, and tokens without a place: {extra} here (scene 11). No share is",
       "negative, and together they are 100 %. A token whose score is one point higher than another’s gets e ≈ 2.7",
       "times its share. Our square gives {share} to {place}. Below are the {count} largest shares in percent; the",
       "picture shows one share for each square.",
@@ -145,7 +145,8 @@ export const STORY_WORDS = {
       "In how many of the {heads} heads does the largest share that goes to a square lie within two squares of the",
       "framed one?",
     ],
-    after10: "Heads that look there most: {agreeing}. The small pictures show for each head where our square looks.",
+    after10:
+      "Heads whose largest share lies there: {agreeing}. The small pictures show for each head where our square looks.",
     title11: "Layers",
     text11: [
       "A layer is more than attention. Before it, each token is normed: its numbers are brought to a common size.",
@@ -335,7 +336,7 @@ export const STORY_WORDS = {
       "umrahmten?",
     ],
     after10: [
-      "Köpfe, die vor allem dorthin schauen: {agreeing}. Die kleinen Bilder zeigen für jeden Kopf, wohin unser Feld",
+      "Köpfe, deren größter Anteil dort liegt: {agreeing}. Die kleinen Bilder zeigen für jeden Kopf, wohin unser Feld",
       "schaut.",
     ],
     title11: "Schichten",
