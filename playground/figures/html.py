@@ -52,7 +52,7 @@ PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
-<main id="place"></main>
+<main><attention-lens id="lens" numbers="pack" picture="picture"></attention-lens></main>
 <img id="picture" alt="{name}" src="data:image/jpeg;base64,{jpeg}" hidden>
 <img id="still" alt="{seen}" src="data:image/jpeg;base64,{still}">
 <noscript>With JavaScript this picture shows whom each patch listens to.</noscript>

@@ -7,7 +7,6 @@ from functools import cache
 
 import streamlit as st
 
-from playground.figures.bundle import stylesheet
 from playground.ui import lesson
 from playground.ui.lifespan import once_per_server
 from playground.ui.pages import ICON, TITLE
@@ -43,8 +42,6 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 }
 """  # words in capitals stand for the parts of Streamlit's page that streamlit_private.py names
 
-DROPPING = "shell/dropping.css"  # while a file is dragged over the page
-
 
 def frame() -> None:
     st.set_page_config(page_title=TITLE, page_icon=ICON, layout="wide")
@@ -56,5 +53,5 @@ def frame() -> None:
 @cache
 def _style():
     """As a component it is there before the microscope. What st.html brings comes later, and the page jumps."""
-    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + lesson.held_back() + stylesheet(DROPPING)
+    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + lesson.held_back()
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

@@ -1,5 +1,6 @@
 """<attention-lens> in other people's pages: a plain one, a sandboxed frame, a slide; and its numbers alone."""
 
+import base64
 import gzip
 import json
 import re
@@ -16,7 +17,7 @@ import pytest
 import waiting
 
 import playground
-from browser.truth import model
+from browser.truth import assert_close, model, seen
 from browser.without_server import Quiet, plain_server
 from playground.samples import named
 from playground.ui import site
@@ -160,6 +161,27 @@ def test_the_numbers_alone_are_python_s(open_page, host, weights):
         assert sum(row) == pytest.approx(1, abs=1e-5)
         assert np.abs(np.asarray(row) - truth.row(4, 1, (7, 5)).numpy()).max() < EIGHT_BITS
     assert np.abs(np.asarray(told["cls"]) - truth.row(5, 0, "cls").numpy()).max() < EIGHT_BITS
+
+
+def held(view: str) -> str:
+    """An element whose numbers lie in the page, with them."""
+    pack = base64.b64encode(gzip.compress(seen().to_bytes())).decode()
+    picture = base64.b64encode(named("meadow").path.read_bytes()).decode()
+    return f"""<attention-lens numbers="pack" picture="photo" view="{view}"></attention-lens>
+      <script type="text/plain" id="pack">{pack}</script>
+      <img id="photo" alt="a meadow" hidden src="data:image/jpeg;base64,{picture}">"""
+
+
+def test_numbers_that_lie_in_the_page_need_no_network(open_page, host):
+    page = open_page(held(VIEW))
+    assert_close(read(page)["row"], seen().row(4, 1, (7, 5)))
+    assert page.workers == []
+    element = page.locator("attention-lens")
+    element.evaluate("element => element.setAttribute('view', 'layer=99')")
+    waiting.until(lambda: "from 0 to 5; given was 99" in (page.evaluate(SAYS, 0) or ""), "a wrong layer is not said")
+    element.evaluate("element => { element.removeAttribute('view'); element.setAttribute('numbers', 'elsewhere'); }")
+    said = "The page has no element elsewhere: numbers is the id of one."
+    waiting.until(lambda: page.evaluate(SAYS, 0) == said, "a missing element is not said")
 
 
 def test_in_a_sandboxed_frame_it_needs_no_storage_and_no_origin(open_page, host, weights, tmp_path):

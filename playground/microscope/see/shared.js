@@ -123,7 +123,7 @@ export function pageOf({ title, still, photo, start, packed, code }) {
 <link rel="icon" href="data:,">
 </head>
 <body>
-<main id="place"></main>
+<main><attention-lens id="lens" numbers="pack" picture="picture"></attention-lens></main>
 <img id="picture" alt="${safeText(still)}" src="${photo}" hidden>
 <noscript><p>${safeText(still)}</p></noscript>
 <script type="application/json" id="start">${safeJson(start)}</script>

@@ -37,7 +37,7 @@ export interface Seen {
 /** Brings a network by the address of its weights, a .bin of the playground. Rejects with a LensError. */
 export function load(model: string | URL): Promise<Model>;
 
-/** `<attention-lens model="…" picture="…" view="layer=4&head=0&query=7,5">` */
+/** `<attention-lens model="…" picture="…" view="layer=4&head=0&query=7,5">`, or with `numbers`, the id of a script. */
 export class AttentionLens extends HTMLElement {
   /** Resolves when what the attributes say is on view; rejects with a LensError. */
   readonly shown: Promise<void>;

@@ -1,9 +1,8 @@
-// <attention-lens model="…" picture="…" view="…">: the microscope in anybody's page, in one file that needs no other.
-// What goes wrong is said inside of the element, in an "error" event, and by the promise `shown`; the page around it
-// never hears an exception. playground/figures/bundle.py puts worker, kernels and styles behind this script.
+// <attention-lens model="…" picture="…" view="…"> in anybody's page, and load() for its scripts, in one file that needs
+// no other. playground/figures/bundle.py puts worker, kernels and styles behind this script.
 import { openContainer, rowInto, unpack } from "../core/core.js";
 import { CHOICES, DEFAULT_VIEW, tokenOf } from "../core/view.js";
-import { createLens } from "../lens/lens.js";
+import { bringHeld, defineLens, LensError } from "./element.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
@@ -23,15 +22,7 @@ const NO_WORKER =
   "No worker may start in this page, and networks run in one: its policy has to allow worker-src blob: and " +
   "script-src 'wasm-unsafe-eval'.";
 
-export class LensError extends Error {
-  constructor(sentence) {
-    super(sentence);
-    Object.assign(this, { name: "LensError", says: sentence });
-  }
-}
-
 const given = { worker: "", kernels: "" }; // the worker's script, and base64 of the kernels
-export const giveEngine = (engine) => Object.assign(given, engine);
 
 const cards = {}; //                address of a model → what workersource.js wants to know of it
 const arrived = new Map(); //       address → the promise of its bytes, until the worker has them
@@ -40,7 +31,7 @@ let shared = null;
 let numbers = 0; // of pictures
 
 // The one source of this page, for elements and for load().
-export function sharedSource() {
+function sharedSource() {
   shared ??= createWorkerSource({
     worker: lateWorker(startWorker, NO_WORKER),
     compiled: () =>
@@ -75,7 +66,7 @@ async function bytesOf(address, what) {
 }
 
 // Brings a model and gives its address, by which the source knows it.
-export async function bringModel(model) {
+async function bringModel(model) {
   if (!model) throw new LensError("No model is named: model is the address of its weights.");
   const address = new URL(model, document.baseURI).href;
   if (cards[address]) return address;
@@ -109,7 +100,7 @@ function cardOf(bytes, address) {
 }
 
 // `image`: an address, a file, or what createImageBitmap takes. Gives the id by which the source knows it.
-export async function bringPicture(image, title = "") {
+async function bringPicture(image, title = "") {
   if (!image) throw new LensError("No picture is named: picture is its address.");
   const isAddress = typeof image === "string" || image instanceof URL;
   const held = isAddress ? new Blob([await bytesOf(new URL(image, document.baseURI).href, "picture")]) : image;
@@ -129,19 +120,12 @@ export async function bringPicture(image, title = "") {
 }
 const TAINTED = "The picture comes from a host that does not let this page read it (CORS).";
 
-export const headsOf = ({ model }) => cards[model].heads;
-
 // Throws where the page may show it and not read it.
 function readOnePixel(bitmap) {
   const context = new OffscreenCanvas(1, 1).getContext("2d");
   context.drawImage(bitmap, 0, 0);
   context.getImageData(0, 0, 1, 1);
 }
-
-// What a query may be in a trace: see tokenIn.
-export const shapeOf = ({ model, grid: [rows, columns] }) => ({ prefix: cards[model].prefix, rows, columns });
-
-export const forgetPicture = (id) => pictures.delete(id);
 
 // ------------------------------------------------------------------------------------------------------- for a script
 
@@ -161,7 +145,7 @@ async function run(model, image, { signal } = {}) {
   } catch (error) {
     throw error.name === "AbortError" || error instanceof LensError ? error : new LensError(error.says ?? NO_WORKER);
   } finally {
-    forgetPicture(id);
+    pictures.delete(id);
   }
 }
 
@@ -179,7 +163,9 @@ function seenIn(pack) {
   });
 }
 
-export function inBounds(what, number, count) {
+// ---- what is asked for
+
+function inBounds(what, number, count) {
   if (Number.isInteger(number) && number >= 0 && number < count) return number;
   throw new LensError(
     `The ${what} is a whole number from 0 to ${count - 1}; given was ${String(number).slice(0, 40)}.`,
@@ -187,7 +173,7 @@ export function inBounds(what, number, count) {
 }
 
 // [row, column] of a patch, the name of a prefix token, "row,column", or a token's number.
-export function tokenIn(shape, query) {
+function tokenIn(shape, query) {
   const { prefix, rows, columns } = shape;
   if (Number.isInteger(query)) return inBounds("token", query, prefix.length + rows * columns);
   const text = Array.isArray(query) ? query.join(",") : String(query);
@@ -198,118 +184,6 @@ export function tokenIn(shape, query) {
     `The query is a row below ${rows} and a column below ${columns}${named}; given was ${text.slice(0, 40)}.`,
   );
 }
-
-// ---- the element
-
-const NOT_WORKED = "The attention lens can't show this here.";
-const HOST_STYLES = `
-:host { display: block; position: relative; contain: content; }
-:host([hidden]) { display: none; }
-.trouble { margin: 0; padding: 0.8em 1em; font: 400 15px/1.4 system-ui, sans-serif; color: inherit; }
-.trouble[hidden] { display: none; }
-`;
-const sheets = [];
-
-class AttentionLens extends (globalThis.HTMLElement ?? Object) {
-  static observedAttributes = ["model", "picture", "view"];
-
-  #place = null;
-  #says = null;
-  #lens = null;
-  #picture = null; // the id of the one on show
-  #turn = null; //    the last that was asked for
-  #shown = Promise.resolve();
-
-  // Resolves when what the attributes say is on view; rejects with a LensError.
-  get shown() {
-    return this.#shown;
-  }
-
-  // What is on view, as an address says it.
-  get now() {
-    return this.#lens?.view ?? null;
-  }
-
-  connectedCallback() {
-    if (!this.#place) this.#build();
-    this.#begin();
-  }
-
-  disconnectedCallback() {
-    this.#turn = null;
-    this.#lens?.destroy();
-    this.#lens = null;
-    this.#forget(null);
-  }
-
-  attributeChangedCallback() {
-    if (this.#place && this.isConnected) this.#begin();
-  }
-
-  #build() {
-    const root = this.attachShadow({ mode: "open" });
-    root.adoptedStyleSheets = sheets;
-    this.#place = document.createElement("div");
-    this.#says = Object.assign(document.createElement("p"), { className: "trouble", hidden: true });
-    this.#says.setAttribute("role", "alert");
-    root.append(this.#says, this.#place);
-  }
-
-  // Several attributes that change together are one change.
-  #begin() {
-    const turn = {};
-    this.#turn = turn;
-    this.#shown = Promise.resolve().then(() => (this.#turn === turn ? this.#show(turn) : this.#shown));
-    this.#shown.catch(() => {}); // who waits for it hears it; the page's console need not
-  }
-
-  async #show(turn) {
-    let picture = null;
-    try {
-      const view = viewIn(this.getAttribute("view") ?? "");
-      const model = await bringModel(this.getAttribute("model"));
-      picture = await bringPicture(this.getAttribute("picture"), this.getAttribute("title") ?? "");
-      const source = sharedSource();
-      const trace = await source.open({ picture, model });
-      checkView(view, trace);
-      if (this.#turn !== turn) return forgetPicture(picture);
-      this.#lens ??= createLens(this.#place, {
-        source,
-        ui: { height: this.clientHeight > 100 ? this.clientHeight : USUAL_HEIGHT },
-        link: null,
-        failed: (error) => this.#fail(error),
-      });
-      const best = view.layer === undefined && view.head === undefined;
-      await this.#lens.show({ main: trace, view, best });
-      if (this.#turn !== turn) return;
-      this.#forget(picture);
-      this.#tell("");
-      this.dispatchEvent(new Event("load"));
-    } catch (error) {
-      if (picture && picture !== this.#picture) forgetPicture(picture);
-      if (this.#turn === turn) throw this.#fail(error);
-    }
-  }
-
-  #fail(error) {
-    const told = error instanceof LensError ? error : new LensError(error.says ?? NOT_WORKED);
-    this.#tell(told.message);
-    this.dispatchEvent(new ErrorEvent("error", { message: told.message, error: told }));
-    return told;
-  }
-
-  #tell(sentence) {
-    Object.assign(this.#says, { textContent: sentence, hidden: !sentence });
-    this.#place.hidden = Boolean(sentence) && !this.#picture;
-  }
-
-  #forget(next) {
-    if (this.#picture) forgetPicture(this.#picture);
-    this.#picture = next;
-  }
-}
-
-const USUAL_HEIGHT = 600; // pixels, where the page does not say how high it is
 
 // "layer=4&head=0&query=7,5": what an address of the playground says of a view.
 function viewIn(text) {
@@ -325,21 +199,55 @@ function viewIn(text) {
   return view;
 }
 
-function checkView(view, trace) {
+// `shape`: {layers, heads, prefix, rows, columns}.
+function checkView({ layer, head, query }, shape) {
   const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
-  if (view.layer !== undefined) inBounds("layer", whole(view.layer), trace.layers);
-  if (view.head !== undefined) inBounds("head", whole(view.head), headsOf(trace));
-  if (view.query !== undefined) tokenIn(shapeOf(trace), view.query);
+  if (layer !== undefined) inBounds("layer", whole(layer), shape.layers);
+  if (head !== undefined) inBounds("head", whole(head), shape.heads);
+  if (query !== undefined) tokenIn(shape, query);
 }
 
-// `styles`: of the lens; `worker` and `kernels`: as giveEngine has them.
+// ---- the element
+
+const HOST_STYLES = `
+:host { display: block; position: relative; contain: content; }
+:host([hidden]) { display: none; }
+.trouble { margin: 0; padding: 0.8em 1em; font: 400 15px/1.4 system-ui, sans-serif; color: inherit; }
+.trouble[hidden] { display: none; }
+`;
+
+async function bringHere(element) {
+  const view = viewIn(element.getAttribute("view") ?? "");
+  const best = view.layer === undefined && view.head === undefined;
+  if (element.hasAttribute("numbers")) {
+    const brought = await bringHeld(element);
+    checkView(view, unpack(brought.pack));
+    return { ...brought, view, best };
+  }
+  const model = await bringModel(element.getAttribute("model"));
+  const picture = await bringPicture(element.getAttribute("picture"), element.getAttribute("title") ?? "");
+  const forget = () => pictures.delete(picture);
+  try {
+    const source = sharedSource();
+    const trace = await source.open({ picture, model });
+    const [rows, columns] = trace.grid;
+    const { heads, prefix } = cards[model];
+    checkView(view, { layers: trace.layers, heads, prefix, rows, columns });
+    return { source, trace, view, best, forget };
+  } catch (error) {
+    forget();
+    throw error;
+  }
+}
+
+// `styles`: of the lens; `worker` and `kernels`: what runs a network.
 export function beginAttentionLens({ styles, ...engine }) {
-  giveEngine(engine);
+  Object.assign(given, engine);
   if (!globalThis.customElements || customElements.get("attention-lens")) return;
-  for (const rules of [styles, HOST_STYLES]) {
+  const sheets = [styles, HOST_STYLES].map((rules) => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(rules);
-    sheets.push(sheet);
-  }
-  customElements.define("attention-lens", AttentionLens);
+    return sheet;
+  });
+  defineLens(bringHere, sheets);
 }

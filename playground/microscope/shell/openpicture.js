@@ -150,9 +150,19 @@ function byNumber({ count, what }, takeLabelled) {
   return part;
 }
 
-// Anywhere on the page. While a file is dragged over it the page says so, see dropping.css.
+const INVITATION =
+  "position: fixed; inset: 0; z-index: 1000; display: grid; place-items: center; pointer-events: none; " +
+  "border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui";
+
+// Anywhere on the page. While a file is dragged over it the page says so.
 export function takeDroppedAndPasted(take, wanted, signal) {
-  const invite = (on) => document.documentElement.classList.toggle("takes-a-picture", on);
+  const invitation = Object.assign(document.createElement("div"), { textContent: "Drop your picture" });
+  invitation.style.cssText = INVITATION;
+  const invite = (on) => {
+    document.documentElement.classList.toggle("takes-a-picture", on);
+    if (on) document.body.append(invitation);
+    else invitation.remove();
+  };
   const given = (transfer, event) => {
     if (!wanted() || event.defaultPrevented || !transfer?.files.length) return;
     event.preventDefault();

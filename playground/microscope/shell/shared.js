@@ -1,33 +1,23 @@
 // The script of a page that somebody shared: one moment, in See, with all that it needs in the page. See
 // see/shared.js, which writes it.
-import { unzipped } from "../core/container.js";
-import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
+import { bringHeld, defineLens } from "./element.js";
 
-const inPage = (id) => document.getElementById(id);
-
-export default async function startShared(styles) {
-  const told = JSON.parse(inPage("start").textContent);
+export default function startShared(styles) {
+  const { title, credit, parts, model, view, language, tryAt, tryYours } = JSON.parse(
+    document.getElementById("start").textContent,
+  );
   const style = document.createElement("style");
   style.textContent = styles;
   document.head.append(style);
-  const bytes = Uint8Array.from(atob(inPage("pack").textContent), (letter) => letter.charCodeAt(0));
-  const pack = await unzipped(bytes);
-  await inPage("picture").decode();
-  const lens = createLens(inPage("place"), {
-    source: { offers: [], layers: async () => pack, picture: async () => inPage("picture") },
-    view: told.view,
-    ui: { height: "window" },
-    link: null,
-    see: (lens) => createSee(lens, { face: "see", language: () => told.language, turned() {}, bar: 0 }),
+  const see = (lens) => createSee(lens, { face: "see", language: () => language, turned() {}, bar: 0 });
+  defineLens(async (element) => {
+    const { source } = await bringHeld(element);
+    const trace = { id: "shared", title: model, picture: { id: "picture", title, credit, parts } };
+    return { source, trace, view, options: { ui: { height: "window" }, see } };
   });
-  const { title, credit, parts, model } = told;
-  await lens.show({ main: { id: "shared", title: model, picture: { id: "picture", title, credit, parts } } });
-  if (told.tryAt) inPage("place").after(leadToOwn(told));
-}
-
-function leadToOwn({ tryAt, tryYours }) {
+  if (!tryAt) return;
   const link = Object.assign(document.createElement("a"), { href: tryAt, className: "try-yours", rel: "noopener" });
   link.textContent = tryYours;
-  return link;
+  document.querySelector("main").after(link);
 }

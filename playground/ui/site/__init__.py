@@ -28,7 +28,7 @@ from playground.ui.components import SCRIPTS, SHARED, SHELL_STYLES
 from playground.ui.pages import LESSONS, PAGES
 from playground.version import __version__, cite, repository
 
-STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/site.css")
+STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/site.css")
 OURS = re.compile(r".+-[0-9a-f]{12}\.\w+")  # names of files, with the digest that Folder.put gives them
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {script}; worker-src 'self'; "

@@ -1,0 +1,146 @@
+// <attention-lens>: the microscope as an element of a page. Its numbers lie in the page (`numbers`, `picture`: ids of
+// its elements), or a network makes them here (`model`, `picture`: addresses; see attentionlens.js). What goes wrong is
+// said inside of the element, in an "error" event, and by the promise `shown`; the page around it hears no exception.
+import { unzipped } from "../core/container.js";
+import { createLens } from "../lens/lens.js";
+
+export class LensError extends Error {
+  constructor(sentence) {
+    super(sentence);
+    Object.assign(this, { name: "LensError", says: sentence });
+  }
+}
+
+// How elements are made: `bring(element)` gives {source, trace, view, best} as createLens wants them, its `options`, and
+// forget(). `sheets`: styles of the shadow in which the lens stands; a page that is nothing but the lens has them
+// itself, and needs no shadow.
+const making = { bring: null, sheets: null };
+
+const NOT_WORKED = "The attention lens can't show this here.";
+const USUAL_HEIGHT = 600; // pixels, where the page does not say how high it is
+
+export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
+  static observedAttributes = ["model", "numbers", "picture", "view"];
+
+  #place = null;
+  #says = null;
+  #lens = null;
+  #brought = null; // what is on show
+  #turn = null; //    the last that was asked for
+  #shown = Promise.resolve();
+
+  // Resolves when what the attributes say is on view; rejects with a LensError.
+  get shown() {
+    return this.#shown;
+  }
+
+  // What is on view, as an address says it.
+  get now() {
+    return this.#lens?.view ?? null;
+  }
+
+  // {view, ui} of createLens: for the page that is made around this element.
+  update(change) {
+    this.#lens?.update(change);
+  }
+
+  connectedCallback() {
+    if (!this.#place) this.#build();
+    this.#begin();
+  }
+
+  disconnectedCallback() {
+    this.#turn = null;
+    this.#lens?.destroy();
+    this.#lens = null;
+    this.#forget(null);
+  }
+
+  attributeChangedCallback() {
+    if (this.#place && this.isConnected) this.#begin();
+  }
+
+  #build() {
+    const root = making.sheets ? this.attachShadow({ mode: "open" }) : this;
+    if (making.sheets) root.adoptedStyleSheets = making.sheets;
+    this.#place = document.createElement("div");
+    this.#says = Object.assign(document.createElement("p"), { className: "trouble", hidden: true });
+    this.#says.setAttribute("role", "alert");
+    root.append(this.#says, this.#place);
+  }
+
+  // Several attributes that change together are one change.
+  #begin() {
+    const turn = {};
+    this.#turn = turn;
+    this.#shown = Promise.resolve().then(() => (this.#turn === turn ? this.#show(turn) : this.#shown));
+    this.#shown.catch(() => {}); // who waits for it hears it; the page's console need not
+  }
+
+  async #show(turn) {
+    let brought = null;
+    try {
+      brought = await making.bring(this);
+      if (this.#turn !== turn) return brought.forget?.();
+      const { source, trace, view, best, options } = brought;
+      const height = this.clientHeight > 100 ? this.clientHeight : USUAL_HEIGHT;
+      const failed = (error) => this.#fail(error);
+      this.#lens ??= createLens(this.#place, { source, ui: { height }, link: null, failed, ...options });
+      await this.#lens.show({ main: trace, view, best });
+      if (this.#turn !== turn) return;
+      this.#forget(brought);
+      this.#tell("");
+      this.dispatchEvent(new Event("load"));
+    } catch (error) {
+      if (brought !== this.#brought) brought?.forget?.();
+      if (this.#turn === turn) throw this.#fail(error);
+    }
+  }
+
+  #fail(error) {
+    const told = error instanceof LensError ? error : new LensError(error.says ?? NOT_WORKED);
+    this.#tell(told.message);
+    this.dispatchEvent(new ErrorEvent("error", { message: told.message, error: told }));
+    return told;
+  }
+
+  #tell(sentence) {
+    Object.assign(this.#says, { textContent: sentence, hidden: !sentence });
+    this.#place.hidden = Boolean(sentence) && !this.#brought;
+  }
+
+  #forget(next) {
+    this.#brought?.forget?.();
+    this.#brought = next;
+  }
+}
+
+export function defineLens(bring, sheets = null) {
+  Object.assign(making, { bring, sheets });
+  globalThis.customElements?.define("attention-lens", AttentionLens);
+}
+
+// ---- numbers that lie in the page
+
+// `numbers`: the id of a script with base64 of a zipped pack (Trace.to_bytes); `picture`: of an image.
+export async function bringHeld(element) {
+  const bytes = Uint8Array.from(atob(held(element, "numbers").textContent), (letter) => letter.charCodeAt(0));
+  const image = held(element, "picture");
+  const [pack, picture] = await Promise.all([
+    unzipped(bytes),
+    image.decode().then(
+      () => image,
+      () => null,
+    ),
+  ]);
+  const source = { offers: [], layers: async () => pack, picture: async () => picture };
+  const title = element.getAttribute("title") ?? image.alt;
+  return { source, pack, trace: { id: "held", title: "", picture: { id: "picture", title } } };
+}
+
+function held(element, attribute) {
+  const id = element.getAttribute(attribute) ?? "";
+  const found = element.ownerDocument.getElementById(id);
+  if (found) return found;
+  throw new LensError(`The page has no element ${id.slice(0, 40)}: ${attribute} is the id of one.`);
+}
