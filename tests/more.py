@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -22,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "more"
 PATIENCE = 3600  # seconds, for one part
 RELEASES = 3  # of Streamlit
+RANGE = {"oldest": "lowest-direct", "newest": "highest"}  # of requirements.txt, as uv calls them
+CORE = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
 PAGES = ["tests/ui", "-m", "not browser"]  # the Python tests of what knows Streamlit
 TOGETHER = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # as in the Makefile
 IN_FIREFOX = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
@@ -131,6 +134,43 @@ def make_environment(release: str) -> int:
     return subprocess.run([python, "-m", "pip", "install", "-q", f"streamlit=={release}"], check=False).returncode
 
 
+# The range of dependencies --------------------------------------------------------------------------------------------
+
+
+def dependencies() -> Iterator[Outcome]:
+    """The wheel in an environment of its own, with the oldest and with the newest packages that it allows: the command
+    writes a figure, and the core's tests pass. Each brings torch with what it needs, several GB."""
+    tools, wheels = BUILD / "tools", BUILD / "wheels"
+    made = run("uv, which installs the oldest", [sys.executable, "-m", "venv", "--clear", str(tools)])
+    if made.verdict == "passed":
+        made = run(made.name, [str(tools / "bin" / "pip"), "install", "-q", "uv"])
+    if made.verdict != "passed":
+        yield Outcome("the wheel with its oldest and newest packages", "SKIPPED", f"uv is not there: {made.why}")
+        return
+    shutil.rmtree(wheels, ignore_errors=True)
+    yield run("the wheel", [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(wheels)])
+    for age, resolution in RANGE.items():
+        yield from with_packages(age, resolution, str(tools / "bin" / "uv"), wheels)
+
+
+def with_packages(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[Outcome]:
+    folder = BUILD / age
+    python, name = folder / "bin" / "python", f"the wheel with its {age} packages"
+    install = [uv, "pip", "install", "-q", "--python", str(python)]
+    for command in (
+        [uv, "venv", "-q", "--clear", "--python", sys.executable, str(folder)],
+        [*install, "--resolution", resolution, *map(str, wheels.glob("*.whl"))],
+        [*install, "pytest", "pytest-timeout", "pytest-xdist", "hypothesis"],
+    ):
+        made = run(f"{name}: its environment", command)
+        if made.verdict != "passed":
+            yield made
+            return
+    figure = [str(folder / "bin" / "attention-playground"), "figure", "meadow", "-o", str(folder / "meadow.png")]
+    yield run(f"{name}: a figure", figure)
+    yield run(f"{name}: tests", [str(python), "tests/gate.py", *TOGETHER, "-m", "not browser and not slow", *CORE])
+
+
 # Firefox --------------------------------------------------------------------------------------------------------------
 
 
@@ -172,6 +212,7 @@ def benchmarks() -> Iterator[Outcome]:
 
 PARTS: dict[str, Callable[[], Iterator[Outcome]]] = {
     "slow": slow,
+    "dependencies": dependencies,
     "streamlit": streamlit,
     "firefox": firefox,
     "benchmarks": benchmarks,

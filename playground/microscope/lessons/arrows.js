@@ -6,6 +6,7 @@
 import { ROLES } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
 import { inReach, MOST_LONG, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
+import { percent } from "../core/numbers.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
@@ -133,7 +134,7 @@ function writeSum(it, scores, weights) {
   it.stage.find("sum").innerHTML =
     `<i class="q">${LETTERS[i]}’s query</i> · <i class="k">${LETTERS[j]}’s key</i> = ${products} ` +
     `= ${signedText(scores[at] * Math.SQRT2)}; ` +
-    `÷ √2 = ${signedText(scores[at])}; softmax over the row: <b>${(100 * weights[at]).toFixed(1)} %</b>`;
+    `÷ √2 = ${signedText(scores[at])}; softmax over the row: <b>${percent(weights[at])}</b>`;
 }
 
 const MARKUP = `

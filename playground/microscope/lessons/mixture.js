@@ -11,6 +11,7 @@ import { patchAt } from "../core/grid.js";
 import { reportNumbers } from "../core/guesses.js";
 import { exposure } from "../core/light.js";
 import { isBroken, powersOf } from "../core/nine.js";
+import { percent } from "../core/numbers.js";
 import { decodeJpeg } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
@@ -143,7 +144,7 @@ function paintOne(it, i, shares, patch, top, domain) {
     it.prints = it.canvases.map(() => makePrint(it.photo));
   }
   printHeat(it.prints[i], shares, pack.prefixCount, pack.rows, pack.columns, domain);
-  const text = `${(100 * shares[pack.prefixCount + top]).toFixed(1)} %`;
+  const text = percent(shares[pack.prefixCount + top]);
   const tag = { patch: top, text, colour: i ? "#009E73" : "#D55E00" };
   const marks = { rows: pack.rows, columns: pack.columns, grid: false, mark: patch, tag };
   context.save();
@@ -151,7 +152,7 @@ function paintOne(it, i, shares, patch, top, domain) {
   drawPicture(context, width, height, it.prints[i].canvas, marks, ratio);
   context.restore();
   const prefix = sumOf(shares, 0, pack.prefixCount);
-  const others = pack.prefixCount ? ` · class token and registers: ${(100 * prefix).toFixed(1)} %` : "";
+  const others = pack.prefixCount ? ` · class token and registers: ${percent(prefix)}` : "";
   canvas.nextElementSibling.textContent = `most: ${placeOf(pack, top)}, ${text}${others}`;
 }
 
@@ -176,7 +177,7 @@ export function deskOf(place, weights, loud, pack) {
   }));
   const names = desk.map(({ name }) => name);
   const groups = [
-    ["Fader: the weight", "weight", WEIGHTS, (x) => `${(100 * x).toFixed(0)} %`],
+    ["Fader: the weight", "weight", WEIGHTS, percent],
     ["How loud it is: ‖W<sub>O</sub> v‖", "loud", ROLES.value, (x) => x.toFixed(2)],
     ["Heard: their product", "heard", ROLES.query, (x) => x.toFixed(2)],
   ];

@@ -5,6 +5,7 @@
 import { ROLES } from "../core/colours.js";
 import { onReport, reportNumbers, reportsHere } from "../core/guesses.js";
 import { maskedOf, readArrows, receivedOf, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
+import { percent } from "../core/numbers.js";
 import { markedWords } from "../drawing/listing.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
@@ -103,7 +104,7 @@ function rowInWords(it, masked, weights) {
   const power = (score) => (score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${signedText(score, 1)}</sup>`);
   const total = own.reduce((sum, score) => sum + Math.exp(score), 0);
   const weight = weights[row * TOKENS + column];
-  const share = weight === 0 ? "0, exactly" : `${(100 * weight).toFixed(1)} %`;
+  const share = weight === 0 ? "0, exactly" : percent(weight);
   return (
     `Row ${LETTERS[row]}, column ${LETTERS[column]}: ${power(own[column])} / (${Array.from(own, power).join(" + ")}) ` +
     `= ${own[column] === -Infinity ? "0" : Math.exp(own[column]).toFixed(2)} / ${total.toFixed(2)} = <b>${share}</b>`

@@ -7,6 +7,7 @@
 import { decodeHalves, openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
 import { exposure } from "../core/light.js";
+import { percent } from "../core/numbers.js";
 import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell, styled } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
@@ -380,7 +381,7 @@ function writeShuffle(it, before, back) {
   const says =
     apart < 0.001
       ? "it listens to the very same patches, wherever they lie"
-      : `${(100 * apart).toFixed(1)} % of its weight has gone to other patches`;
+      : `${percent(apart)} of its weight has gone to other patches`;
   it.stage.find("sum").innerHTML = `<b>Patch ${place}</b>, the mean of ${pack.heads} heads: after shuffling, ${says}.`;
 }
 

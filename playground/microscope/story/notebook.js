@@ -41,12 +41,12 @@ assert torch.allclose(row, drawn, atol=1e-5)`),
 for share, token in zip(shares.tolist(), tokens.tolist()):
     patch = token - ${pack.prefixCount}  # the first ${pack.prefixCount} tokens are no patches
     place = f"row {patch // ${pack.columns}}, column {patch % ${pack.columns}}"
-    print(f"{share:.1%}", place if patch >= 0 else f"token {token}")`),
+    print(f"{100 * share:.1f} %", place if patch >= 0 else f"token {token}")`),
     proseCell(`## Without the division
 
 The volume knob of scene 8: the same scores, louder.`),
     codeCell(`loud = (k @ q).softmax(0)
-print(f"largest share: {float(row.max()):.1%} with the division, {float(loud.max()):.1%} without")`),
+print(f"largest share: {100 * float(row.max()):.1f} % with the division, {100 * float(loud.max()):.1f} % without")`),
     proseCell(`## From the photograph
 
 Where the Attention Playground is installed, this computes the same from the picture itself:

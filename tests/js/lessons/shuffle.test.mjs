@@ -53,8 +53,8 @@ test("with positions some of its weight goes elsewhere, and how much is said", a
   await decoded();
   const { before, after } = there.read();
   const apart = PLACES.reduce((sum, patch, place) => sum + Math.abs(before[1 + patch] - after[1 + place]) / 2, 0);
-  assert.ok(apart > 0.01, String(apart));
-  assert.ok(says(there).includes(`${(100 * apart).toFixed(1)} % of its weight has gone to other patches`), says(there));
+  assert.ok(apart > 0.1, String(apart));
+  assert.ok(says(there).includes(`${Math.round(100 * apart)} % of its weight has gone to other patches`), says(there));
 });
 
 test("a place of the shuffled picture is the patch that lies there", () => {
