@@ -38,7 +38,7 @@ NEAR = 0.07  # of the longer side: how far the neighbourhood reaches
 FRAME = 0.08  # of each side: what lies in this frame counts half
 APART = 0.1  # of the longer side: two of the three patches are farther from each other
 MOST_TAKEN = 4  # times the mean weight: more from the class token is not taken as a sign of the picture's subject
-STRIKING = 0.04  # what tells less strikes nobody
+STRIKING = 0.044  # what tells less strikes nobody
 
 Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, tokens that ask) -> (asking, tokens)
 

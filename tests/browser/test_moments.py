@@ -40,7 +40,7 @@ def test_where_nothing_strikes_an_own_photograph_opens_in_its_parts_and_says_so(
     visitor, data = visit(), without_a_pair(320, 240)
     assert best_moments(trace(model(), open_image(data)))[0].tells[0] < STRIKING / 2
     hand_over(visitor, "drop", data)
-    visitor.until("r => r.what === 'components'")
+    visitor.until("r => r.what === 'parts'")
     visitor.page.get_by_text("Nothing far apart stands out here.").wait_for()
     visitor.part("picture").focus()
     visitor.page.keyboard.press("b")  # somebody wants a row all the same

@@ -18,7 +18,7 @@ const WHO_ASKS = 8; // patches, evenly spread, whose rows say what everybody lis
 const FRAME = 0.08; // of each side: what lies in this frame counts half
 const APART = 0.1; // of the longer side: two of the three patches are farther from each other
 const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
-export const STRIKING = 0.04; // moments with a smaller score are not called striking
+export const STRIKING = 0.044; // moments with a smaller score are not called striking
 
 export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 

@@ -106,7 +106,7 @@ function moveToBest(choice, data, page, scene) {
 // The view of the best moment. Where nothing strikes, the picture's parts; null where there are none.
 export function bestView(data, { pack, moments }) {
   const [{ layer, head, patches, tells }] = moments;
-  if (tells[0] < STRIKING && canAsk(data, "features")) return { what: "components", layer: upperLayer(pack) };
+  if (tells[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
   return tells[0] ? { layer, head, query: patchText(patches[0], pack.columns) } : null;
 }
 

@@ -71,7 +71,7 @@ test("where nothing strikes, it says so and opens the parts in colour; a surpris
   assert.ok(best().tells[0] < STRIKING, "of these waves no row strikes");
   const { lens, choices, moves } = opened();
   await searched(lens);
-  assert.deepEqual([lens.choice.view.what, lens.choice.view.layer, lens.choice.view.query], ["components", 2, "3,3"]);
+  assert.deepEqual([lens.choice.view.what, lens.choice.view.layer, lens.choice.view.query], ["parts", 2, "3,3"]);
   assert.deepEqual([moves, choices], [[{ greets: true }], []]);
   assert.equal(lens.page.refs.message.textContent, "Nothing far apart stands out here.");
   surprise(lens.choice, lens.data, lens.page);
