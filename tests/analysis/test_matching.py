@@ -18,7 +18,7 @@ def features(count: int, blobs: np.ndarray = BLOBS) -> np.ndarray:
 
 def made(values: np.ndarray, name: str) -> str:
     """As the browser has them, with a prefix token before the patches."""
-    return f"const {name} = features.makeFeatures(Float32Array.from(given.{name}), {len(values) + 1}, 9, 1);"
+    return f"const {name} = features.makeFeatures(Float32Array.from(given.{name}), {len(values) + 1}, 9, 1, 10);"
 
 
 def with_prefix(values: np.ndarray) -> list[float]:
@@ -47,11 +47,20 @@ def test_matches_are_mutual_as_counted_by_hand_and_the_browser_s():
     assert theirs == expected
 
 
+def beside_neighbours(values: np.ndarray) -> np.ndarray:
+    """Each patch's direction and those of its neighbours, in ten columns, added one by one."""
+    units, sums = matching.unit(values), []
+    for patch in range(len(values)):
+        near = [j for j in range(len(values)) if max(abs(j // 10 - patch // 10), abs(j % 10 - patch % 10)) <= 1]
+        sums.append(sum(units[j] for j in near))
+    return matching.unit(np.stack(sums))
+
+
 @pytest.mark.parametrize("k", [1, 4, 6])
 def test_parts_are_the_browser_s_and_nobody_is_nearer_to_another_part(k):
     one, other = features(70), features(30)
-    vectors = matching.unit(np.concatenate([one, other]))
-    found = matching.parts(vectors, k)
+    vectors = np.concatenate([beside_neighbours(one), beside_neighbours(other)])
+    found = np.concatenate(matching.parts_of([matching.unit(one), matching.unit(other)], [(7, 10), (3, 10)], k))
     theirs = in_javascript(
         ["features"],
         made(one, "one")

@@ -56,7 +56,7 @@ ENGLISH = {
     "label.caption": "how likely {label} is, if the classifier read each patch after this layer",
     "text.caption": "which patches are like “{text}”, if the model read each after this layer",
     "components.caption": "the first three principal components of the patches’ features as red, green and blue",
-    "parts.caption": "the patches cut into {parts} parts by their features, a colour for each",
+    "parts.caption": "the patches cut into {parts} parts by their features and their neighbours', a colour for each",
     "norm.caption": "how long each patch’s features are",
     # of what says what matters: how far it can be trusted, in figures, in files (made), in the browser (beside)
     "trust.figure": "Rank correlation with blanking, mean of {pictures} drawn scenes in {model}: {correlation} (a "
@@ -146,7 +146,7 @@ ENGLISH = {
     "score.note": "q·k × scale, before the softmax",
     "similarity.note": "cosine of the features after this layer",
     "components.note": "features: 3 principal components as colours",
-    "parts.note": "{parts} parts: patches whose features after this layer point the same way",
+    "parts.note": "{parts} parts: patches whose features, with their neighbours', point the same way after this layer",
     "norm.note": "length of each token's features after this layer",
     "rollout.note": "(attention + identity) / 2 through all layers; no values, no MLPs: a sink takes most of it",
     "relevance.note": "gradient × input through all layers, as shares",

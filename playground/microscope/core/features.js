@@ -4,9 +4,10 @@
 //
 // {tokens, width, from: how many prefix tokens come first, unit: each token's vector at length 1, norms, raw}
 
-import { decodeHalves, largestIndex } from "./core.js";
+import { decodeHalves, largestIndex, neighbourhood } from "./core.js";
 
-export function makeFeatures(bits, tokens, width, from) {
+// `columns` of the picture's grid: where it is cut into parts.
+export function makeFeatures(bits, tokens, width, from, columns = 1) {
   const raw = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
   const unit = new Float32Array(raw.length);
   const norms = new Float32Array(tokens);
@@ -17,7 +18,7 @@ export function makeFeatures(bits, tokens, width, from) {
     const by = norms[j] > 0 ? 1 / norms[j] : 0;
     for (let x = j * width; x < (j + 1) * width; x++) unit[x] = raw[x] * by;
   }
-  return { tokens, width, from, raw, unit, norms };
+  return { tokens, width, from, columns, raw, unit, norms };
 }
 
 // Fills `out` with the cosine of a token's features and every token's of `features`. The token may be of another
@@ -242,16 +243,16 @@ function mostAlike(one, token, other) {
 }
 
 // The number of each patch's part, 0 the largest, of one picture or of several together: [Int32Array of each]. k-means
-// on the sphere. It begins with the patch nearest to the mean, and goes on with the one that the centres so far
-// resemble least: no chance, so the same pictures have the same parts.
+// on the sphere, of each patch's 3 × 3. It begins with the one nearest to the mean, and goes on with the one that the
+// centres so far resemble least: no chance, so the same pictures have the same parts.
 export function partsOf(pictures, k) {
   const { width } = pictures[0];
   const count = pictures.reduce((sum, { tokens, from }) => sum + tokens - from, 0);
   const points = new Float32Array(count * width);
   let at = 0;
-  for (const { unit, from } of pictures) {
-    points.set(unit.subarray(from * width), at);
-    at += unit.length - from * width;
+  for (const picture of pictures) {
+    points.set(around(picture), at);
+    at += (picture.tokens - picture.from) * width;
   }
   const centres = firstCentres(points, width, Math.min(k, count));
   let of = nearest(points, centres, width).of;
@@ -269,6 +270,22 @@ export function partsOf(pictures, k) {
     from += its.length;
     return its;
   });
+}
+
+// The direction of each patch together with its eight neighbours; there are fewer at an edge.
+function around({ unit, from, columns, tokens, width }) {
+  const rows = (tokens - from) / columns;
+  const out = new Float32Array((tokens - from) * width);
+  for (let patch = 0; patch < rows * columns; patch++) {
+    const { top, bottom, left, right } = neighbourhood(rows, columns, Math.floor(patch / columns), patch % columns, 3);
+    const sum = out.subarray(patch * width, (patch + 1) * width);
+    for (let row = top; row <= bottom; row++)
+      for (let column = left; column <= right; column++)
+        for (let x = 0, at = (from + row * columns + column) * width; x < width; x++) sum[x] += unit[at + x];
+    const length = Math.sqrt(sum.reduce((total, x) => total + x * x, 0));
+    for (let x = 0; x < width; x++) sum[x] /= Math.max(length, 1e-12);
+  }
+  return out;
 }
 
 function firstCentres(points, width, k) {

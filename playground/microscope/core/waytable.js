@@ -116,7 +116,7 @@ note:{
 "score":"q·k × scale, before the softmax",
 "similarity":"cosine of the features after this layer",
 "components":"features: 3 principal components as colours",
-"parts":"{parts} parts: patches whose features after this layer point the same way",
+"parts":"{parts} parts: patches whose features, with their neighbours', point the same way after this layer",
 "norm":"length of each token's features after this layer",
 "rollout":"(attention + identity) / 2 through all layers; no values, no MLPs: a sink takes most of it",
 "relevance":"gradient × input through all layers, as shares",

@@ -27,7 +27,7 @@ export function takeMatrix(data, frame, { what, entry: { id, pack }, layer, valu
   if (values.length % pack.tokens) return;
   if (what === "flows") keep(data.flows, id, values, KEPT_FLOWS);
   else {
-    const features = makeFeatures(values, pack.tokens, values.length / pack.tokens, pack.prefixCount);
+    const features = makeFeatures(values, pack.tokens, values.length / pack.tokens, pack.prefixCount, pack.columns);
     keep(data.features, `${id} ${layer}`, { ...features, model: pack.header.model, colours: null }, KEPT_FEATURES);
   }
   frame.live.key = "";
