@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
@@ -204,7 +205,28 @@ class Spec:
 
     @property
     def cuts(self) -> list[str]:
+        """Those that one pass makes."""
+        return [text for text in self._texts if not self._cuts.is_put(text)]
+
+    @property
+    def puts(self) -> list[str]:
+        """Those for which others run beside it: see playground/cuts.py."""
+        return [text for text in self._texts if self._cuts.is_put(text)]
+
+    @property
+    def takes_another(self) -> bool:
+        """Whether something of another picture's pass is put into this one."""
+        return any(self._cuts.is_of_another(text) for text in self._texts)
+
+    @property
+    def _texts(self) -> list[str]:
         return self.cut.split(";") if self.cut else []
+
+    @property
+    def _cuts(self) -> ModuleType:
+        from playground import cuts  # with torch, which a server loads for those who need it
+
+        return cuts
 
     @property
     def made_for(self) -> Purpose:
