@@ -56,7 +56,9 @@ def main() -> None:
     passes, ratios = [], []
     for _ in range(options.rounds):
         passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))
-        ratios.append(clock(lambda: every.of_picture(pixels, None)) / passes[-1])
+        ratios.append(
+            clock(lambda: every.of_picture(pixels, None, sweeping.TOKENS_AT_ONCE // every.tokens)) / passes[-1]
+        )
         passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))  # before and after: machines change
     c = vit.config
     print(f"{c.depth * c.heads} heads of {options.model}, one at a time: {statistics.median(ratios):.0f} passes' time")

@@ -90,7 +90,8 @@ def trace_inputs(
     with torch.set_grad_enabled(grad):
         number = c.scale if scale is None else scale_number(scale, c.scale)
         kept = _Kept(lambda point, x: at(point, cutting(point, x)))
-        logits, ran = vit.record(pixels.to(weight), None if scale is None else number, kept if grad else kept.at)
+        with relevance.room(vit, len(pixels), made.shape.tokens):
+            logits, ran = vit.record(pixels.to(weight), None if scale is None else number, kept if grad else kept.at)
     _check_numbers(vit, logits, ran)
     record = kept.record() if grad else [[list(t) for t in layer] for layer in ran]
     return [

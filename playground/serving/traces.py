@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 
-from playground.errors import PlaygroundError
+from playground.errors import NoRoom, PlaygroundError
 from playground.serving import asker, effort, models, prepared, queue, settings
 from playground.serving.asker import Registry
 from playground.serving.cache import MB, Cache, trim
@@ -113,7 +113,7 @@ def _run(picture: Picture, wish: Wish, finer: bool = False):
         began = time.perf_counter()
         try:
             seen = _traced(vit, picture, wish)
-        except torch.OutOfMemoryError:  # of a graphics card
+        except (NoRoom, torch.OutOfMemoryError):  # of a graphics card
             log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, wish.model)
             asker.current().hears(
                 "The graphics card's memory is full: this model goes on on the CPU, which takes longer."
