@@ -79,9 +79,8 @@ def main() -> None:
             fast, memory, found = measured(on_card, options.device, options.times)
             apart = float((found - expected).abs().max())
             verdict = f"{apart:.0e}" + " (too far)" * (apart > BAR)
-            print(
-                f"| {name}, {tokens:,} | {what} | {1e3 * slow:.1f} ms | {1e3 * fast:.1f} ms | {memory:.0f} MB | {verdict} |"
-            )
+            times = (f"{1e3 * seconds:.1f} ms" for seconds in (slow, fast))
+            print("|", " | ".join([f"{name}, {tokens:,}", what, *times, f"{memory:.0f} MB", verdict]), "|")
 
 
 if __name__ == "__main__":
