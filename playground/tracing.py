@@ -24,6 +24,8 @@ from torch import Tensor
 from playground import cuts, matching, relevance
 from playground.cuts import Cuts as Cuts
 from playground.cuts import Shape, silenced
+from playground.cuts import is_of_another as is_of_another
+from playground.cuts import is_put as is_put
 from playground.errors import PlaygroundError
 from playground.pack.record import Query, Record, table_of_heads, table_of_query
 from playground.pack.record import denormalised as denormalised

@@ -142,9 +142,9 @@ def _other_sample(cut: tuple[str, ...], beside: str) -> str:
     """Whose pass something is taken from and put into this one. Everybody's: a trace of a sample is kept for all."""
     if not cut:
         return ""
-    from playground import cuts
+    from playground.tracing import is_of_another  # with torch
 
-    if not any(map(cuts.is_of_another, cut)):
+    if not any(map(is_of_another, cut)):
         return ""
     kind, _, name = beside.partition(":")
     if kind != "sample" or named(name) is None:

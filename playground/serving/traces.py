@@ -129,9 +129,9 @@ def puts(wish: Wish) -> list[str]:
     """Those of its texts for which other passes run beside this one."""
     if not wish.cut:
         return []
-    from playground import cuts
+    from playground.tracing import is_put
 
-    return [text for text in wish.cut if cuts.is_put(text)]
+    return [text for text in wish.cut if is_put(text)]
 
 
 def _passes(wish: Wish) -> int:
