@@ -16,14 +16,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import playground
 from playground.figures import sweeping
 
-BAR = 80  # passes
+BAR = "150 passes, 80 are better"
 
 
 def clock(work) -> float:
-    began = time.process_time()
+    began = time.thread_time()
     with torch.no_grad():
         work()
-    return time.process_time() - began
+    return time.thread_time() - began
 
 
 def memory(vit, count: int) -> float:
@@ -48,6 +48,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pictures", type=int, default=0)
     options = parser.parse_args()
+    torch.set_num_threads(1)  # whoever else computes on the machine changes nothing
     vit = playground.load(options.model, device="cpu")
     every = sweeping.asked(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, None)
     pixels = torch.randn(1, 3, *vit.config.image_size)
@@ -55,13 +56,15 @@ def main() -> None:
     passes, ratios = [], []
     for _ in range(options.rounds):
         passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))
-        ratios.append(clock(lambda: every.of_picture(pixels, None)) / passes[-1])
+        ratios.append(
+            clock(lambda: every.of_picture(pixels, None, sweeping.TOKENS_AT_ONCE // every.tokens)) / passes[-1]
+        )
         passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))  # before and after: machines change
     c = vit.config
     print(f"{c.depth * c.heads} heads of {options.model}, one at a time: {statistics.median(ratios):.0f} passes' time")
     if options.pictures:
         print(f"memory after {options.pictures} pictures: {memory(vit, options.pictures):.2f} × that after five")
-    print(f"(of processor; a pass {1000 * statistics.median(passes):.0f} ms; bar {BAR} passes)")
+    print(f"(of processor; a pass {1000 * statistics.median(passes):.0f} ms; bar {BAR})")
 
 
 if __name__ == "__main__":

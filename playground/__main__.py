@@ -179,7 +179,9 @@ def _parser() -> argparse.ArgumentParser:
         help="weights:8, features, entropy, distance, relevance, with spaces between (default: entropy distance)",
     )
     numbers.add_argument("--size", metavar="HxW", help="the model's input in pixels (default: its own)")
-    numbers.add_argument("--batch", type=int, default=8, metavar="N", help="pictures at a time (default: 8)")
+    numbers.add_argument(
+        "--batch", type=int, metavar="N", help="pictures at a time (default: 8; on a GPU as many as fit)"
+    )
     numbers.add_argument("--device", metavar="D", help="cpu, cuda, mps … (default: the best there is)")
     numbers.add_argument(
         "--dask", metavar="ADDRESS", help="of a scheduler of dask.distributed, whose workers share the work"

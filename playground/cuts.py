@@ -12,7 +12,15 @@ the softmax; a head is ablated after it:
     zero@4.1        that head gives nothing; several: zero@4.0+1; all heads of a layer: zero@4
     mean@4.1        it gives every token what it gives on average over the tokens
 
-Every token always hears itself.
+Every token always hears itself. Other texts need more than one pass: something of another picture's pass, which is
+named beside them (--with-image, with=), is put into this one; or a head gives it to one later head alone:
+
+    residual@6      all tokens as they leave layer 6; also mlp, attention, queries, keys, values
+    residual@6:7,5+cls   these tokens alone; 7,5<3,2: at patch (7, 5) stands the other's patch (3, 2)
+    head@4.1        what that head gives
+    head@4.1>5.3    the same, but head 5.3 alone hears of it; zero@4.1>5.3: it alone hears nothing of head 4.1
+
+`read` reads the former; the latter are read here, by `read_put`, and run by playground/analysis/interventions.py.
 """
 
 from __future__ import annotations
@@ -32,6 +40,13 @@ ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
 TO = ("zero", "mean")  # what an ablated head gives
 ABLATED = re.compile(rf"(?P<to>{'|'.join(TO)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
+PARTS = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # of another picture's pass
+NUMBER = r"\d{1,3}"
+NUMBERS = rf"(\*|{NUMBER}(\+{NUMBER})*)"
+PUT = re.compile(
+    rf"(?P<what>{'|'.join(PARTS)})@(?P<layers>{NUMBERS})(\.(?P<heads>{NUMBERS}))?(:(?P<places>[^:>@]+))?"
+    rf"|(?P<gives>zero|head)@(?P<source>{NUMBER}\.{NUMBER})>(?P<to>{NUMBER}\.{NUMBER})"
+)
 TEXT = re.compile(r"(?P<hearers>[^>@]+)>(?P<unheard>[^>@]+)(@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?)?")
 
 
@@ -162,6 +177,60 @@ def _apart(asked: Tensor, tokens: Tensor, first: int, columns: int) -> Tensor:
 
 # Reading --------------------------------------------------------------------------------------------------------------
 
+Place = tuple[int, int] | str  # a patch, or a prefix token's name
+
+
+@dataclass(frozen=True)
+class Put:
+    """What is put into a pass. None stands for all."""
+
+    what: str  # one of PARTS, or "zero"
+    layers: tuple[int, ...] | None
+    heads: tuple[int, ...] | None = None  # of "head" and "zero"
+    places: tuple[tuple[Place, Place], ...] | None = None  # here, and which of the other picture stands there
+    to: tuple[int, int] | None = None  # the layer and head that alone hears of it
+
+
+def is_put(text: str) -> bool:
+    what, _, where = text.partition("@")
+    return is_of_another(text) or (what in TO and ">" in where)
+
+
+def is_of_another(text: str) -> bool:
+    return text.partition("@")[0] in PARTS
+
+
+def read_put(text: str) -> Put:
+    found = PUT.fullmatch(text) if len(text) < MOST_NAMED else None
+    if not found or (not found["to"] and (found["what"] == "head") != bool(found["heads"])):
+        raise PlaygroundError(
+            f"What is put into a pass is {', '.join(PARTS[:-1])} with its layer, such as residual@6, or head@4.1; with "
+            f":7,5 or :7,5<3,2 behind it, these tokens alone; or what one head alone hears, head@4.1>5.3 or "
+            f"zero@4.1>5.3; given was {text!r:.80}."
+        )
+    if found["to"]:
+        (layer, head), to = (tuple(map(int, found[name].split("."))) for name in ("source", "to"))
+        return Put(found["gives"], (layer,), (head,), to=to)  # type: ignore[arg-type]
+    layers, heads = (
+        None if found[name] in (None, ALL) else _once(list(map(int, found[name].split("+"))), text)
+        for name in ("layers", "heads")
+    )
+    places = None if found["places"] is None else tuple(_places(word, text) for word in found["places"].split("+"))
+    return Put(found["what"], layers, heads, places)
+
+
+def _places(word: str, text: str) -> tuple[Place, Place]:
+    here, _, there = word.partition("<")
+    return _place(here, text), _place(there or here, text)
+
+
+def _place(word: str, text: str) -> Place:
+    if patch := re.fullmatch(r"(\d{1,4}),(\d{1,4})", word):
+        return int(patch[1]), int(patch[2])
+    if re.fullmatch(r"[a-z]{1,5}\d{0,2}", word):  # the trace knows whether it has such a token
+        return word
+    raise PlaygroundError(f"A token is row,column or a name such as cls; {word!r:.40} stands in {text!r:.80}.")
+
 
 def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
     """PlaygroundError says what is wrong with a text."""
@@ -190,6 +259,11 @@ def _read(text: object, shape: Shape) -> Cut:
         if layers is None and heads is None:
             raise PlaygroundError(f"{text!r:.80} leaves no head that gives anything: name a layer or a head.")
         return Cut(text, None, None, 0, (), layers, heads, ablated["to"])
+    if isinstance(text, str) and is_put(text):
+        raise PlaygroundError(
+            f"{text!r:.80} is made of more than one pass: say it in --cut or a link of a figure, or in Python by "
+            "seen.patch(other, …) and seen.paths(…)."
+        )
     found = TEXT.fullmatch(text) if isinstance(text, str) and len(text) < 8 * MOST_NAMED else None
     if not isinstance(text, str) or not found:
         raise PlaygroundError(

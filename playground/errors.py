@@ -11,3 +11,7 @@ class Busy(PlaygroundError):
 
 class PlaygroundWarning(UserWarning):
     """Something a person should know of a result that they get all the same. Its text is shown as it stands."""
+
+
+class NoRoom(PlaygroundError):
+    """A graphics card has too little memory for a pass."""

@@ -26,16 +26,19 @@ Several pictures of one size go through together: B of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
-from playground.errors import PlaygroundError
+from playground.errors import NoRoom, PlaygroundError
 from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
 from playground.vit_parts import rotate
 
+Made = TypeVar("Made")
 METHODS = ("gradient", "integrated", "chefer", "legrad")
 SIGNED = ("gradient", "integrated")  # with a sign for each token
 DEFAULT = "gradient"  # it foretells best what blanking moves, and never the contrary: benchmarks/relevances.py
@@ -152,6 +155,41 @@ def _kept_of_one(vit: VisionTransformer, tokens: int) -> int:
     """Bytes of a picture, where its layers need not be computed again."""
     c = vit.config
     return 4 * tokens * c.depth * (7 * c.width + (5 if c.gated_mlp else 2) * c.mlp_width)
+
+
+@contextmanager
+def room(vit: VisionTransformer, pictures: int, tokens: int) -> Iterator[None]:
+    """Says what would fit, where a graphics card has too little memory for what is done here."""
+    try:
+        yield
+        return
+    except torch.OutOfMemoryError:
+        pass
+    c, device = vit.config, vit.patch_embed.proj.weight.device
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    of_one = vit.patch_embed.proj.weight.element_size() * tokens * (3 * c.depth * c.width + 4 * c.mlp_width)
+    free, needed = free_bytes(device) or 0, pictures * of_one
+    fits = free // of_one
+    what = f"{fits} of these at once" if fits else f"about {tokens * free // of_one:,} tokens of one picture"
+    raise NoRoom(
+        f"{vit.name} over {pictures} × {tokens:,} tokens keeps {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB of "
+        f"{device} are free: {what} would fit; or take .half(), a smaller model, or device='cpu'."
+    )
+
+
+def in_room(vit: VisionTransformer, tokens: int, most: int, known: list[int], work: Callable[[int], Made]) -> Made:
+    """What `work` makes of at most so many passes at once: of half as many, as long as a graphics card has too little
+    memory. `known` remembers how many that were."""
+    while True:
+        at_once = min([most, *known])
+        try:
+            with room(vit, at_once, tokens):
+                return work(at_once)
+        except NoRoom:
+            if at_once == 1:
+                raise
+            known.append(at_once // 2)
 
 
 def free_bytes(device: torch.device) -> int | None:

@@ -24,6 +24,8 @@ from torch import Tensor
 from playground import cuts, matching, relevance
 from playground.cuts import Cuts as Cuts
 from playground.cuts import Shape, silenced
+from playground.cuts import is_of_another as is_of_another
+from playground.cuts import is_put as is_put
 from playground.errors import PlaygroundError
 from playground.pack.record import Query, Record, table_of_heads, table_of_query
 from playground.pack.record import denormalised as denormalised
@@ -90,7 +92,8 @@ def trace_inputs(
     with torch.set_grad_enabled(grad):
         number = c.scale if scale is None else scale_number(scale, c.scale)
         kept = _Kept(lambda point, x: at(point, cutting(point, x)))
-        logits, ran = vit.record(pixels.to(weight), None if scale is None else number, kept if grad else kept.at)
+        with relevance.room(vit, len(pixels), made.shape.tokens):
+            logits, ran = vit.record(pixels.to(weight), None if scale is None else number, kept if grad else kept.at)
     _check_numbers(vit, logits, ran)
     record = kept.record() if grad else [[list(t) for t in layer] for layer in ran]
     return [

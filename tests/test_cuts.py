@@ -3,6 +3,7 @@
 import math
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 import torch
@@ -197,3 +198,83 @@ def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_p
     playground.save(seen, "words.txt", layer=5, head=1, query=(7, 5))
     words = (tmp_path / "words.txt").read_text(encoding="utf-8")
     assert "At their mean over the tokens, in the whole forward pass: heads 4.0, 4.2." in words
+
+
+@pytest.mark.parametrize(
+    ("text", "layers", "heads", "places", "to"),
+    [
+        ("residual@6", (6,), None, None, None), ("values@3+4:7,5", (3, 4), None, (((7, 5), (7, 5)),), None),
+        ("mlp@*:cls+7,5<3,2", None, None, (("cls", "cls"), ((7, 5), (3, 2))), None),
+        ("head@4.1+0", (4,), (0, 1), None, None), ("zero@4.1>5.3", (4,), (1,), None, (5, 3)),
+        ("head@4.1>5.3", (4,), (1,), None, (5, 3)),
+    ],
+)  # fmt: skip
+def test_what_is_put_into_a_pass_is_read(text, layers, heads, places, to):
+    one = cuts.read_put(text)
+    assert (one.what, one.layers, one.heads, one.places, one.to) == (text.split("@")[0], layers, heads, places, to)
+    assert cuts.is_put(text)
+
+
+@pytest.mark.parametrize("text", ["7,5>3,2", "zero@4.1", "mean@4", "*>3x3+cls@2"])
+def test_a_cut_is_not_put(text):
+    assert not cuts.is_put(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("residual", "residual@6"), ("residual@", "residual@6"), ("head@4", "head@4.1"), ("values@3.1", "residual@6"),
+        ("residual@6:", "residual@6"), ("residual@6:7", "'7' stands in"), ("values@2+2", "the same twice"),
+        ("mean@4.1>5.1", "head@4.1>5.3"), ("zero@4>5.1", "head@4.1>5.3"),
+        ("residual@6:" + "7,5+" * 2000 + "7,5", "residual@6"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_put_gets_a_sentence(text, says):
+    with pytest.raises(PlaygroundError, match=re.escape(says)):
+        cuts.read_put(text)
+
+
+def test_a_pass_alone_puts_nothing_and_says_who_does(small, picture):
+    with pytest.raises(PlaygroundError, match=re.escape("seen.patch(other, …)")):
+        playground.trace(small, picture, cut="residual@1")
+
+
+@pytest.mark.parametrize(
+    ("text", "in_python"),
+    [
+        ("residual@3:7,5", lambda seen, other: seen.patch(other, 3, (7, 5))),
+        (
+            "values@2+3:7,5<3,2+cls",
+            lambda seen, other: seen.patch(other, [2, 3], {(7, 5): (3, 2), "cls": "cls"}, "values"),
+        ),
+        ("mlp@*", lambda seen, other: seen.patch(other, range(6), what="mlp")),
+        ("head@4.1+0", lambda seen, other: seen.patch(other, 4, what="head:0").patch(other, 4, what="head:1")),
+        ("zero@1.0>4.5", lambda seen, other: seen.paths((1, 0), (4, 5)).through),
+        ("head@1.0>4.5", lambda seen, other: seen.paths((1, 0), (4, 5), other).through),
+        ("zero@2.1;residual@3:7,5", lambda seen, other: seen.ablate([(2, 1)]).patch(other, 3, (7, 5))),
+    ],
+)
+def test_a_figure_of_the_command_line_puts_what_python_puts(text, in_python, tmp_path, monkeypatch):
+    """And the command that its file names makes it again."""
+    monkeypatch.chdir(tmp_path)
+    seen, other = (playground.trace("bundled", name) for name in ("meadow", "flock"))
+    beside = ["--with-image", "flock"] if cuts.is_of_another(text.split(";")[-1]) else []
+    line = ["figure", "meadow", "--model", "bundled", "--layer", "5", "--head", "1", "--patch", "7,5", "--cut", text]
+    assert main([*line, *beside, "-o", "typed.csv"]) == 0
+    said = Path("typed.csv").read_text(encoding="utf-8")
+    values = [float(line.rpartition(",")[2]) for line in said.splitlines() if line.startswith("bundled,")]
+    row = in_python(seen, other).row(5, 1, (7, 5))
+    torch.testing.assert_close(torch.tensor(values), row[-len(values) :], atol=1e-6, rtol=1e-5)
+    assert (row - seen.row(5, 1, (7, 5))).abs().max() > 1e-5, "it changes something"
+    command = re.search(r"^# command: (?:python -m playground|attention-playground) (.*)$", said, re.M)[1]
+    *again, _ = shlex.split(command)
+    assert main([*again, "again.csv"]) == 0
+    assert Path("again.csv").read_text(encoding="utf-8") == said
+
+
+def test_what_is_put_needs_the_picture_that_it_is_taken_from(tmp_path, capsys):
+    line = ["figure", "meadow", "--model", "untrained", "-o", str(tmp_path / "x.png")]
+    assert main([*line, "--cut", "residual@3"]) != 0
+    assert "name that picture, --with-image" in capsys.readouterr().err
+    assert main([*line, "--cut", "zero@1.0>4.5", "--with-image", "flock"]) != 0
+    assert "--with-image would change nothing here" in capsys.readouterr().err

@@ -30,7 +30,8 @@ from playground.vit import At, VisionTransformer, untouched
 
 Head = tuple[int, int]  # layer, head
 Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
-WHATS = ("residual", "mlp", "attention", "queries", "keys", "values", "head:NUMBER")
+PASSES = 5  # at most, of one text that `put` reads
+WHATS = (*cuts.PARTS[:-1], "head:NUMBER")
 
 
 class Trace(tracing.Trace):
@@ -267,8 +268,12 @@ def _positions(seen: tracing.Trace, other: tracing.Trace, positions: Positions) 
         pairs = [(query, query) for query in ([positions] if one else positions)]
     if not pairs:
         raise PlaygroundError("Nothing is put in place of anything: name a position.")
-    names = " ".join("{},{}".format(*of) if isinstance(of, tuple) else str(of) for of, _ in pairs)
+    names = " ".join(_named(one) + f" (from {_named(two)})" * (one != two) for one, two in pairs)
     return [seen.token(one) for one, _ in pairs], [other.token(two) for _, two in pairs], f" at {names}"
+
+
+def _named(query: Query) -> str:
+    return "{},{}".format(*query) if isinstance(query, tuple) else str(query)
 
 
 def _by(grid: tuple[int, int]) -> str:
@@ -351,6 +356,26 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
 
     way = f"{words}, through head {its_layer}.{to[1]} alone"
     return Paths(seen, _again(seen, change, words), _again(seen, receive, way))
+
+
+# As texts -------------------------------------------------------------------------------------------------------------
+
+
+def put(seen: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) -> tracing.Trace:
+    """The texts that `cuts.is_put` knows, one after the other: what `patch` and `paths` do. `other` is the pass of the
+    picture that is named beside them."""
+    for text in texts:
+        one = cuts.read_put(text)
+        if one.what in cuts.PARTS and other is None:
+            raise PlaygroundError(f"{text!r:.80} takes something of another picture's pass: name that picture, too.")
+        layers = range(seen.layers) if one.layers is None else one.layers
+        heads = range(seen.heads) if one.heads is None else one.heads
+        if one.to is not None:
+            seen = paths(seen, (layers[0], heads[0]), one.to, other if one.what in cuts.PARTS else None).through
+            continue
+        for what in (f"head:{head}" for head in heads) if one.what == "head" else (one.what,):
+            seen = _again(seen, *patching(seen, other, layers, one.places and dict(one.places), what))  # type: ignore[arg-type]
+    return seen
 
 
 # Occlusion ------------------------------------------------------------------------------------------------------------

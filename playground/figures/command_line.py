@@ -364,6 +364,7 @@ def unused(spec: Spec, suffix: str = "") -> dict[str, str]:
     written |= dict.fromkeys(KINDS_OF_LOOKS, f"a {suffix} has the numbers themselves") if suffix in NUMBERS else {}
     prepared = layout.prepared(spec)
     shown = {field: use.where for use in reversed(USES) if not use.has(prepared) for field in use.fields}
-    special = {option: _elsewhere(option, "layout", LAYOUTS) for option in SPECIAL if option not in layout.uses}
+    uses = {*layout.uses, *(("other_image",) if spec.takes_another else ())}
+    special = {option: _elsewhere(option, "layout", LAYOUTS) for option in SPECIAL if option not in uses}
     of_ways = {option: _elsewhere(option, "what", WAYS) for option in OF_SOME_WAYS if option not in prepared.way.uses}
     return written | of_ways | shown | special | layout.unused

@@ -13,7 +13,8 @@ import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 from statistics import mean
@@ -34,7 +35,7 @@ from playground.models.hub import bar
 from playground.models.loading import load
 from playground.pictures import images
 from playground.pictures.images import open_image
-from playground.relevance import DEFAULT
+from playground.relevance import DEFAULT, in_room
 from playground.samples import named
 from playground.tracing import BLOCK, METHODS, Query, distances, label_number, no_labels, no_numbers, of_many, read_cuts
 from playground.vit import At, VisionTransformer
@@ -80,6 +81,7 @@ class Many:
     cut: tuple[str, ...] = ()
     about: tuple[int, ...] = ()  # the labels whose relevance is asked for
     method: str = DEFAULT  # of relevance
+    room: list[int] = field(default_factory=list, compare=False)  # so many together have fitted into a card at most
 
     def __len__(self) -> int:
         return len(self.pictures)
@@ -100,7 +102,7 @@ class Many:
                 if broken and not unreadable:
                     raise next(iter(broken.values()))
                 coming = ahead.submit(self._pixels, following) if following else None
-                found = self._pass(pixels, part)
+                found = in_room(self.vit, self.tokens, len(part), self.room, partial(self._pieces, pixels, part))
                 broken |= self._without_numbers(part, found, broken)
                 if broken and not unreadable:
                     raise next(iter(broken.values()))
@@ -108,14 +110,18 @@ class Many:
                     if number in which and number not in broken:
                         yield Numbers(self.names[number], {kind: of[row] for kind, of in found.items()}, number)
 
+    def _pieces(self, pixels: Tensor, part: Sequence[int], most: int) -> dict[str, np.ndarray]:
+        """So many pictures go through at once."""
+        found = [self._pass(pixels[at : at + most], part[at : at + most]) for at in range(0, len(part), most)]
+        return {kind: np.concatenate([one[kind] for one in found]) for kind in found[0]} if found[1:] else found[0]
+
     def batches(self) -> list[range]:
         return [range(at, min(at + self.batch, len(self))) for at in range(0, len(self), self.batch)]
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of one picture's arrays."""
         c = self.vit.config
-        tokens = len(c.prefix) + math.prod(self.grid)
-        sides = {"head": c.heads, "query": tokens, "token": tokens, "width": c.width, "label": c.classes}
+        sides = {"head": c.heads, "query": self.tokens, "token": self.tokens, "width": c.width, "label": c.classes}
         sides["about"] = len(self.about)
         return {
             kind: tuple(len(layers) if side == "layer" else sides[side] for side in DIMENSIONS[kind])
@@ -156,6 +162,10 @@ class Many:
     @property
     def grid(self) -> tuple[int, int]:
         return self.size[0] // self.vit.config.patch_size, self.size[1] // self.vit.config.patch_size
+
+    @property
+    def tokens(self) -> int:
+        return len(self.vit.config.prefix) + math.prod(self.grid)
 
     def write(self, path: str | os.PathLike[str], report: type | None = None, dask: str | None = None) -> Path:
         """Into a Zarr store, which a stopped run continues, or a NetCDF file (.nc). `report` is a class like tqdm.
@@ -252,7 +262,7 @@ def trace_many(
     model: nn.Module | str | os.PathLike[str],
     what: Sequence[str] | str = ("entropy", "distance"),
     *,
-    batch: int = 8,
+    batch: int | None = None,
     size: tuple[int, int] | None = None,
     device: str | torch.device | None = None,
     cut: Sequence[str] | str = (),
@@ -265,8 +275,9 @@ def trace_many(
     last layer, or "features:4,8"), "entropy" in bits and "distance" in patches (of every row of every layer), "norms"
     (‖W_O v‖ of every token), "relevance" (what moves the class token's feature) or "relevance_of:cat,dog" (what speaks
     for labels, and against them), "logits", and "labels" (their shares). All pictures are seen at one `size`, by
-    default the model's own, cut to its aspect around their middle. `cut` says who may not hear whom, as in `trace`, and
-    `method` how relevance is computed, as in `Trace.relevance`.
+    default the model's own, cut to its aspect around their middle; `batch` at a time, by default 8, or on a graphics
+    card as many as fit. `cut` says who may not hear whom, as in `trace`, and `method` how relevance is computed, as in
+    `Trace.relevance`.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
@@ -284,6 +295,7 @@ def trace_many(
     size = vit.config.image_size if size is None else size
     if size[0] % patch or size[1] % patch or min(size) < patch:
         raise PlaygroundError(f"A size of {size[0]} × {size[1]} can't be cut into patches of {patch} × {patch}.")
+    batch = (64 if vit.patch_embed.proj.weight.is_cuda else 8) if batch is None else batch
     if not 1 <= batch <= 4096:
         raise PlaygroundError(f"A batch has 1 to 4096 pictures; given was {batch}.")
     names = tuple(_name(one, number) for number, one in enumerate(pictures))

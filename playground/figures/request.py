@@ -6,13 +6,15 @@ The command line and the server both ask here, and run the network in their own 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
+from functools import lru_cache, partial
+from pathlib import Path, PurePath
 
 from PIL import Image
 
 from playground.figures import layouts
+from playground.figures.drawing.naming import published
 from playground.figures.drawing.option_words import OptionError
 from playground.figures.drawing.spec import ALONE, Spec
 from playground.figures.layouts import grid
@@ -23,25 +25,50 @@ from playground.tracing import Trace, trace
 from playground.vit import Config, VisionTransformer
 
 Run = Callable[[bool, tuple[int, int] | None, str], Trace]  # (of the other one?, size, scale of the pass) -> a trace
+Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, as so many passes more take time)
 SHOWN_SIDE = 2048  # a larger picture is made smaller first, as on the page: no model looks at more
 FINEST = 4  # times finer than native, along each side
 
 
+def no_turn(seen: Trace, passes: float) -> AbstractContextManager[object]:
+    return nullcontext()
+
+
 def traces(
-    spec: Spec, image: Image.Image, other_image: Image.Image | None, run: Run
+    spec: Spec, image: Image.Image, other_image: Image.Image | None, run: Run, turn: Turn = no_turn
 ) -> tuple[Trace, dict[str, Trace | Image.Image]]:
     """(the trace, what `figures.draw` takes beside it). `other_image` is what the layout "compare" compares with, where
-    that is another picture. `run` traces the figure's own picture and model, or the other ones."""
+    that is another picture. `run` traces the figure's own picture and model, or the other ones; `turn` is taken for
+    what else goes through the network."""
     layout = layouts.of(spec)
+
+    def passed(size: tuple[int, int] | None, scale: str) -> Trace:
+        seen = run(False, size, scale)
+        return put(spec, seen, lambda: run(True, as_fine(seen, image, other_image), scale), turn)  # type: ignore[arg-type]
+
     scale = spec.scale if spec.whole and not layout.alters_scale else "on"
-    seen = run(False, spec.size, scale)
+    seen = passed(spec.size, scale)
     beside = layout.beside(spec)
     if beside == "pass":
-        return seen, {"other": run(False, seen.size, layout.prepared(spec).scale)}
+        return seen, {"other": passed(seen.size, layout.prepared(spec).scale)}
     if beside != "other":
         return seen, {}
     size = None if spec.other_model else as_fine(seen, image, other_image)
     return seen, {"other": run(True, size, scale), "other_image": other_image}
+
+
+def put(spec: Spec, seen: Trace, other: Callable[[], Trace], turn: Turn = no_turn) -> Trace:
+    """The pass with what the figure puts into it; `other` traces the other picture as finely as this one."""
+    if not spec.puts:
+        return seen
+    from playground.analysis import interventions
+
+    if spec.takes_another and spec.other_image is None:
+        raise OptionError("{cut} takes something of another picture's pass: name that picture, {other_image}.")
+    name = PurePath(published(spec).other_image or "").stem
+    there = replace(other(), picture_name=name) if spec.takes_another else None
+    with turn(seen, interventions.PASSES * len(spec.puts)):
+        return interventions.put(seen, spec.puts, there)
 
 
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
@@ -74,9 +101,15 @@ def _of_a_grid(spec: Spec) -> tuple[Trace, Image.Image, dict]:
         size = spec.size or (tuple(side * vit.config.patch_size for side in one.look.grid) if one.look else None)
         scale = spec.scale if spec.whole else "on"
         number = None if scale == "on" else scale
-        traces[name, its_model] = trace(vit, image, size=size, scale=number, cut=spec.cuts), image
+        seen = trace(vit, image, size=size, scale=number, cut=spec.cuts)
+        traces[name, its_model] = put(spec, seen, partial(_other_of, spec, seen, image)), image
     first = next(iter(traces.values()))
     return *first, {"more": traces}
+
+
+def _other_of(spec: Spec, seen: Trace, image: Image.Image) -> Trace:
+    other = open_picture(spec.other_image)  # type: ignore[arg-type]
+    return trace(seen._need_vit(), other, size=as_fine(seen, image, other), scale=seen.scale)
 
 
 def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None:

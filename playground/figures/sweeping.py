@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.figures.many import Many, trace_many
 from playground.models.hub import bar
 from playground.models.loading import load
+from playground.relevance import in_room
 from playground.tracing import Cuts, label_number, read_cuts, scale_number
 from playground.vit import At, VisionTransformer, untouched
 
@@ -120,7 +122,9 @@ class Sweep(Many):
         numbers = {kind: np.full((len(pixels), *shape), np.nan, np.float32) for kind, shape in shapes.items()}
         for row, number in enumerate(part):
             try:
-                numbers["before"][row], numbers["value"][row] = self.of_picture(pixels[row, None], self.classes[number])
+                of_it = partial(self.of_picture, pixels[row, None], self.classes[number])
+                most = max(1, TOKENS_AT_ONCE // self.tokens)
+                numbers["before"][row], numbers["value"][row] = in_room(self.vit, self.tokens, most, self.room, of_it)
             except PlaygroundError:
                 raise
             except Exception as error:  # a metric is somebody's own
@@ -129,14 +133,14 @@ class Sweep(Many):
         return numbers
 
     @torch.no_grad()
-    def of_picture(self, pixels: Tensor, label: Any) -> tuple[float, np.ndarray]:
-        """The metric of one picture (1, 3, H, W): of the plain pass, and of the pass of each variant."""
+    def of_picture(self, pixels: Tensor, label: Any, most: int) -> tuple[float, np.ndarray]:
+        """The metric of one picture (1, 3, H, W): of the plain pass, and of each variant's, so many at once."""
         vit = self.vit
         entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
         whole = [entering, *(x for x, _ in vit.layers(entering, rotation))]  # before each layer; the last
         before = float(self.measured(vit, whole[-1], whole[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
-        for some in _together(self.variants(), TOKENS_AT_ONCE // entering.shape[1]):
+        for some in _together(self.variants(), most):
             first = some[0]
             if first.vit is not None:
                 last = first.vit.features(pixels.to(first.vit.patch_embed.proj.weight), first.vit.config.depth - 1)

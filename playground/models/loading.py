@@ -60,11 +60,11 @@ def source_of(model: nn.Module) -> Source:
     elif library == "transformers" or is_hugging_face(state):
         config, state = _transformers(model, state)
     elif others_files.is_torchvision(state):
-        base, depth = others_files.config_of(state), len(model.encoder.layers)  # type: ignore[union-attr, arg-type]
-        heads = model.encoder.layers[0].num_heads  # type: ignore[union-attr, index]
+        depth, heads = len(model.encoder.layers), model.encoder.layers[0].num_heads  # type: ignore[union-attr, arg-type, index]
+        base = others_files.config_of(state, heads)
         state = from_eva(state)
         size, patch, mlp_width = model.image_size, model.patch_size, len(state["blocks.0.mlp.fc1.weight"])
-        config = replace(base, depth=depth, heads=heads, image_size=(size, size), patch_size=patch, mlp_width=mlp_width)  # type: ignore[type-var, arg-type]
+        config = replace(base, depth=depth, image_size=(size, size), patch_size=patch, mlp_width=mlp_width)  # type: ignore[type-var, arg-type]
         config = replace(config, classes=len(state["head.weight"]) if "head.weight" in state else 0)
     else:
         if library == "timm" and (reason := timm_models.why_not(model)):

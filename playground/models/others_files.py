@@ -117,12 +117,13 @@ def _plain_head(state: Held) -> Held:
     return rest
 
 
-def config_of(state: Mapping[str, Tensor]) -> Config | None:
+def config_of(state: Mapping[str, Tensor], heads: int | None = None) -> Config | None:
     """What such a file leaves to its name: of Meta's and torchvision's files the family says it. The rest the weights
     show (checkpoints.changed)."""
     if is_torchvision(state):
         width = state["conv_proj.weight"].shape[0]
-        return Config(width=width, heads=width // 64, interpolation="bilinear", **IMAGENET)  # type: ignore[arg-type]
+        heads = max(1, width // 64) if heads is None else heads
+        return Config(width=width, heads=heads, interpolation="bilinear", **IMAGENET)  # type: ignore[arg-type]
     if not is_meta(state):
         return None
     width, patch = state["patch_embed.proj.weight"].shape[:3:2]

@@ -41,7 +41,9 @@ def eight_bits(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     steps, so that x ≈ low + step · code. `low` and `step` are (…, dim) float32."""
     low, high = x.min(-2), x.max(-2)
     step = np.where(high > low, (high - low) / 255, 1).astype(np.float32)
-    return ((x - low[..., None, :]) / step[..., None, :]).round().clip(0, 255).astype(np.uint8), low, step
+    codes = x - low[..., None, :]
+    codes /= step[..., None, :]
+    return np.rint(codes, out=codes).clip(0, 255, out=codes).astype(np.uint8), low, step
 
 
 def from_eight_bits(codes: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.ndarray:

@@ -113,11 +113,14 @@ class Record:
     def value_norms(self, layer: int) -> Tensor:
         """(heads, tokens): ‖W_O v‖, the length of the vector that each token adds to the query at a weight of 1; with
         the layer's gain if the model has one. weight × value norm is what the token really contributes."""
-        layer = self.layer_number(layer)
-        v = self.record[layer].v
-        if v is None:
-            return self.stored_norms[layer]
-        return value_norms(self._need_vit().blocks[layer], v).detach().float().cpu()
+        return self._norms([self.layer_number(layer)])[0]
+
+    def _norms(self, layers: Sequence[int]) -> list[Tensor]:
+        """Of each layer. Whether the weights are still those of the pass is asked once."""
+        if all(self.record[layer].v is None for layer in layers):
+            return [self.stored_norms[layer] for layer in layers]
+        blocks = self._need_vit().blocks
+        return [value_norms(blocks[layer], self.record[layer].v).detach().float().cpu() for layer in layers]
 
     # Tokens, layers and heads -----------------------------------------------------------------------------------------
 
@@ -286,7 +289,7 @@ class Record:
                 arrays |= zip((name, f"{name}_low", f"{name}_step"), map(np.stack, parts), strict=True)
             else:
                 arrays[name] = np.stack([x.half().numpy() for x in record])
-        norms = np.stack([self.value_norms(layer)[some].numpy() for layer in held])
+        norms = np.stack([of_layer[some].numpy() for of_layer in self._norms(held)])
         return pack(header, arrays | {"value_norms": norms})
 
     @classmethod
@@ -312,7 +315,7 @@ class Record:
             layer: QKV(q.clone(memory_format=whole), k.clone(memory_format=whole), None)  # type: ignore[arg-type]
             for layer, (q, k, _) in self.record.items()
         }
-        norms = {layer: self.value_norms(layer) for layer in self.record}
+        norms = dict(zip(self.record, self._norms(list(self.record)), strict=True))
         return self.__dict__ | {"at": untouched, "vit": None, "vit_state": (), "record": without, "stored_norms": norms}
 
 

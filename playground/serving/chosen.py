@@ -85,7 +85,8 @@ def _wish(words: Mapping[str, str], picture: Picture) -> Wish:
     check_model(model)
     detail = usual.detail if model == usual.model and "model" not in words else 1
     finer, scale = _detail(words.get("detail"), model, detail), _scale(words.get("scale"))
-    return Wish(model, finer, scale, _cut(words.get("cut")), "first" in words)
+    cut = _cut(words.get("cut"))
+    return Wish(model, finer, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
 
 
 def check_model(model: str) -> None:
@@ -137,6 +138,20 @@ def _cut(text: str | None) -> tuple[str, ...]:
     return tuple(text.split(";")) if text else ()
 
 
+def _other_sample(cut: tuple[str, ...], beside: str) -> str:
+    """Whose pass something is taken from and put into this one. Everybody's: a trace of a sample is kept for all."""
+    if not cut:
+        return ""
+    from playground.tracing import is_of_another  # with torch
+
+    if not any(map(is_of_another, cut)):
+        return ""
+    kind, _, name = beside.partition(":")
+    if kind != "sample" or named(name) is None:
+        raise Refused("What is put into this pass is taken from a sample's: say with=sample:NAME.")
+    return name
+
+
 def other(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish] | None:
     """What is compared with it: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
     if not words.get("with"):
@@ -175,6 +190,8 @@ def digest(picture: Picture, wish: Wish) -> str:
     these differ between processors in the last digit."""
     size = traces.size(picture, wish)
     made_of = (_picture_digest(picture), model_digest(wish.model), size, wish.scale, wish.cut, __version__)
+    if wish.other:
+        made_of += (sample_digest(wish.other),)
     return sha256(repr(made_of).encode()).hexdigest()[:16]
 
 

@@ -9,6 +9,7 @@ import logging
 import tempfile
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from hashlib import sha256
 from math import prod
@@ -18,7 +19,7 @@ from typing import Any
 from playground.figures import layouts
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts import grid
-from playground.serving import chosen, figure_words, models, people, queue, traces
+from playground.serving import chosen, effort, figure_words, models, people, queue, traces
 from playground.serving.answering import Refused
 from playground.serving.figure_words import Shown
 from playground.serving.people import Person
@@ -146,7 +147,7 @@ def _traces(here: Shown, spec: Spec, person: Person | None) -> tuple:
         return None, {}
     own = person and person.traces
     if cells := _grid(here, spec):
-        seen, beside = _of_a_grid(cells, spec, own)
+        seen, beside = _of_a_grid(cells, here, spec, own)
     else:
 
         def run(other: bool, size: tuple[int, int] | None, scale: str):
@@ -157,9 +158,15 @@ def _traces(here: Shown, spec: Spec, person: Person | None) -> tuple:
             return traces.trace(picture, Wish(wish.model, detail, _number(scale), cut), own)
 
         other_image = here.other and here.other[0].image
-        seen, beside = request.traces(spec, here.picture.image, other_image, run)
+        seen, beside = request.traces(spec, here.picture.image, other_image, run, _turn)
     _check_place(spec, seen)
     return seen, beside
+
+
+def _turn(seen, passes: float) -> AbstractContextManager[None]:
+    """For what is put into a pass that is there."""
+    effort.check(seen.vit, seen.grid, passes)
+    return queue.turn(seconds=passes * effort.seconds(seen.vit, prod(seen.grid)))
 
 
 def _number(scale: str) -> float | None:
@@ -191,7 +198,9 @@ def _grid(here: Shown, spec: Spec) -> list[tuple]:
     return [mine.get(cell) or chosen.read({"sample": cell[0], "model": cell[1]}, None) for cell in names]
 
 
-def _of_a_grid(cells: list[tuple], spec: Spec, own) -> tuple:
+def _of_a_grid(cells: list[tuple], here: Shown, spec: Spec, own) -> tuple:
+    from playground.figures import request
+
     found = {}
     for picture, wish in cells:
         if traces.size(picture, wish) != (wanted := _size_of_command(spec, picture, wish)):
@@ -202,7 +211,11 @@ def _of_a_grid(cells: list[tuple], spec: Spec, own) -> tuple:
             )
         scale = _number(spec.scale) if spec.whole else None
         seen = traces.trace(picture, replace(wish, scale=scale, cut=tuple(spec.cuts)), own)
-        found[picture.name, wish.model] = seen, picture.image
+
+        def other(wish=wish, scale=scale):
+            return traces.trace(here.other[0], Wish(wish.model, here.other[1].detail, scale), own)
+
+        found[picture.name, wish.model] = request.put(spec, seen, other, _turn), picture.image
     return next(iter(found.values()))[0], {"more": found}
 
 

@@ -187,6 +187,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         return Spec(layout=layout, **look)
     if not {"layer", "head"} & view.keys():
         view = {**view, **chosen.opening_view(here.picture.sample_name, here.wish)}
+    beside = "other_image" in shape.uses or Spec(cut=view.get("cut", "")).takes_another
     usual = here.wish.detail == 1 and here.wish.model != models.REAL  # what the command takes if no size is named
     head = view.get("head", "0")
     return Spec(
@@ -214,7 +215,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         ceiling=None if view.get("ceiling", "auto") == "auto" else float(view["ceiling"]),
         log=True if view.get("log") == "true" else None,
         smooth=view.get("smooth") == "true",
-        **(_beside(here) if "other_image" in shape.uses and here.other is not None else {}),
+        **(_beside(here) if beside and here.other is not None else {}),
         **look,
     )
 
@@ -258,7 +259,7 @@ def _name(picture: Picture) -> str:
 def words_of(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure: what differs from the defaults and has a use in it."""
     layout = layouts.of(spec)
-    words = place_of(here, layout.beside(spec) == "other") if layout.of_pictures else {}
+    words = place_of(here, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
     left_out = {} if kind == "html" else unused(spec)
     for choice in DRAWN:
         value = getattr(spec, choice.field)

@@ -149,7 +149,7 @@ def _story(request: Request) -> RedirectResponse:
 
 ELSEWHERE = [Route("/story", _story)]  # what has an address and stands on another page
 
-LOOK = ("sample", "mine", "model", "detail", "scale", "cut", "first")  # which picture and model: see chosen.py
+LOOK = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")  # which picture and model: see chosen.py
 SHOWN = (*figure_words.PLACE, *figure_words.CHOICES)  # as in the microscope's address: figure_words.py reads them
 FIGURE = (*SHOWN, *figure_words.LOOKS, "held", routes_figures.DOWNLOAD)
 WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each address; another word means nothing
@@ -167,7 +167,7 @@ WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each add
     "GET /api/trace/{digest}/answers": (*LOOK, "layer", "label", "query"),
     "GET /api/trace/{digest}/text": (*LOOK, "layer", "text"),
     "GET /api/trace/{digest}/occluded": (*LOOK, "query", "label", "by", "step"),
-    "GET /api/trace/{digest}/patched": (*LOOK, "query", "there", "layer", "with"),
+    "GET /api/trace/{digest}/patched": (*LOOK, "query", "there", "layer"),
     "GET /api/trace/{digest}/moved": (*LOOK, "query"),
     "GET /api/trace/{digest}/names": (*LOOK, "layer"),
     "GET /api/trace/{digest}/ran": (*LOOK, "layer", "head", "query"),

@@ -296,7 +296,8 @@ def preview_tags(words: Mapping[str, str], root: str) -> str:
 
 
 def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[Shown, Spec]:
-    here = figure_words.shown({key: word for key, word in place.items() if key != "with"}, None)
+    without = () if Spec(cut=view.get("cut", "")).takes_another else ("with",)
+    here = figure_words.shown({key: word for key, word in place.items() if key not in without}, None)
     spec = description(here, {key: view[key] for key in figure_words.KEYS.values() if key in view})
     layouts.of(spec).check(spec)
     return here, replace(spec, dpi=round(ACROSS / spec.made_for.width))

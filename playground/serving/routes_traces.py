@@ -171,7 +171,9 @@ async def moved(request: Request) -> Response:
         from playground.analysis import cutting
 
         query = place(request.query_params.get("query", ""))
-        whole = traces.trace(picture, replace(wish, cut=()), own(person))
+        whole = traces.trace(picture, replace(wish, cut=(), other=""), own(person))
+        if traces.puts(wish):
+            return JSONResponse({"by": traces.trace(picture, wish, own(person)).moved(whole, query)})
         with queue.turns() as give_way:
             try:
                 found = cutting.beside_others(whole, wish.cut, query, give_way)
@@ -208,7 +210,7 @@ async def verdict(request: Request) -> Response:
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         from playground.analysis.scale import changed
 
-        on, off = (traces.trace(picture, w, own(person)) for w in (replace(wish, scale=None, cut=()), wish))
+        on, off = (traces.trace(picture, w, own(person)) for w in (replace(wish, scale=None, cut=(), other=""), wish))
         return JSONResponse({"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(on, off)]})
 
     return await part(request, make)

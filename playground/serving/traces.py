@@ -13,11 +13,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 
-from playground.errors import PlaygroundError
+from playground.errors import NoRoom, PlaygroundError
 from playground.serving import asker, effort, models, prepared, queue, settings
 from playground.serving.asker import Registry
 from playground.serving.cache import MB, Cache, trim
-from playground.serving.pictures import Picture
+from playground.serving.pictures import Picture, sample
 from playground.serving.prepared import some_layers
 
 FIRST_LOOK = 20  # patches along each side of a square picture
@@ -38,6 +38,7 @@ class Wish:
     scale: float | None = None  # of the whole forward pass
     cut: tuple[str, ...] = ()  # who may not hear whom in it: see playground/cuts.py
     first: bool = False  # a coarse first look at an upload, shown until the real one is there
+    other: str = ""  # the sample of whose pass something is put into this one, as `cut` says
 
 
 @cache
@@ -104,26 +105,57 @@ def first_look(picture: Picture, wish: Wish, own: Cache | None) -> Wish | None:
 def _run(picture: Picture, wish: Wish, finer: bool = False):
     import torch
 
-    from playground.tracing import trace
-
     vit = models.load(wish.model)
-    pixels = size(picture, wish)
     rows, columns = grid(picture, wish)
-    effort.check(vit, (rows, columns))
-    with queue.turn(finer, effort.seconds(vit, rows * columns)):
+    passes = _passes(wish)
+    effort.check(vit, (rows, columns), passes)
+    with queue.turn(finer, passes * effort.seconds(vit, rows * columns)):
         began = time.perf_counter()
         try:
-            seen = trace(vit, picture.image, size=pixels, scale=wish.scale, cut=wish.cut)
-        except torch.OutOfMemoryError:  # of a graphics card
+            seen = _traced(vit, picture, wish)
+        except (NoRoom, torch.OutOfMemoryError):  # of a graphics card
             log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, wish.model)
             asker.current().hears(
                 "The graphics card's memory is full: this model goes on on the CPU, which takes longer."
             )
             vit.to("cpu")
             torch.cuda.empty_cache()
-            seen = trace(vit, picture.image, size=pixels, scale=wish.scale, cut=wish.cut)
+            seen = _traced(vit, picture, wish)
     log.info("trace model=%s tokens=%d ms=%.0f", wish.model, seen.tokens, (time.perf_counter() - began) * 1e3)
     return seen
+
+
+def puts(wish: Wish) -> list[str]:
+    """Those of its texts for which other passes run beside this one."""
+    if not wish.cut:
+        return []
+    from playground.tracing import is_put
+
+    return [text for text in wish.cut if is_put(text)]
+
+
+def _passes(wish: Wish) -> int:
+    if not (texts := puts(wish)):
+        return 1
+    from playground.analysis import interventions
+
+    return 2 + interventions.PASSES * len(texts)
+
+
+def _traced(vit, picture: Picture, wish: Wish):
+    from playground.tracing import trace
+
+    def passed(of: Picture, cut: list[str]):
+        return trace(vit, of.image, size=size(of, wish), scale=wish.scale, cut=cut)
+
+    texts = puts(wish)
+    seen = passed(picture, [text for text in wish.cut if text not in texts])
+    if not texts:
+        return seen
+    from playground.analysis import interventions
+
+    other = replace(passed(sample(wish.other), []), picture_name=wish.other) if wish.other else None
+    return interventions.put(seen, texts, other)
 
 
 def layers(

@@ -170,6 +170,22 @@ def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
     part(visitor, ".patching canvas").wait_for()
     part(visitor, ".patching .close").click()
     part(visitor, ".patching canvas").wait_for(state="hidden")
+    for words in ("put this row 9", "look at this pass"):
+        part(visitor, ".patching button").filter(has_text=words).click()
+    visitor.until("r => r.pass === 'whole'")
+    assert "cut=residual%404%3A9%2C5" in visitor.page.url
+
+
+def test_a_link_puts_another_sample_s_patch_into_the_pass_and_cuts_a_path(go):
+    cut = "residual@3:9,5<1,2;zero@1.0>4.5"
+    beside = f"beside=compare&with=sample:flock&cut={cut}"
+    visitor = go(f"sample=meadow&model=bundled&detail=1&layer=5&head=0&query=7,5&locked=true&{beside}")
+    shown = visitor.until("r => r.pass === 'whole'")
+    put = trace().patch(trace("flock"), 3, {(9, 5): (1, 2)}).paths((1, 0), (4, 5)).through
+    assert_close(shown["row"], put.row(5, 0, LOCKED))
+    listed = part(visitor, ".cuts li span").all_inner_texts()
+    assert listed[0] == "the residual of layer 3: the other picture’s, at 9,5 from 1,2", listed
+    assert part(visitor, ".cuts p").filter(has_text="feature moved by").inner_text()
 
 
 def percent(share: float) -> str:

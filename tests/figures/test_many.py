@@ -1,5 +1,6 @@
 """Many pictures at once give what each gives alone, and a stopped run goes on."""
 
+import copy
 import json
 import math
 import os
@@ -437,3 +438,45 @@ def test_a_store_with_labels_has_their_names_and_one_of_another_cut_is_refused(z
 def test_labels_and_cuts_that_can_t_be_are_sentences(small, pictures, what, cut, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
         playground.trace_many(pictures, small, what, cut=cut)
+
+
+def _narrow(vit, most):
+    """As a card whose memory suffices for so many pictures."""
+    usual = vit.blocks[1].attn.mix
+
+    def mix(q, *given):
+        if len(q) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return usual(q, *given)
+
+    vit.blocks[1].attn.mix = mix
+    return vit
+
+
+def test_a_batch_becomes_as_small_as_a_card_needs_it(small, pictures):
+    whole = list(playground.trace_many(pictures, small, "features", batch=8))
+    vit = _narrow(copy.deepcopy(small), 1)
+    every = playground.trace_many(pictures, vit, "features", batch=8)
+    for one, two in zip(whole, every, strict=True):
+        np.testing.assert_allclose(one.arrays["features"], two.arrays["features"], atol=1e-5)
+    assert min(every.room) == 1, "it is remembered"
+
+
+def test_too_little_memory_of_a_card_is_a_sentence(small, pictures, picture):
+    vit = _narrow(copy.deepcopy(small), 0)
+    for work in (
+        lambda: list(playground.trace_many(pictures, vit, "features")),
+        lambda: playground.trace(vit, picture),
+    ):
+        with pytest.raises(
+            PlaygroundError, match=r"over 1 × .* tokens keeps .* GB, and .* GB of cpu are free: .* would fit"
+        ):
+            work()
+
+
+def test_a_sweep_takes_as_many_at_once_as_a_card_has_room_for(small, pictures):
+    pytest.importorskip("xarray")
+    asked = {"metric": "moved", "over": "heads", "progress": False}
+    whole = playground.sweep(pictures, small, **asked)
+    narrow = playground.sweep(pictures, _narrow(copy.deepcopy(small), 1), **asked)
+    np.testing.assert_allclose(whole["value"], narrow["value"], atol=1e-6)

@@ -118,6 +118,17 @@ def test_torchvision_s_vit_is_ours(torchvisions, picture):
     assert playground.trace(torchvisions, picture).grid == (4, 4)
 
 
+def test_a_narrow_one_of_torchvision_has_its_own_heads():
+    """Narrower than the 64 numbers that a head of a published one has."""
+    from torchvision.models.vision_transformer import VisionTransformer
+
+    model = scramble(VisionTransformer(64, 16, 2, 5, 40, 64, num_classes=3, norm_layer=partial(nn.LayerNorm, eps=1e-6)))
+    vit = playground.load(model)
+    assert vit.config.heads == 5
+    with torch.no_grad():
+        torch.testing.assert_close(vit(pixels(64)), model(pixels(64)), **CLOSE)
+
+
 def test_torchvision_s_file_too(torchvisions, tmp_path):
     save_file({key: x.contiguous() for key, x in torchvisions.state_dict().items()}, tmp_path / "vit_b_16.safetensors")
     vit = playground.load(tmp_path / "vit_b_16.safetensors", device="cpu", num_heads=4)

@@ -1,6 +1,7 @@
 """An address of a figure gives the command's file, byte for byte, or refuses what the command refuses."""
 
 import io
+import re
 import shlex
 
 import pytest
@@ -240,3 +241,24 @@ def test_what_cannot_live_is_refused(client):
         client, "html", {"sample": "flock", "model": "bundled", "layer": "3", "what": "similarity"}, "POST"
     )
     assert "dpi would change nothing" in refused(client, "html", FLOCK | {"dpi": "20"}, "POST")
+
+
+@pytest.mark.parametrize(
+    ("cut", "beside"), [("residual@2:4,9;values@3", "meadow"), ("head@1.0>4.1", "meadow"), ("zero@1.0>4.1", "")]
+)
+def test_what_is_put_into_a_pass_is_the_file_of_the_command(client, cut, beside, tmp_path):
+    words = FLOCK | {"cut": cut} | ({"with": f"sample:{beside}"} if beside else {})
+    flags = f"{AS_FLAGS} --cut '{cut}'" + f" --with-image {beside}" * bool(beside)
+    assert made(client, "csv", words) == by_command(flags, "csv", tmp_path)
+    grid = {"layout": "grid", "rows": "layers:3,4", "columns": "heads:0,1"}
+    as_flags = " --layout grid --rows layers:3,4 --columns heads:0,1"
+    without = {key: word for key, word in words.items() if key not in ("layer", "head")}
+    flags = re.sub(r"--(layer|head) \d", "", flags)
+    assert made(client, "csv", without | grid) == by_command(flags + as_flags, "csv", tmp_path)
+
+
+def test_what_is_put_needs_its_picture_and_refuses_another_model_s(client):
+    assert "name that picture, with=sample:NAME" in refused(client, "png", FLOCK | {"cut": "residual@2"})
+    words = FLOCK | {"cut": "residual@2", "with": "model:untrained"}
+    assert "with would change nothing here" in refused(client, "png", words)
+    assert "no layer 99" in refused(client, "png", FLOCK | {"cut": "residual@99", "with": "sample:meadow"})

@@ -331,3 +331,40 @@ def test_json_is_what_the_small_answers_are(http):
 def test_words_that_mean_nothing_here_change_nothing(http):
     plain, more = described(http, FLOCK), described(http, FLOCK | {"nonsense": "<b>", "tour": "7", "query": "1,1"})
     assert plain == more, urlencode(more)
+
+
+@pytest.mark.parametrize("cut", ["residual@2:4,9<1,1", "values@3;*>3x3@1", "head@1.0>4.1", "zero@1.0>4.1"])
+def test_what_is_put_into_a_pass_is_what_python_puts(http, cut):
+    """The text of a figure, in the address of a trace: Lab's link."""
+    words = FLOCK | {"cut": cut} | ({} if cut.startswith("zero") else {"with": "sample:meadow"})
+    said = described(http, words)
+    assert said["cut"] == cut.split(";")
+    assert said["digest"] != described(http, FLOCK)["digest"]
+    seen, other = (playground.trace("untrained", name) for name in ("flock", "meadow"))
+    expected = {
+        "residual@2:4,9<1,1": lambda: seen.patch(other, 2, {(4, 9): (1, 1)}),
+        "values@3;*>3x3@1": lambda: playground.trace("untrained", "flock", cut="*>3x3@1").patch(
+            other, 3, what="values"
+        ),
+        "head@1.0>4.1": lambda: seen.paths((1, 0), (4, 1), other).through,
+        "zero@1.0>4.1": lambda: seen.paths((1, 0), (4, 1)).through,
+    }[cut]()
+    row = row_of(part(http, words, "layers", layers="5").content, 5, 1, 20)
+    assert row == pytest.approx(expected.weights(5, [20])[1, 0].numpy(), abs=2e-3)
+    assert part(http, words, "moved", query="4,9").json()["by"] == pytest.approx(expected.moved(seen, (4, 9)), rel=1e-3)
+
+
+@pytest.mark.parametrize("beside", [{}, {"with": "model:untrained"}, {"with": "sample:nobody"}])
+def test_what_is_put_is_taken_from_a_sample(http, beside):
+    answer = http.get("/api/trace", params=FLOCK | {"cut": "residual@2"} | beside)
+    assert answer.status_code == 400
+    assert "with=sample:NAME" in answer.text
+
+
+def test_the_other_sample_is_part_of_the_digest(http):
+    digests = {
+        described(http, FLOCK | {"cut": "residual@2", "with": f"sample:{name}"})["digest"]
+        for name in ("meadow", "portrait")
+    }
+    assert len(digests) == 2
+    assert described(http, FLOCK | {"with": "sample:meadow"})["digest"] == described(http, FLOCK)["digest"]

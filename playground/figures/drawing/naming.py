@@ -144,6 +144,7 @@ def hash_of_image(image: Image.Image) -> str:
 # nothing.
 
 TRUST = "rank correlation with blanking"
+NUMBERS = ("correlation", "random", "constant")
 
 
 def trusted(shown: Iterable[tuple[Spec, Trace]]) -> list[str]:
@@ -169,7 +170,9 @@ def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
 
 def _sentence(spec: Spec, seen: Trace) -> str:
     found = _known(spec, seen)
-    return words("trust", "figure", _case(found)).format(**_filled(model(seen), found))
+    filled = _filled(model(seen), found)
+    signed = {name: filled[name].replace("-", "−") for name in NUMBERS if name in filled}
+    return words("trust", "figure", _case(found)).format(**filled | signed)
 
 
 def _known(spec: Spec, seen: Trace) -> Foretold | None:
@@ -189,6 +192,6 @@ def _case(found: Foretold | None) -> str:
 def _filled(name: str, found: Foretold | None) -> dict[str, str]:
     if found is None:
         return {"model": name}
-    numbers = {which: f"{getattr(found, which):.2f}" for which in ("correlation", "random", "constant")}
+    numbers = {which: f"{getattr(found, which):.2f}" for which in NUMBERS}
     blank = words("blank", "figure", found.by)
     return numbers | {"blocks": str(found.blocks), "blank": blank, "pictures": str(found.pictures), "model": name}

@@ -204,6 +204,21 @@ class Spec:
 
     @property
     def cuts(self) -> list[str]:
+        """Those that one pass makes."""
+        return [text for text in self._texts if not _is_put(text)]
+
+    @property
+    def puts(self) -> list[str]:
+        """Those for which others run beside it: see playground/cuts.py."""
+        return [text for text in self._texts if _is_put(text)]
+
+    @property
+    def takes_another(self) -> bool:
+        """Whether something of another picture's pass is put into this one."""
+        return any(_is_put(text, of_another=True) for text in self._texts)
+
+    @property
+    def _texts(self) -> list[str]:
         return self.cut.split(";") if self.cut else []
 
     @property
@@ -242,6 +257,12 @@ class Spec:
             layer=layer if self.layer is None else self.layer,
             query=query if marks else None,
         )
+
+
+def _is_put(text: str, of_another: bool = False) -> bool:
+    from playground import tracing  # with torch, which a server loads for those who need it
+
+    return tracing.is_of_another(text) if of_another else tracing.is_put(text)
 
 
 def _within(number: float | None, low: float, high: float) -> bool:

@@ -58,9 +58,10 @@ VIEW = (
         help="run the whole forward pass with that scale, not this layer alone",
     ),
     Choice(
-        "cut", "", pattern=r"[0-9a-z,>@.+*;]{3,1000}", field="cut", flag="--cut",
+        "cut", "", pattern=r"[0-9a-z,<>@.:+*;]{3,1000}", field="cut", flag="--cut",
         help="what is cut in the whole pass: who may not hear whom, such as 7,5>3,2 or *>cls@4.1 or *>3x3; or a head "
-        "that gives nothing, zero@4.1, or its mean, mean@4.1; several: A;B",
+        "that gives nothing, zero@4.1, or its mean, mean@4.1; or what stands in the pass of {other_image}, residual@6, "
+        "values@3:7,5 or head@4.1; or what one head alone hears of another, zero@4.1>5.3; several: A;B",
     ),
     Choice(
         "label", "", pattern=r"\d{1,5}", field="label", flag="--label",

@@ -102,7 +102,7 @@ export function tidyView(view, pack, at) {
     const scale = tidy.scale === null || tidy.scale === "" ? NaN : Number(tidy.scale);
     tidy.scale = Number.isFinite(scale) ? clamp(scale, 0, MOST_SCALE) : "on";
   }
-  if (!/^[0-9a-z,>@.+*;]{3,1000}$/.test(tidy.cut)) tidy.cut = "";
+  if (!/^[0-9a-z,<>@.:+*;]{3,1000}$/.test(tidy.cut)) tidy.cut = "";
   tidy.label = /^\d{1,5}$/.test(tidy.label) ? String(tidy.label) : "";
   tidy.text = /^[A-Za-z0-9][A-Za-z0-9 ,.'-]{0,59}$/.test(tidy.text) ? String(tidy.text) : "";
   tidy.curtain = clamp(Number(tidy.curtain) || 0, 0, 1);

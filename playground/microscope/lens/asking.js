@@ -10,7 +10,7 @@ import { say } from "../drawing/dom.js";
 import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
-import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, resolve, takeNames } from "./state.js";
+import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, putFrom, resolve, takeNames } from "./state.js";
 
 // What has come from the source: traces with those of their layers that are here, and pictures. What was shown longest
 // ago goes first.
@@ -221,7 +221,8 @@ function askForWhole(lens) {
   const { choice, data } = lens;
   const { view } = choice,
     { main } = data;
-  const wanted = passOf(choice, lens.frame);
+  const from = putFrom(choice, data);
+  const wanted = { ...passOf(choice, lens.frame), ...(from && { from }) };
   const question = async (how) => {
     const trace = await data.host.source.whole(main.trace, wanted, how).catch((error) => {
       if (error.status === 400 && wanted.cut) lens.page.choose({ cut: "" }); // a link may say anything
@@ -229,7 +230,7 @@ function askForWhole(lens) {
     });
     return { trace, bytes: await data.host.source.layers(trace, [view.layer], how) };
   };
-  askOnce(lens, "whole", `${main.id} ${wanted.scale} ${wanted.cut}`, question, ({ trace, bytes }) => {
+  askOnce(lens, "whole", `${main.id} ${wanted.scale} ${wanted.cut} ${from}`, question, ({ trace, bytes }) => {
     data.whole = receive(data, trace, bytes);
     keepNew(data, data.whole);
   });

@@ -16,7 +16,7 @@
 //       label(trace, {layer, label}, {signal}), // float16: how likely each token makes the label after that layer
 //       patched(trace, asked, {signal}),      // {matrix: how far each token moves, labels}, see matches.js
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
-//       whole(trace, {scale, cut}, {signal}), // the trace of the whole pass with another scale, or with cuts
+//       whole(trace, {scale, cut, from}, {signal}), // of the whole pass with another scale, cuts, a sample's parts
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
 //       ran(trace, {layer, head, query}, {signal}), // {torch, full, halves}: a row by PyTorch, from 32 and 16 bits
 //       keeps, keepsPictures,                 // bytes of packs, and pictures, that stay: see asking.js

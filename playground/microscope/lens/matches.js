@@ -151,7 +151,9 @@ export function bindPatching(choice, data, page) {
     page.schedule();
   });
   button.addEventListener("click", () => {
-    choice.patchWanted = wantedPatch(choice, data).key;
+    const { key, text } = wantedPatch(choice, data);
+    if (data.patched.key === key) return page.choose({ cut: text }); // the whole pass, with what it attends to
+    choice.patchWanted = key;
     page.schedule();
   });
 }
@@ -166,7 +168,9 @@ function wantedPatch({ view }, { main, other }) {
     layer: view.layer,
     with: sample ? `sample:${sample}` : `mine:${mine}`,
   };
-  return { token, words, key: `${main.id} ${Object.values(words).join(" ")}` };
+  const from = words.there === words.query ? "" : `<${words.there}`;
+  const text = sample ? `residual@${view.layer}:${view.query}${from}` : ""; // as in playground/cuts.py
+  return { token, words, text, key: `${main.id} ${Object.values(words).join(" ")}` };
 }
 
 const canPatch = (choice, data) =>
@@ -186,10 +190,11 @@ export function paintPatching(lens) {
   const now = wantedPatch(choice, data);
   const name = tokenName(now.token, main.pack);
   const shown = patched.key === now.key;
-  show(patching.button, !shown);
+  show(patching.button, !shown || (Boolean(now.text) && canAsk(data, "cuts")));
   show(patching.map, shown);
   show(patching.close, shown);
-  say(patching.button, `put this ${name} into the first picture, after layer ${view.layer}`);
+  const puts = `put this ${name} into the first picture, after layer ${view.layer}`;
+  say(patching.button, shown ? "look at this pass" : puts);
   if (shown) return say(patching.said, patched.text);
   if (choice.patchWanted !== now.key) return say(patching.said, "");
   say(patching.said, "The network goes on from there…");

@@ -129,8 +129,10 @@ function writeCuts(choice, data, page) {
       const item = document.createElement("li");
       const [edge, where = ""] = cut.split("@");
       const name = document.createElement("span");
-      name.textContent = `✂ ${edgeWords(edge)}`;
-      item.append(name, placeChooser(choice, data, page, edge, where, at), undoButton(choice, page, at));
+      const words = wordsOfPut(cut);
+      name.textContent = words || `✂ ${edgeWords(edge)}`;
+      const chooser = words ? [] : [placeChooser(choice, data, page, edge, where, at)];
+      item.append(name, ...chooser, undoButton(choice, page, at));
       return item;
     }),
   );
@@ -145,6 +147,16 @@ function edgeWords(edge) {
   if (words[0] === "3x3") return `${name} ⇢ 3×3 alone`;
   if (whom === "*") return `${name} ⇢ themselves alone`;
   return `${name} ⇢ ${words.length > 3 ? `${words.length} patches` : words.join(", ")}`;
+}
+
+// What is put into the pass: "residual@6:7,5", "head@4.1", "zero@4.1>5.3"; "" of what is cut.
+export function wordsOfPut(text) {
+  const [, what, place, tokens, to] = /^(\w+)@([^:>]+)(?::(.+)|>(.+))?$/.exec(text) ?? [];
+  if (!what || (OFF[what] && !to)) return "";
+  if (to) return `head ${place} ${OFF[what] ? "gives nothing" : "of the other picture is heard"}, for head ${to} alone`;
+  const where = what === "head" ? `head ${place}` : `the ${what} of layer ${place}`;
+  const places = tokens ? `, at ${tokens.split("+").join(" and ").replaceAll("<", " from ")}` : "";
+  return `${where}: the other picture’s${places}`;
 }
 
 function placeChooser(choice, { main }, page, edge, where, at) {

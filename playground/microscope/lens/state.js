@@ -214,6 +214,10 @@ export const passOf = ({ view }, { shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
 });
+// The sample from whose pass the view puts something into this one, as in an address; "" where it puts nothing.
+const OF_ANOTHER = /(^|;)(residual|mlp|attention|queries|keys|values|head)@/; // as in playground/cuts.py
+export const putFrom = ({ view }, { other }) =>
+  OF_ANOTHER.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
 const cutOf = (entry) => (entry.trace.cut ?? []).join(";");
 
 // The layers that can be shown: all of them where the source has more, else those that were given.
@@ -262,7 +266,11 @@ export function resolve(choice, data, frame) {
   const wanted = through || Boolean(view.cut);
   const asked = through ? scale : main.pack.scale;
   const arrived =
-    wanted && whole !== null && Math.abs(forwardScale(whole.pack) - asked) < 1e-6 && cutOf(whole) === view.cut;
+    wanted &&
+    whole !== null &&
+    Math.abs(forwardScale(whole.pack) - asked) < 1e-6 &&
+    cutOf(whole) === view.cut &&
+    (whole.trace.words?.with ?? "") === putFrom(choice, data);
   const entry = arrived ? whole : main;
   const rough = !holds(entry.pack, view.layer) && holds(drawnOf(entry).pack, view.layer);
   const { answers, pack } = rough ? drawnOf(entry) : entry;

@@ -101,9 +101,13 @@ export function createHttpSource({ bringAgain, onWait }) {
     async names(trace, layer, how) {
       return (await (await get(part(trace, "names", { layer }), how)).json()).heads;
     },
-    // `scale`: null where it is the trained one; `cut`: "" where nothing is cut.
-    async whole(trace, { scale, cut }, how) {
-      const wanted = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
+    // `scale`: null where it is the trained one; `cut`: "" where nothing is cut; `from`: whose pass it takes from.
+    async whole(trace, { scale, cut, from }, how) {
+      const wanted = {
+        ...(scale !== null && { scale: String(scale) }),
+        ...(cut && { cut }),
+        ...(from && { with: from }),
+      };
       const whole = await source.open({ ...trace.words, ...wanted }, how);
       const { labels } = await (await get(part(whole, "verdict"), how)).json();
       return { ...whole, verdict: labels };

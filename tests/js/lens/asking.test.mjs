@@ -359,6 +359,25 @@ test("a cut is a whole pass at the trained scale; what can't be cut is left out 
   assert.deepEqual(chosen, [{ cut: "" }]);
 });
 
+test("what is put into a pass is of the compared sample, and comes anew where that is another one", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { layer: 1, cut: "residual@0:0,1" } });
+  const compare = (sample) => (lens.data.other = { trace: { words: { sample } } });
+  compare("flock");
+  frame(lens);
+  await pass(REST);
+  open(source, "whole cat residual@0:0,1 sample:flock").answer(
+    aTrace("put", { cut: ["residual@0:0,1"], words: { with: "sample:flock" } }),
+  );
+  await pass();
+  open(source, "layers put").answer(packOf({ held: [1] }));
+  await pass();
+  frame(lens);
+  assert.equal(lens.frame.shown.pack, lens.data.whole.pack);
+  compare("portrait");
+  frame(lens);
+  assert.equal(lens.frame.shown.pack, lens.data.main.pack, "of the other sample nothing is here yet");
+});
+
 test("nothing is asked of a whole pass at the trained scale", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { pass: "whole", scale: "on" } });
   frame(lens);

@@ -91,6 +91,20 @@ test("a patch of the other picture is put into this one; what changes is drawn a
   assert.match(said, /^After layer 1 this picture's row 1, column 1 carries what the other one has there\./);
   assert.match(said, /moves by 50 %; of the others .* moves most, by 50 %\. a cat 90 % → 20 %\.$/);
   assert.ok(box.querySelector("canvas"));
+  assert.ok(box.querySelector("button").hidden, "of what is no sample no whole pass is to be had");
   there.click(box.querySelector(".close"));
   assert.ok(box.querySelector("div").hidden);
+});
+
+test("what a patch of a sample changes leads to the whole pass, by the text that a figure takes", async () => {
+  const other = { id: "dog", trace: { words: { sample: "flock" }, picture: { id: "picture of dog" } } };
+  const there = await mounted({ pack: GRID, view: { ...VIEW, locked: true }, other });
+  const [button] = there.find(".patching").children;
+  there.click(button);
+  open(there.source, "patched").answer({ matrix: new Uint16Array(TOKENS).fill(0x3800), labels: [] });
+  await pass();
+  draw();
+  assert.equal(button.textContent, "look at this pass");
+  there.click(button);
+  assert.equal(there.lens.view.cut, "residual@1:1,1");
 });

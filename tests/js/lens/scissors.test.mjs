@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { movedWords } from "../../../playground/microscope/lens/scissors.js";
+import { movedWords, wordsOfPut } from "../../../playground/microscope/lens/scissors.js";
 import { asked } from "./alens.mjs";
 import { mounted } from "./mounted.mjs";
 
@@ -109,4 +109,21 @@ test("how far a feature moved is said beside cuts of as much attention elsewhere
   assert.equal(movedWords({ by: 0.25 }), "This patch's feature moved by 25 % of its length.");
   const far = movedWords({ by: 0.25, times: 3.2 });
   assert.match(far, /25 % of its length: 3\.2\d* × as far as where as much attention to other patches is cut\.$/);
+});
+
+test("what is put into the pass is listed in words, holds where its text says, and is undone", async () => {
+  const cut = "residual@2:3,3<1,1+cls;head@1.0;zero@1.0>2.3;3,3>2,5";
+  const there = await mounted({ pack: GRID, view: { ...LOCKED, cut } });
+  const names = [...there.root.querySelectorAll(".cuts li span")].map((one) => one.textContent);
+  assert.deepEqual(names, [
+    "the residual of layer 2: the other picture’s, at 3,3 from 1,1 and cls",
+    "head 1.0: the other picture’s",
+    "head 1.0 gives nothing, for head 2.3 alone",
+    "✂ 3,3 ⇢ 2,5",
+  ]);
+  assert.equal(there.root.querySelectorAll(".cuts select").length, 1);
+  there.click(there.find(".cuts li button"));
+  assert.equal(there.lens.view.cut, "head@1.0;zero@1.0>2.3;3,3>2,5");
+  assert.equal(wordsOfPut("head@1.0>2.3"), "head 1.0 of the other picture is heard, for head 2.3 alone");
+  assert.equal(wordsOfPut("zero@1.0"), "");
 });

@@ -1,0 +1,87 @@
+"""What rows, cuts, relevance and sweeps cost on a graphics card, beside this machine's processor: time and memory, and
+how far their numbers lie apart (bar 1e-4).
+
+python benchmarks/card.py                # ViT-S/16 and ViT-B/16 with random weights; --models NAME …, --side 448
+python benchmarks/card.py --device cpu   # the processor against itself: the script, where there is no card
+"""
+
+import argparse
+import copy
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import playground
+from playground.figures import sweeping
+
+BAR = 1e-4
+
+
+def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
+    """What is measured: a name -> what gives its numbers."""
+    every = sweeping.asked(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, pixels.shape[2:])
+    seen = playground.trace(vit, pixel_values=pixels)
+    layer = vit.config.depth // 2
+
+    def swept() -> torch.Tensor:
+        most = max(1, sweeping.TOKENS_AT_ONCE // every.tokens)
+        return torch.from_numpy(every.of_picture(pixels, None, most)[1])
+
+    return {
+        "a trace": lambda: playground.trace(vit, pixel_values=pixels).features(),
+        "a row of each head of a layer": lambda: seen.rows(layer, (1, 1)),
+        "a trace with an edge cut": lambda: playground.trace(vit, pixel_values=pixels, cut="1,1>2,2").features(),
+        "relevance": lambda: seen.relevance((1, 1)),
+        f"a sweep over {vit.config.depth * vit.config.heads} heads": swept,
+    }
+
+
+def measured(work: Callable[[], torch.Tensor], device: str, times: int) -> tuple[float, float, torch.Tensor]:
+    """(seconds, megabytes above what was held before, the numbers); of a processor no megabytes."""
+    on_card = device.startswith("cuda")
+    numbers, best = work(), float("inf")  # once, so that what is made once is there
+    if on_card:
+        torch.cuda.reset_peak_memory_stats()
+        held = torch.cuda.memory_allocated()
+    for _ in range(times):
+        began = time.perf_counter()
+        work()
+        if on_card:
+            torch.cuda.synchronize()
+        best = min(best, time.perf_counter() - began)
+    return best, (torch.cuda.max_memory_allocated() - held) / 1e6 if on_card else float("nan"), numbers.detach().cpu()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", nargs="+", default=["ViT-S/16", "ViT-B/16"])
+    parser.add_argument("--side", type=int, default=224, help="pixels")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--times", type=int, default=5)
+    options = parser.parse_args()
+    if options.device.startswith("cuda") and not torch.cuda.is_available():
+        sys.exit("There is no CUDA device here: not run on a GPU. --device cpu tries the script.")
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    pixels = torch.randn(1, 3, options.side, options.side, generator=torch.Generator().manual_seed(0))
+    named = torch.cuda.get_device_name() if options.device.startswith("cuda") else options.device
+    print(f"| model, tokens | what | processor | {named} | its memory | apart |\n|---|---|---|---|---|---|")
+    for name in options.models:
+        here = playground.load(name, device="cpu")
+        there = copy.deepcopy(here).to(options.device)
+        tokens = len(here.config.prefix) + (options.side // here.config.patch_size) ** 2
+        pairs = zip(works(here, pixels).items(), works(there, pixels).values(), strict=True)
+        for (what, on_cpu), on_card in pairs:
+            slow, _, expected = measured(on_cpu, "cpu", 1)
+            fast, memory, found = measured(on_card, options.device, options.times)
+            apart = float((found - expected).abs().max())
+            verdict = f"{apart:.0e}" + " (too far)" * (apart > BAR)
+            times = (f"{1e3 * seconds:.1f} ms" for seconds in (slow, fast))
+            print("|", " | ".join([f"{name}, {tokens:,}", what, *times, f"{memory:.0f} MB", verdict]), "|")
+
+
+if __name__ == "__main__":
+    main()
