@@ -61,9 +61,9 @@ def parts(vectors: np.ndarray, k: int) -> np.ndarray:
     return np.argsort(order)[of]
 
 
-def parts_of(several: Sequence[np.ndarray], grids: Sequence[tuple[int, int]], k: int) -> list[np.ndarray]:
-    """The same of the patches of several pictures, cut together: a part has one number in all of them. A patch is taken
-    together with its eight neighbours: alone, what is textured would be cut into a mosaic."""
-    ends = np.cumsum([len(vectors) for vectors in several])[:-1]
-    wide = [around(vectors, grid) for vectors, grid in zip(several, grids, strict=True)]
+def parts_of(several: Sequence[tuple[np.ndarray, tuple[int, int]]], k: int) -> list[np.ndarray]:
+    """The same of the patches of several pictures, each (unit vectors, grid), cut together: a part has one number in
+    all of them. A patch is taken with its eight neighbours: alone, what is textured would be cut into a mosaic."""
+    wide = [around(vectors, grid) for vectors, grid in several]
+    ends = np.cumsum([len(vectors) for vectors in wide])[:-1]
     return np.split(parts(np.concatenate(wide), k), ends)

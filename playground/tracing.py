@@ -343,9 +343,8 @@ class Trace(Record):
         return torch.from_numpy(matching.places(there, other.grid[1])).unflatten(0, self.grid)
 
     def parts(self, k: int = matching.PARTS, other: Trace | None = None, layer: int | None = None) -> Any:
-        """(rows, columns): the number of the part that each patch belongs to, 0 for the largest, where the picture is
-        cut into k parts by its features, a patch's with its neighbours'. With another picture a pair: both are cut together, so that the same part has
-        the same number in both."""
+        """(rows, columns): the number of each patch's part, 0 the largest. k parts are cut by the features of each
+        patch and its neighbours; with another picture a pair, cut together, so that a part has one number in both."""
         grids = parts_of([self] if other is None else [self, other], k, layer)
         return grids[0] if other is None else tuple(grids)
 
@@ -403,8 +402,8 @@ def parts_of(several: Sequence[Trace], k: int, layer: int | None) -> list[Tensor
     """(rows, columns) of each: the number of the part that each patch belongs to. All are cut together."""
     if not isinstance(k, int | np.integer) or k < 1:
         raise PlaygroundError(f"A picture is cut into a number of parts, such as 6, not {k!r}.")
-    features = [seen._directions(layer, several[0]) for seen in several]
-    cut = matching.parts_of(features, [seen.grid for seen in several], int(k))
+    patches = [(seen._directions(layer, several[0]), seen.grid) for seen in several]
+    cut = matching.parts_of(patches, int(k))
     return [torch.from_numpy(numbers).unflatten(0, seen.grid) for numbers, seen in zip(cut, several, strict=True)]
 
 

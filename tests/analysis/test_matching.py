@@ -60,7 +60,7 @@ def beside_neighbours(values: np.ndarray) -> np.ndarray:
 def test_parts_are_the_browser_s_and_nobody_is_nearer_to_another_part(k):
     one, other = features(70), features(30)
     vectors = np.concatenate([beside_neighbours(one), beside_neighbours(other)])
-    found = np.concatenate(matching.parts_of([matching.unit(one), matching.unit(other)], [(7, 10), (3, 10)], k))
+    found = np.concatenate(matching.parts_of([(matching.unit(one), (7, 10)), (matching.unit(other), (3, 10))], k))
     theirs = in_javascript(
         ["features"],
         made(one, "one")
