@@ -56,6 +56,8 @@ def test_the_engine_is_small():
     files = [*kernels.ENGINE.glob("*.js"), kernels.PRODUCT]
     size = sum(file.stat().st_size for file in files)
     assert size <= 51_000  # 1,700 of them are `at` and heads off; 8,000 are what came after the paper
+    faster = sum(file.stat().st_size for file in (kernels.ENGINE / "faster").glob("*.js"))
+    assert faster <= 24_000  # where a browser has a GPU for pages, or several threads
 
 
 # A pass

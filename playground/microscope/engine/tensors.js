@@ -10,7 +10,7 @@ const PIXEL = 4; // bytes
 
 // x · σ(slope · x + bend · x³): [slope, bend]
 const ROOT = Math.sqrt(8 / Math.PI);
-const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [ROOT, 0.044715 * ROOT] };
+export const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [ROOT, 0.044715 * ROOT] };
 
 // Rows and columns of a matrix.
 export const part = ({ at, step }, row, rows, column, columns) => ({
@@ -56,10 +56,14 @@ export async function createTensors(compiled) {
     return at;
   }
 
+  const numbers = ({ at, rows, columns }) => new Float32Array(memory.buffer, at, rows * columns);
+
   return {
+    engine: "WebAssembly",
     get bytes() {
       return memory.buffer.byteLength;
     },
+    copy: (end) => new Uint8Array(memory.buffer, 0, end),
     // Drops what was made after a mark:
     mark: () => top,
     backTo: (mark) => {
@@ -67,7 +71,8 @@ export async function createTensors(compiled) {
     },
     matrix,
     // Its numbers, where it has no gaps; until more memory is needed.
-    numbers: ({ at, rows, columns }) => new Float32Array(memory.buffer, at, rows * columns),
+    numbers,
+    read: (x) => numbers(x).slice(), // on a GPU a promise
     // A matrix of these numbers.
     put(numbers, rows, columns) {
       const x = matrix(rows, columns);
@@ -99,7 +104,8 @@ export async function createTensors(compiled) {
     softmax: (x) => kernels.softmax(x.at, x.rows, x.columns),
     activate(x, name) {
       const count = x.rows * x.columns;
-      if (name in GATES) kernels.gate(x.at, ...GATES[name], count);
+      if (name === "tanh") numbers(x).set(numbers(x).map(Math.tanh));
+      else if (name in GATES) kernels.gate(x.at, ...GATES[name], count);
       else kernels[name](x.at, count);
       return x;
     },

@@ -14,8 +14,8 @@
 
 import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
+import { gridFor } from "../core/grid.js";
 import { tokenOf, upperLayer } from "../core/view.js";
-import { gridFor } from "../engine/images.js";
 import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
@@ -140,7 +140,8 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       pass.ms = said.done.ms;
       settle(pass, "done", "kept", pass);
     } else {
-      const { layer, q, k, norms, adds, features } = said;
+      const { layer, q, k, norms, adds, features, engine } = said;
+      pass.engine = engine;
       pass.layers[layer] = { q, k, norms, adds, features };
       settle(pass, layer, "kept", pass.layers[layer]);
     }
@@ -180,7 +181,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       ...{ format: FORMAT, model: title, scale: dim ** -0.5, forward_scale: trace.scale, layers, heads },
       ...{ head_dim: dim, tokens, prefix, grid: trace.grid, size: [rows * patch, columns * patch], patch, held },
       ...(trace.cut.length && { cuts: trace.cut }),
-      predictions: null,
+      ...{ predictions: null, engine: passes.get(trace.id)?.engine },
       adds: parts.map(({ adds }) => meansOf(adds, heads, prefix.length)), // to a patch, each head of these layers
     };
     const shape = [held.length, heads, tokens, dim];

@@ -8,7 +8,8 @@ import { openAsBlob, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { readCuts } from "../../../playground/microscope/core/core.js";
-import { createResizer, gridFor } from "../../../playground/microscope/engine/images.js";
+import { gridFor } from "../../../playground/microscope/core/grid.js";
+import { createResizer } from "../../../playground/microscope/engine/images.js";
 import { createTensors, part } from "../../../playground/microscope/engine/tensors.js";
 import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";
 import { openModel } from "../../../playground/microscope/weights/opening.js";
@@ -73,8 +74,8 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
     const [began, cpu] = [performance.now(), process.cpuUsage()];
     layers = [];
     const walk = vit.layers(input, grid, how);
-    let step = walk.next();
-    for (; !step.done; step = walk.next()) layers.push(step.value);
+    let step = await walk.next();
+    for (; !step.done; step = await walk.next()) layers.push(step.value);
     logits = step.value;
     const used = process.cpuUsage(cpu);
     times.wall.push(performance.now() - began);
