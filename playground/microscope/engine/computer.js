@@ -1,7 +1,7 @@
 // What the worker does, one thing at a time. Each layer leaves as soon as it exists; then it is heard whether more are
 // wanted.
 //
-//   {what: "kernels", compiled}                  a WebAssembly.Module of kernels.c
+//   {what: "kernels", compiled, shared}          a WebAssembly.Module of kernels.c, and whether threads share it
 //   {what: "network", model, weights}            bytes, as models/engine_file.py wrote them
 //   {what: "pass", id, model, picture: {id, bitmap}, grid, scale: null | number, cuts: texts}
 //     → {id, layer, q, k, features: float16 bits, norms, adds, engine: "WebAssembly" or "WebGPU"}, one after the other,
@@ -12,6 +12,7 @@
 //   {what: "stop", id}                           → {id, stopped}
 // What fails is answered with {id, error: a sentence}.
 import { decodeHalves, readCuts } from "../core/core.js";
+import { createThreads } from "./faster/threads.js";
 import { createGpuPasses } from "./faster/webgpu.js";
 import { displayed, modelInput } from "./images.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
@@ -65,7 +66,7 @@ const nextTurn = () => new Promise((go) => setTimeout(go)); // messages that hav
 export function createComputer(say, decode = displayed, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
   const networks = new Map();
   const stopped = new Set();
-  let compiled = null;
+  let kernels = null;
   let work = Promise.resolve(); // what is done, and what waits behind it
   let input = null; // of the last picture: another pass through it needs no decoding
 
@@ -76,14 +77,17 @@ export function createComputer(say, decode = displayed, gpu = createGpuPasses(gl
 
   const does = {
     kernels(message) {
-      compiled = message.compiled;
+      kernels = message;
     },
     forget({ model }) {
       gpu.forget(networks.get(model));
+      networks.get(model)?.t.free();
       networks.delete(model);
     },
     async network({ model, weights }) {
-      networks.set(model, new VisionTransformer(await createTensors(compiled), weights));
+      const { compiled, shared } = kernels;
+      const t = await createTensors(compiled, shared ? createThreads(compiled) : undefined);
+      networks.set(model, new VisionTransformer(t, weights));
     },
     async pass({ id, model, picture, grid, scale, cuts }) {
       const vit = networks.get(model);

@@ -4,6 +4,7 @@
 //   createWorkerSource({
 //     worker,                    // a Worker
 //     compiled: () => …,         // gives a promise of the kernels, a WebAssembly.Module
+//     shared,                    // whether they share their memory: see engine/faster/threads.js
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
 //                                //   first look at a person's own or null, details, layers, heads, head_dim, prefix,
 //                                //   labels, multi_label, own: somebody has brought it}}
@@ -34,7 +35,7 @@ class Unanswered extends Error {
   }
 }
 
-export function createWorkerSource({ worker, compiled, models, weightsOf, pictureOf }) {
+export function createWorkerSource({ worker, compiled, shared = false, models, weightsOf, pictureOf }) {
   const passes = new Map(); // trace.id → its pass, the last one last
   const asked = new Map(); // id → {heard: (message), failed: (error)} of what the worker does
   const networks = new Map(); // model → a promise: the worker has it
@@ -71,7 +72,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   function network(model) {
     if (!networks.has(model)) {
       const coming = (async () => {
-        kernels ??= compiled().then((found) => worker.postMessage({ what: "kernels", compiled: found }));
+        kernels ??= compiled().then((found) => worker.postMessage({ what: "kernels", compiled: found, shared }));
         const [weights] = await Promise.all([weightsOf(model), kernels]);
         worker.postMessage({ what: "network", model, weights }, [weights.buffer]);
       })();

@@ -348,7 +348,7 @@ function gpuTensors({ device, layout, products, each, softmax, norm, rootOfDots 
 // ------------------------------------------------------------------------------------------------- which one computes
 
 const MOST_APART = 1e-3; // of the largest number: a GPU that is further from the kernels is not used
-const LONGEST = 1000; // ms for one layer, after which nobody waits for a GPU
+const LONGEST_LAYER = 1000; // ms for one layer, after which nobody waits for a GPU
 
 // Networks on the GPU, where it was measured to be faster than the kernels, and as right. `always`: for tests.
 export function createGpuPasses(gpu, always = false) {
@@ -406,7 +406,10 @@ export function createGpuPasses(gpu, always = false) {
 }
 
 const inTime = (layer) =>
-  Promise.race([layer, new Promise((_, stop) => setTimeout(() => stop(new Error("This GPU is slow.")), LONGEST))]);
+  Promise.race([
+    layer,
+    new Promise((_, stop) => setTimeout(() => stop(new Error("This GPU is slow.")), LONGEST_LAYER)),
+  ]);
 
 async function firstLayer(vit, image, grid) {
   const began = performance.now();
