@@ -5,7 +5,6 @@ import shutil
 
 import pytest
 from conftest import SMALL, scramble
-from playwright.sync_api import sync_playwright
 
 from browser.chromium import find, install
 from browser.visitor import LAUNCH
@@ -93,10 +92,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page(folder):
-    with plain_server(folder) as url, sync_playwright() as playwright:
+def page(chromium, folder):
+    if chromium.browser_type.name != "chromium":
+        pytest.skip("its software adapter is Chromium's")
+    with plain_server(folder) as url:
         flags = [flag for flag in LAUNCH if flag != "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=find() or install(), args=[*flags, *ADAPTER])
+        browser = chromium.browser_type.launch(executable_path=find() or install(), args=[*flags, *ADAPTER])
         page = browser.new_page()
         page.goto(url)
         page.wait_for_selector("body[data-ready]", state="attached")
