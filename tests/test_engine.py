@@ -56,6 +56,8 @@ def test_the_engine_is_small():
     files = [*kernels.ENGINE.glob("*.js"), kernels.PRODUCT]
     size = sum(file.stat().st_size for file in files)
     assert size <= 51_000  # 1,700 of them are `at` and heads off; 8,000 are what came after the paper
+    faster = sum(file.stat().st_size for file in (kernels.ENGINE / "faster").glob("*.js"))
+    assert faster <= 26_000  # where a browser has a GPU for pages, or several threads
 
 
 # A pass
@@ -92,6 +94,16 @@ def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
         np.testing.assert_allclose(found.features[layer], seen.features(layer), atol=5e-4)
     np.testing.assert_allclose(found.logits, seen.logits, atol=5e-4)
     np.testing.assert_allclose(rows(found.q, found.k, seen), theirs(seen), atol=1e-4)
+
+
+@pytest.mark.parametrize("numbers", ["int8", "float32"])
+@pytest.mark.parametrize("threads", [2, 3])
+def test_several_threads_compute_what_one_does(ours, picture, tmp_path, threads, numbers):
+    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # worth dividing
+    seen = trace(vit, picture, size=(88, 104))
+    one, several = (passed(seen, tmp_path, numbers, threads=count) for count in (1, threads))
+    for name in ("q", "k", "norms", "adds", "features", "logits"):
+        np.testing.assert_array_equal(getattr(several, name), getattr(one, name), err_msg=name)
 
 
 def test_a_scale_and_cuts_change_the_pass_of_the_engine_at_all(ours, picture, tmp_path):

@@ -1,5 +1,5 @@
 """Does the map explain? Five maps of what matters for one patch, each scored by what blanking really changes; how good
-each relevance is on a picture; and where the class token's map lies on drawn scenes."""
+each relevance is on a picture; where the class token's map lies on drawn scenes; and which patches are like a text."""
 
 from __future__ import annotations
 
@@ -213,3 +213,19 @@ def foretold(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
         *_, moves = moves_of(seen, query, side)
         several.append(explain(maps(seen, pixels, query), query, side, moves).scores)
     return {name: sum(one[name] for one in several) / len(several) for name in several[0]}
+
+
+# Of a text
+
+
+def likeness(seen: Trace, direction: Tensor, layer: int | None = None) -> Tensor:
+    """(tokens,): what the model would read of each token if that were all there is, as it leaves a layer, beside the
+    direction of a text (models/text_tower.py). The model was trained to read its class token, or all patches together,
+    after the last layer: of one patch it is what it would say."""
+    read = seen.alone(layer)
+    if read.shape[1] != len(direction):
+        raise PlaygroundError(
+            f"{seen.model} reads pictures into {read.shape[1]} numbers and its text tower texts into {len(direction)}: "
+            "they do not belong together. Of CLIP, save the whole model, with both projections."
+        )
+    return torch.cosine_similarity(read, direction[None], dim=-1)

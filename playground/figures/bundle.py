@@ -15,7 +15,7 @@ from posixpath import dirname, normpath
 MICROSCOPE = Path(__file__).parent.parent / "microscope"
 LENS_STYLES = ("lens/lens.css", "lens/parts.css")
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w/-]+\.js)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "((?:\./|(?:\.\./)+)[\w/-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)
 # A comment of its own line, or at the end of a line: there, one with a quote in it may be inside a string, unless it
 # follows what ends a statement or a property. Comments would make a third of what is sent.

@@ -97,7 +97,7 @@ async def text(request: Request) -> Response:
     words = request.query_params
 
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        from playground.analysis.text import likeness
+        from playground.analysis.explain import likeness
         from playground.models import text_tower
 
         seen = traces.trace(picture, wish, own(person))

@@ -3,6 +3,7 @@
 import io
 import re
 
+import numpy as np
 import pytest
 import waiting
 from PIL import Image
@@ -126,3 +127,22 @@ def test_a_picture_that_is_too_small_is_refused_in_python_s_words(somebody, size
         playground.open_image(picture(*size))
     hand_over(visitor, "drop", picture(*size), "image/png", "small.png")
     assert str(refused.value) in visitor.hears("sides may be")
+
+
+def test_on_a_second_visit_the_page_is_isolated_and_several_threads_compute(somebody):
+    visitor = somebody()
+    assert not visitor.page.evaluate("crossOriginIsolated"), "this host sends no headers, and no worker did yet"
+    keeps(visitor, "soon")
+    visitor.page.reload()
+    visitor.until()
+    assert visitor.page.evaluate("crossOriginIsolated")
+    for name in ("flock", "twins", "meadow"):
+        visitor.gives(named(name).path)
+        says = visitor.page.locator("[data-ref=credit]").inner_text()
+        assert "Computed here with WebAssembly" in says
+    assert "WebAssembly ×" in says, "the helpers are awake by now"
+    read = visitor.until("r => r.layersHeld.length === 6")
+    vit = playground.load("bundled", device="cpu")
+    seen = playground.trace(vit, playground.open_image(named("meadow").path), size=tuple(8 * n for n in read["grid"]))
+    query = tuple(map(int, read["query"].split(","))) if "," in read["query"] else read["query"]
+    assert abs(np.asarray(read["row"]) - seen.row(read["layer"], read["head"], query).numpy()).max() < 0.05

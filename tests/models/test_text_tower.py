@@ -11,7 +11,7 @@ from conftest import scramble
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 import playground
-from playground.analysis.text import likeness
+from playground.analysis.explain import likeness
 from playground.errors import PlaygroundError
 from playground.models import borrowed, text_tower
 

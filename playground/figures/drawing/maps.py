@@ -105,7 +105,7 @@ def label(a: Asked) -> Tensor:
 
 
 def text(a: Asked) -> Tensor:
-    from playground.analysis.text import likeness
+    from playground.analysis.explain import likeness
     from playground.models import text_tower
 
     return likeness(a.seen, text_tower.direction(a.seen.vit, a.spec.text), a.layer)

@@ -1,16 +1,19 @@
 // What the worker does, one thing at a time. Each layer leaves as soon as it exists; then it is heard whether more are
 // wanted.
 //
-//   {what: "kernels", compiled}                  a WebAssembly.Module of kernels.c
+//   {what: "kernels", compiled, shared}          a WebAssembly.Module of kernels.c, and whether threads share it
 //   {what: "network", model, weights}            bytes, as models/engine_file.py wrote them
 //   {what: "pass", id, model, picture: {id, bitmap}, grid, scale: null | number, cuts: texts}
-//     → {id, layer, q, k, features: float16 bits, norms, adds}, one after the other, then {id, done: {logits, ms}}
+//     → {id, layer, q, k, features: float16 bits, norms, adds, engine: "WebAssembly" or "WebGPU"}, one after the other,
+//       then {id, done: {logits, ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
 //   {what: "forget", model}                      lets go of a network
 //   {what: "stop", id}                           → {id, stopped}
 // What fails is answered with {id, error: a sentence}.
 import { decodeHalves, readCuts } from "../core/core.js";
+import { createThreads } from "./faster/threads.js";
+import { createGpuPasses } from "./faster/webgpu.js";
 import { displayed, modelInput } from "./images.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
 import { cutting, SOME, VisionTransformer } from "./vit.js";
@@ -58,11 +61,12 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
 
 const nextTurn = () => new Promise((go) => setTimeout(go)); // messages that have come are heard meanwhile
 
-// `say(message, moved)`: sends it; `moved` are the buffers that go with it. `decode`: see images.js.
-export function createComputer(say, decode = displayed) {
+// `say(message, moved)`: sends it; `moved` are the buffers that go with it. `decode`: see images.js. `gpu`: see
+// faster/webgpu.js.
+export function createComputer(say, decode = displayed, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
   const networks = new Map();
   const stopped = new Set();
-  let compiled = null;
+  let kernels = null;
   let work = Promise.resolve(); // what is done, and what waits behind it
   let input = null; // of the last picture: another pass through it needs no decoding
 
@@ -73,29 +77,38 @@ export function createComputer(say, decode = displayed) {
 
   const does = {
     kernels(message) {
-      compiled = message.compiled;
+      kernels = message;
     },
     forget({ model }) {
+      gpu.forget(networks.get(model));
+      networks.get(model)?.t.free();
       networks.delete(model);
     },
     async network({ model, weights }) {
-      networks.set(model, new VisionTransformer(await createTensors(compiled), weights));
+      const { compiled, shared } = kernels;
+      const t = await createTensors(compiled, shared ? createThreads(compiled) : undefined);
+      networks.set(model, new VisionTransformer(t, weights));
     },
     async pass({ id, model, picture, grid, scale, cuts }) {
       const vit = networks.get(model);
       const began = performance.now();
       const image = await inputOf(vit, picture, grid);
       const words = { prefix: vit.config.prefix, columns: grid[1] };
-      const at = cutting(vit, grid, readCuts(cuts, words));
-      const layers = vit.layers(image, grid, { scale: scale ?? vit.scale, at });
-      for (;;) {
-        if (!(await goesOn(id))) return say({ id, stopped: true });
-        const { value, done } = layers.next();
-        if (done) return say({ id, done: { logits: value, ms: performance.now() - began } });
-        const { layer, norms, adds } = value;
-        const [q, k, features] = [value.q, value.k, value.features].map(vit.t.toHalves);
-        say({ id, layer, q, k, norms, adds, features }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
-      }
+      const how = { scale: scale ?? vit.scale, at: cutting(vit, grid, readCuts(cuts, words)) };
+      const there = cuts.length ? null : await gpu.at(vit).catch(gpu.giveUp); // cuts are made in JavaScript
+      const next = { layer: 0 }; // to be said
+      const done = (logits) => say({ id, done: { logits, ms: performance.now() - began } });
+      if (there)
+        try {
+          const passed = await walked(id, vit.t, there, [image, grid, how], next);
+          return passed && done(passed.logits);
+        } catch {
+          await gpu.giveUp(); // and the rest comes from here
+        }
+      const passed = await walked(id, vit.t, vit, [image, grid, how], next);
+      if (!passed) return;
+      done(passed.logits);
+      await gpu.measure(vit, image, grid);
     },
     async rollout({ id, model, layers, grid, scale, cuts, query }) {
       const vit = networks.get(model);
@@ -108,6 +121,22 @@ export function createComputer(say, decode = displayed) {
       say({ id, done: { rollout: halves } }, [halves.buffer]);
     },
   };
+
+  // Says each layer from the next one on; null where it is to stop.
+  async function walked(id, { toHalves }, vit, how, next) {
+    const layers = vit.layers(...how);
+    for (;;) {
+      if (!(await goesOn(id))) return void say({ id, stopped: true });
+      const { value, done } = await layers.next();
+      if (done) return { logits: value };
+      const { layer, norms, adds } = value;
+      if (layer < next.layer) continue;
+      next.layer = layer + 1;
+      const [q, k, features] = [value.q, value.k, value.features].map(toHalves);
+      const { engine } = vit.t;
+      say({ id, layer, q, k, norms, adds, features, engine }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
+    }
+  }
 
   async function inputOf({ t, config }, picture, grid) {
     const { mean, std, patch_size: side, interpolation } = config;

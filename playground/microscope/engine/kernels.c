@@ -31,13 +31,14 @@ static inline FourInts bits_of(Four x) { return (FourInts)x; }
 
 enum { WIDE = 8, DEEP = 384, BLOCK = 32 };
 
-// WIDE columns of the second matrix, DEEP numbers of each, side by side: small enough for the fastest cache.
-static float panel[DEEP * WIDE] __attribute__((aligned(16)));
+// A panel is WIDE columns of the second matrix, DEEP numbers of each, side by side: small enough for the fastest cache.
+// It lies on the stack, of which each thread has its own (faster/threads.js); so nothing here is static.
 
 // COUNT rows of `a` times the panel, added to `out`; COUNT is a number, so that the sums stay in registers. With more
 // than four rows the sixteen of x86 do not hold them, and a product takes half as long again.
 #define TIMES_PANEL(COUNT)                                                                                           \
-  static void times_panel_##COUNT(const float *a, int a_step, int deep, float *out, int out_step, int wide) {        \
+  static void times_panel_##COUNT(const float *panel, const float *a, int a_step, int deep, float *out,              \
+                                  int out_step, int wide) {                                                          \
     Four sums[COUNT][2];                                                                                             \
     for (int r = 0; r < COUNT; r++) sums[r][0] = sums[r][1] = all(0);                                                \
     for (int k = 0; k < deep; k++) {                                                                                 \
@@ -70,6 +71,7 @@ static void begin(float *out, int out_step, int rows, int columns, const float *
 // step is the distance from one row to the next, in numbers.
 EXPORTED void product(const float *a, int a_step, const float *b, int b_step, int transposed, const float *bias,
                       int rows, int inner, int columns, float *out, int out_step) {
+  float panel[DEEP * WIDE] __attribute__((aligned(16)));
   int along = transposed ? b_step : 1, across = transposed ? 1 : b_step;
   begin(out, out_step, rows, columns, bias);
   for (int n = 0; n < columns; n += WIDE) {
@@ -81,8 +83,9 @@ EXPORTED void product(const float *a, int a_step, const float *b, int b_step, in
       const float *x = a + first;
       float *y = out + n;
       int left = rows;
-      for (; left >= 4; left -= 4, x += 4 * a_step, y += 4 * out_step) times_panel_4(x, a_step, deep, y, out_step, wide);
-      for (; left; left--, x += a_step, y += out_step) times_panel_1(x, a_step, deep, y, out_step, wide);
+      for (; left >= 4; left -= 4, x += 4 * a_step, y += 4 * out_step)
+        times_panel_4(panel, x, a_step, deep, y, out_step, wide);
+      for (; left; left--, x += a_step, y += out_step) times_panel_1(panel, x, a_step, deep, y, out_step, wide);
     }
   }
 }
@@ -91,8 +94,10 @@ EXPORTED void product(const float *a, int a_step, const float *b, int b_step, in
 
 // Rows of `a` become 16-bit integers, each in a unit of its own. Then a block of 32 products with codes is summed up
 // exactly, and two products with their sum are one instruction: twice as fast as floats.
-static Int16 pairs[DEEP / 2][WIDE][2] __attribute__((aligned(16)));
-static float panel_gains[DEEP / BLOCK][WIDE] __attribute__((aligned(16)));
+typedef struct {
+  Int16 pairs[DEEP / 2][WIDE][2];
+  float gains[DEEP / BLOCK][WIDE];
+} Codes __attribute__((aligned(16)));
 
 static void to_integers(const float *a, int a_step, int rows, int inner, Int16 *to, int to_step, float *units) {
   for (int r = 0; r < rows; r++, a += a_step, to += to_step) {
@@ -109,8 +114,8 @@ static void to_integers(const float *a, int a_step, int rows, int inner, Int16 *
 }
 
 #define TIMES_PAIRS(COUNT)                                                                                           \
-  static void times_pairs_##COUNT(const Int16 *a, int a_step, const float *units, int deep, float *out,              \
-                                  int out_step, int wide) {                                                          \
+  static void times_pairs_##COUNT(const Codes *panel, const Int16 *a, int a_step, const float *units, int deep,      \
+                                  float *out, int out_step, int wide) {                                              \
     Four sums[COUNT][2];                                                                                             \
     for (int r = 0; r < COUNT; r++) sums[r][0] = sums[r][1] = all(0);                                                \
     for (int first = 0; first < deep; first += BLOCK) {                                                              \
@@ -118,7 +123,8 @@ static void to_integers(const float *a, int a_step, int rows, int inner, Int16 *
       for (int r = 0; r < COUNT; r++) dots[r][0] = dots[r][1] = (FourInts){0, 0, 0, 0};                              \
       int end = first + BLOCK < deep ? first + BLOCK : deep;                                                         \
       for (int k = first; k < end; k += 2) {                                                                         \
-        EightShorts left = *(EightShorts *)pairs[k / 2][0], right = *(EightShorts *)pairs[k / 2][4];                 \
+        const Int16(*pair)[2] = panel->pairs[k / 2];                                                                 \
+        EightShorts left = *(EightShorts *)pair[0], right = *(EightShorts *)pair[4];                                 \
         UNROLLED for (int r = 0; r < COUNT; r++) {                                                                   \
           int two = *(const Two *)(a + r * a_step + k);                                                              \
           EightShorts x = (EightShorts)(FourInts){two, two, two, two};                                               \
@@ -126,7 +132,7 @@ static void to_integers(const float *a, int a_step, int rows, int inner, Int16 *
           dots[r][1] += (FourInts)__builtin_wasm_dot_s_i32x4_i16x8(x, right);                                        \
         }                                                                                                            \
       }                                                                                                              \
-      Four left = load(panel_gains[first / BLOCK]), right = load(panel_gains[first / BLOCK] + 4);                    \
+      Four left = load(panel->gains[first / BLOCK]), right = load(panel->gains[first / BLOCK] + 4);                  \
       UNROLLED for (int r = 0; r < COUNT; r++) {                                                                     \
         sums[r][0] += __builtin_convertvector(dots[r][0], Four) * left;                                              \
         sums[r][1] += __builtin_convertvector(dots[r][1], Four) * right;                                             \
@@ -142,6 +148,7 @@ TIMES_PAIRS(1)
 EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, const float *gains, const float *bias,
                                int rows, int inner, int columns, float *out, int out_step, float *room, int adds) {
   int step = (inner + 1) & ~1, blocks = (inner + BLOCK - 1) / BLOCK;
+  Codes panel;
   float *units = room;
   Int16 *integers = (Int16 *)(room + rows);
   to_integers(a, a_step, rows, inner, integers, step, units);
@@ -152,15 +159,17 @@ EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, co
       int deep = inner - first < DEEP ? inner - first : DEEP;
       for (int i = 0; i < wide; i++) {
         const Int8 *code = codes + (n + i) * inner + first;
-        for (int k = 0; k < deep; k++) pairs[k / 2][i][k % 2] = code[k];
-        for (int k = 0; k < deep; k += BLOCK) panel_gains[k / BLOCK][i] = gains[(n + i) * blocks + (first + k) / BLOCK];
+        for (int k = 0; k < deep; k++) panel.pairs[k / 2][i][k % 2] = code[k];
+        for (int k = 0; k < deep; k += BLOCK)
+          panel.gains[k / BLOCK][i] = gains[(n + i) * blocks + (first + k) / BLOCK];
       }
       const Int16 *x = integers + first;
       float *y = out + n, *unit = units;
       int left = rows;
       for (; left >= 4; left -= 4, x += 4 * step, y += 4 * out_step, unit += 4)
-        times_pairs_4(x, step, unit, deep, y, out_step, wide);
-      for (; left; left--, x += step, y += out_step, unit++) times_pairs_1(x, step, unit, deep, y, out_step, wide);
+        times_pairs_4(&panel, x, step, unit, deep, y, out_step, wide);
+      for (; left; left--, x += step, y += out_step, unit++)
+        times_pairs_1(&panel, x, step, unit, deep, y, out_step, wide);
     }
   }
 }

@@ -2,15 +2,16 @@
 // to row}, and so is a part of one. JavaScript says what lies where; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";
+import { oneThread, roomFor } from "./faster/threads.js";
 
 const PAGE = 65_536; // bytes, by which the memory grows
 const FLOAT = 4; // bytes
-const SHORT = 2; // bytes of the integers that rows become, see kernels.c, and of a float16
+const SHORT = 2; // bytes of a float16
 const PIXEL = 4; // bytes
 
 // x · σ(slope · x + bend · x³): [slope, bend]
 const ROOT = Math.sqrt(8 / Math.PI);
-const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [ROOT, 0.044715 * ROOT] };
+export const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [ROOT, 0.044715 * ROOT] };
 
 // Rows and columns of a matrix.
 export const part = ({ at, step }, row, rows, column, columns) => ({
@@ -23,10 +24,11 @@ export const someRows = (x, row, rows) => part(x, row, rows, 0, x.columns);
 export const someColumns = (x, column, columns) => part(x, 0, x.rows, column, columns);
 
 // `compiled`: a WebAssembly.Module of kernels.c
-export async function createTensors(compiled) {
-  const memory = new WebAssembly.Memory({ initial: 1 });
-  const { exports: kernels } = await WebAssembly.instantiate(compiled, { env: { memory } });
-  let top = kernels.__heap_base.value;
+export async function createTensors(compiled, threads = oneThread()) {
+  const { memory } = threads;
+  const { exports } = await WebAssembly.instantiate(compiled, { env: { memory } });
+  const kernels = threads.divided(exports);
+  let top = threads.begin(exports.__heap_base.value);
 
   function room(bytes) {
     const at = Math.ceil(top / ALIGN) * ALIGN;
@@ -42,7 +44,7 @@ export async function createTensors(compiled) {
     );
   function multiplyCodes(x, w, bias, out, adds = 0) {
     const before = top;
-    const spare = room(x.rows * (FLOAT + SHORT * (x.columns + 1)));
+    const spare = room(threads.most * roomFor(x.rows, x.columns));
     kernels.product_of_codes(
       ...[x.at, x.step, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, spare, adds],
     );
@@ -56,10 +58,17 @@ export async function createTensors(compiled) {
     return at;
   }
 
+  const numbers = ({ at, rows, columns }) => new Float32Array(memory.buffer, at, rows * columns);
+
   return {
+    get engine() {
+      return threads.engine();
+    },
+    free: threads.end,
     get bytes() {
       return memory.buffer.byteLength;
     },
+    copy: (end) => new Uint8Array(memory.buffer, 0, end),
     // Drops what was made after a mark:
     mark: () => top,
     backTo: (mark) => {
@@ -67,7 +76,8 @@ export async function createTensors(compiled) {
     },
     matrix,
     // Its numbers, where it has no gaps; until more memory is needed.
-    numbers: ({ at, rows, columns }) => new Float32Array(memory.buffer, at, rows * columns),
+    numbers,
+    read: (x) => numbers(x).slice(), // on a GPU a promise
     // A matrix of these numbers.
     put(numbers, rows, columns) {
       const x = matrix(rows, columns);
@@ -99,7 +109,8 @@ export async function createTensors(compiled) {
     softmax: (x) => kernels.softmax(x.at, x.rows, x.columns),
     activate(x, name) {
       const count = x.rows * x.columns;
-      if (name in GATES) kernels.gate(x.at, ...GATES[name], count);
+      if (name === "tanh") numbers(x).set(numbers(x).map(Math.tanh));
+      else if (name in GATES) kernels.gate(x.at, ...GATES[name], count);
       else kernels[name](x.at, count);
       return x;
     },

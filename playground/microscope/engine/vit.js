@@ -50,12 +50,16 @@ export class VisionTransformer {
     this.placed = null; // {grid, learned}: the positions of the last picture
   }
 
+  // The same network where the same bytes lie at the same places: faster/webgpu.js
+  on(t) {
+    return Object.assign(Object.create(VisionTransformer.prototype), this, { t });
+  }
+
   // (3, H, W) floats → (patches, D): the same matrix times each patch's pixels
   patchEmbed(image, [rows, columns], out) {
     const { patch_size: P } = this.config;
     const [width, plane] = [columns * P, rows * columns * P * P];
-    const pixels = this.t.matrix(rows * columns, 3 * P * P);
-    const numbers = this.t.numbers(pixels);
+    const numbers = new Float32Array(rows * columns * 3 * P * P);
     let at = 0;
     for (let row = 0; row < rows; row++)
       for (let column = 0; column < columns; column++)
@@ -64,7 +68,7 @@ export class VisionTransformer {
             const from = channel * plane + (row * P + y) * width + column * P;
             numbers.set(image.subarray(from, from + P), at);
           }
-    this.linear(pixels, "patch_embed.proj", out);
+    this.linear(this.t.put(numbers, rows * columns, 3 * P * P), "patch_embed.proj", out);
   }
 
   // Multi-head self-attention: h small attentions side by side, each with queries, keys and values of its own.
@@ -84,24 +88,24 @@ export class VisionTransformer {
     }
     const three = ["queries", "keys", "values"].map((what, i) => at(`attention.${what}`, someColumns(qkv, i * D, D)));
     const heard = at("attention.heard", null);
-    const mixed = t.matrix(x.rows, D); // the heads' answers, one behind the other
-    const kept = { q: new Float32Array(x.rows * D), k: new Float32Array(x.rows * D), norms: [], adds: [] }; // (h, N, d)
+    const N = x.rows;
+    const mixed = t.matrix(N, D); // the heads' answers, one behind the other
+    const every = (columns) => t.matrix(heads * N, columns);
+    const kept = { q: every(d), k: every(d), norms: every(1), adds: every(1) }; // (h, N, d), (h, N)
     for (let head = 0; head < heads; head++) {
       const mark = t.mark();
       const [q, k, v] = three.map((of) => someColumns(of, head * d, d)); // (N, d) each
+      const its = (of) => someRows(of, head * N, N);
       const silent = heard && ((scores, first) => heard(t, scores, first, head));
       const mixture = someColumns(mixed, head * d, d); // (N, d)
       attention(t, q, k, v, scale, silent, mixture);
-      kept.q.set(t.numbers(t.take(q)), head * x.rows * d);
-      kept.k.set(t.numbers(t.take(k)), head * x.rows * d);
-      kept.norms.push(...t.numbers(this.valueNorms(v, layer, head)));
-      kept.adds.push(...t.numbers(this.valueNorms(mixture, layer, head)));
+      t.take(q, 1, its(kept.q));
+      t.take(k, 1, its(kept.k));
+      this.valueNorms(v, layer, head, its(kept.norms));
+      this.valueNorms(mixture, layer, head, its(kept.adds));
       t.backTo(mark);
     }
-    return [
-      this.linear(at("attention.heads", mixed), `${name}.proj`),
-      { ...kept, norms: Float32Array.from(kept.norms), adds: Float32Array.from(kept.adds) },
-    ];
+    return [this.linear(at("attention.heads", mixed), `${name}.proj`), kept];
   }
 
   // The same small network applied to each token separately: to mlp_width numbers, an activation, and back to D.
@@ -123,23 +127,24 @@ export class VisionTransformer {
   block(x, layer, scale, rotation, at) {
     const { t } = this;
     const mark = t.mark();
-    const [mixture, qkv] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, rotation, at);
+    const [mixture, kept] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, rotation, at);
     t.add(x, at("attention", mixture));
     t.add(x, at("mlp", this.mlp(this.norm(x, `blocks.${layer}.norm2`), `blocks.${layer}.mlp`)));
     const after = at("residual", x);
     if (after !== x) t.take(after, 1, x);
+    const parts = Object.entries({ ...kept, features: x }).map(async ([part, of]) => [part, await t.read(of)]);
     t.backTo(mark);
-    return qkv;
+    return Promise.all(parts).then(Object.fromEntries);
   }
 
   // One layer after the other: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, adds: (h, N) lengths of what a
   // head adds to a token, features: (N, D), the tokens as they leave it}; at the end the logits are returned.
-  *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
-    const x = this.embed(image, grid, at);
+  async *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
+    const x = await this.embed(image, grid, at);
     const rotation = this.rotation(grid);
     for (let layer = 0; layer < this.config.depth; layer++) {
-      const qkv = this.block(x, layer, scale, rotation, (point, there) => at(`layers.${layer}.${point}`, there));
-      yield { layer, ...qkv, features: this.t.numbers(x).slice() };
+      const inLayer = (point, there) => at(`layers.${layer}.${point}`, there);
+      yield { layer, ...(await this.block(x, layer, scale, rotation, inLayer)) };
     }
     return this.classify(x);
   }
@@ -151,7 +156,7 @@ export class VisionTransformer {
   }
 
   // Pixels to tokens that know their place.
-  embed(image, grid, at = untouched) {
+  async embed(image, grid, at = untouched) {
     const { t } = this;
     const [first, patches] = [this.config.prefix.length, grid[0] * grid[1]];
     t.backTo(this.end);
@@ -159,16 +164,15 @@ export class VisionTransformer {
     const mark = t.mark();
     this.patchEmbed(image, grid, someRows(x, first, patches));
     const { positions } = this.config;
-    if (positions === "patches") t.add(someRows(x, first, patches), this.positions(grid));
-    const prefix = ["cls_token", "dist_token", "reg_token"]
-      .filter((name) => this.w[name])
-      .map((name) => t.numbers(this.w[name]));
+    if (positions === "patches") t.add(someRows(x, first, patches), await this.positions(grid));
     let filled = 0;
-    for (const token of prefix) {
-      t.numbers(x).set(token, filled);
-      filled += token.length;
+    for (const name of ["cls_token", "dist_token", "reg_token"]) {
+      const token = this.w[name];
+      if (!token) continue;
+      t.take(token, 1, someRows(x, filled, token.rows));
+      filled += token.rows;
     }
-    if (positions === "learned") t.add(x, this.positions(grid));
+    if (positions === "learned") t.add(x, await this.positions(grid));
     if (positions === "sinusoidal") t.add(x, t.put(sinusoidal(x.rows, x.columns), x.rows, x.columns));
     if (this.w["norm_pre.weight"]) this.norm(x, "norm_pre", x);
     t.backTo(mark);
@@ -176,11 +180,11 @@ export class VisionTransformer {
   }
 
   // The learned positions for any grid, (N, D).
-  positions(grid) {
+  async positions(grid) {
     const { native_grid: native, width } = this.config;
     if (`${grid}` === `${native}`) return this.w.pos_embed;
     if (`${grid}` !== this.placed?.grid) {
-      const learned = stretched(this.t.numbers(this.w.pos_embed), width, native, grid);
+      const learned = stretched(await this.t.read(this.w.pos_embed), width, native, grid);
       this.placed = { grid: `${grid}`, learned }; // pictures of one shape come one after the other
     }
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);
@@ -205,7 +209,7 @@ export class VisionTransformer {
     if (dist) {
       const said = ["head", "head_dist"].map((name, token) => this.linear(someRows(all, token, 1), name));
       t.add(...said);
-      return t.numbers(t.take(said[0], 1 / 2)).slice();
+      return t.read(t.take(said[0], 1 / 2));
     }
     const first = config.prefix.length;
     const patches = someRows(all, first, all.rows - first);
@@ -217,7 +221,7 @@ export class VisionTransformer {
     const ways = config.pool.split("+");
     const read = t.matrix(1, ways.length * config.width); // (1, D), or two of them
     ways.forEach((way, i) => t.take(pooled[way](), 1, someColumns(read, i * config.width, config.width)));
-    return t.numbers(this.linear(this.preLogits(after("fc_norm", read)), "head")).slice(); // (classes,)
+    return t.read(this.linear(this.preLogits(after("fc_norm", read)), "head")); // (classes,)
   }
 
   mean(x) {
@@ -242,10 +246,7 @@ export class VisionTransformer {
   // The paper's pre-training head
   preLogits(read) {
     if (!this.w["pre_logits.fc.weight"]) return read;
-    const hidden = this.linear(read, "pre_logits.fc");
-    const numbers = this.t.numbers(hidden);
-    numbers.set(numbers.map(Math.tanh));
-    return hidden;
+    return this.t.activate(this.linear(read, "pre_logits.fc"), "tanh");
   }
 
   linear(x, name, out) {
@@ -256,10 +257,10 @@ export class VisionTransformer {
   }
 
   // ‖W_O v‖ of each token in one head, as in playground/vit_parts.py: ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) per head
-  valueNorms(v, layer, head) {
+  valueNorms(v, layer, head, out) {
     const { t } = this;
     const gram = someRows(this.grams[layer], head * v.columns, v.columns); // (d, d)
-    return t.rootOfDots(t.linear(v, gram), v); // (1, N)
+    t.rootOfDots(t.linear(v, gram), v, out); // (N,)
   }
 }
 

@@ -1,6 +1,7 @@
 // The worker itself: see computer.js. It asks no network: what it works on is given to it.
 
 import { createComputer } from "./computer.js";
+import { help } from "./faster/threads.js";
 
 const computer = createComputer((message, moved = []) => self.postMessage(message, moved));
-self.addEventListener("message", ({ data }) => computer.hear(data));
+self.addEventListener("message", ({ data }) => (data.what === "help" ? help(data) : computer.hear(data)));

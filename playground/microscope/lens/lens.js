@@ -76,8 +76,7 @@
 import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
-import { collectRefs, say } from "../drawing/dom.js";
-import { explainWords } from "../drawing/explain.js";
+import { collectRefs, explainWords, say } from "../drawing/dom.js";
 import { aimedPair, bindLine, bindSums } from "./arithmetic.js";
 import { askForMissing, bring, bringBest, dropOld, isComplete, stopAsking } from "./asking.js";
 import {

@@ -78,7 +78,8 @@ export function writeTitles({ choice, data, frame, page }) {
   if (isMean(choice, frame)) parts.push("the mean of all heads");
   if (shown.wholeMissing) parts.push("the whole pass is being computed");
   say(refs.badge, parts.join(" · "));
-  say(refs.credit, main.picture.credit ?? "");
+  const { engine } = main.pack.header;
+  say(refs.credit, main.picture.credit || (engine ? `Computed here with ${engine}.` : ""));
   show(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 

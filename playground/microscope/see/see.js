@@ -319,7 +319,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
         head: pack.headNumbers[view.head],
         count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
         brightest: mainDomain && ready ? together(mainDomain.high) : "…",
-        model: main.trace.title,
+        model: pack.header.engine
+          ? words("computed", { model: main.trace.title, engine: pack.header.engine })
+          : main.trace.title,
       }),
     );
   }

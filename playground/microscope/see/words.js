@@ -32,6 +32,7 @@ export const SEE_WORDS = {
     fromNothing: "layer {layer}, head {head} · one of {count} · {model}",
     fromOff: "layer {layer}, head {head} · one of {count} · without ÷ √d_k · brightest from {brightest} · {model}",
     fromCut: "layer {layer}, head {head} · one of {count} · with cuts · brightest from {brightest} · {model}",
+    computed: "{model}, computed here with {engine}",
     stepThrough: "Arrow keys: another layer or head. Press: all heads.",
     // ---- the two switches
     switchOn: "ON",
@@ -162,6 +163,7 @@ export const SEE_WORDS = {
     fromNothing: "Schicht {layer}, Kopf {head} · einer von {count} · {model}",
     fromOff: "Schicht {layer}, Kopf {head} · einer von {count} · ohne ÷ √d_k · am hellsten ab {brightest} · {model}",
     fromCut: "Schicht {layer}, Kopf {head} · einer von {count} · mit Schnitten · am hellsten ab {brightest} · {model}",
+    computed: "{model}, hier berechnet mit {engine}",
     stepThrough: "Pfeiltasten: andere Schicht, anderer Kopf. Drücken: alle Köpfe.",
     switchOn: "AN",
     switchOff: "AUS",

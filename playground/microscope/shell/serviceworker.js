@@ -1,6 +1,8 @@
 // Keeps the page for a visit without a network. Names hold digests, so what is kept under a name never changes; only
 // the page itself is asked for first. Files of the version before stay, for a tab may still show it. Weights are kept
-// by the page (siteanswers.js). Before this script stands {version, core: names kept at once, names: all}.
+// by the page (siteanswers.js). Everything comes with the two headers that isolate the page, so that the engine's
+// threads may share memory on hosts that send no headers of ours. Before this script stands {version, core: names kept
+// at once, names: all}.
 
 const SITE = globalThis.writtenSite;
 const KEPT_FILES = "attention-playground-files";
@@ -12,13 +14,21 @@ addEventListener("fetch", (event) => {
   const { request } = event;
   const inside = request.url.startsWith(registration.scope) && request.method === "GET";
   if (!inside) return;
-  if (request.mode === "navigate") event.respondWith(thePage(request));
-  else if (SITE.names.includes(nameOf(request.url))) event.respondWith(aFile(request));
+  if (request.mode === "navigate") event.respondWith(thePage(request).then(isolating));
+  else if (SITE.names.includes(nameOf(request.url))) event.respondWith(aFile(request).then(isolating));
 });
 
 const nameOf = (url) => url.slice(registration.scope.length).split(/[?#]/)[0];
 const isPage = (name) => name === "./" || name.endsWith(".html"); // without a digest in its name
 const keptFiles = () => caches.open(KEPT_FILES);
+
+function isolating(answer) {
+  if (!answer.ok) return answer;
+  const headers = new Headers(answer.headers);
+  headers.set("Cross-Origin-Opener-Policy", "same-origin");
+  headers.set("Cross-Origin-Embedder-Policy", "require-corp");
+  return new Response(answer.body, { status: answer.status, statusText: answer.statusText, headers });
+}
 
 async function keepCore() {
   const kept = await keptFiles();

@@ -3,9 +3,9 @@
 
 import { unzipped } from "../core/container.js";
 import { unpack } from "../core/core.js";
+import { gridFor } from "../core/grid.js";
 import { sayMath } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { gridFor } from "../engine/images.js";
 import { pageNow, readAddress, visit, writeBehindHash } from "./address.js";
 import { catalogue, choice, isOwn, sampleNamed } from "./choice.js";
 import { pageSays } from "./early.js";

@@ -1,6 +1,7 @@
 // What the toolbar asks a server for, answered by the page itself: the list of samples, the models, bringing one of
 // them, and a person's own pictures, which stay where they are. Below, the worker that computes.
 
+import { sharing } from "../engine/faster/threads.js";
 import { visit } from "./address.js";
 import { catalogue, choice, sampleNamed } from "./choice.js";
 import { addressOf, answerHere, ask, fetchFile } from "./http.js";
@@ -352,9 +353,14 @@ export const canCompute = () =>
 // files; `addressOf(name)` says where one lies; `pictureOf`: see workersource.js.
 export function computeHere({ worker, opener, kernels, cards, weights }, addressOf, pictureOf) {
   const kept = createKeptWeights(weights, addressOf);
+  const shared = Boolean(globalThis.crossOriginIsolated);
   const computing = createWorkerSource({
     worker: lateWorker(() => new Worker(addressOf(worker), { type: "module" })),
-    compiled: async () => WebAssembly.compile(await (await fetchFile(addressOf(kernels))).arrayBuffer()),
+    compiled: async () => {
+      const bytes = new Uint8Array(await (await fetchFile(addressOf(kernels))).arrayBuffer());
+      return WebAssembly.compile(shared ? sharing(bytes) : bytes);
+    },
+    shared,
     models: cards,
     weightsOf: (name) => kept.read(name),
     pictureOf,

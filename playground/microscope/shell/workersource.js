@@ -4,6 +4,7 @@
 //   createWorkerSource({
 //     worker,                    // a Worker
 //     compiled: () => …,         // gives a promise of the kernels, a WebAssembly.Module
+//     shared,                    // whether they share their memory: see engine/faster/threads.js
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
 //                                //   first look at a person's own or null, details, layers, heads, head_dim, prefix,
 //                                //   labels, multi_label, own: somebody has brought it}}
@@ -14,8 +15,8 @@
 
 import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
+import { gridFor } from "../core/grid.js";
 import { tokenOf, upperLayer } from "../core/view.js";
-import { gridFor } from "../engine/images.js";
 import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
@@ -34,7 +35,7 @@ class Unanswered extends Error {
   }
 }
 
-export function createWorkerSource({ worker, compiled, models, weightsOf, pictureOf }) {
+export function createWorkerSource({ worker, compiled, shared = false, models, weightsOf, pictureOf }) {
   const passes = new Map(); // trace.id → its pass, the last one last
   const asked = new Map(); // id → {heard: (message), failed: (error)} of what the worker does
   const networks = new Map(); // model → a promise: the worker has it
@@ -71,7 +72,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   function network(model) {
     if (!networks.has(model)) {
       const coming = (async () => {
-        kernels ??= compiled().then((found) => worker.postMessage({ what: "kernels", compiled: found }));
+        kernels ??= compiled().then((found) => worker.postMessage({ what: "kernels", compiled: found, shared }));
         const [weights] = await Promise.all([weightsOf(model), kernels]);
         worker.postMessage({ what: "network", model, weights }, [weights.buffer]);
       })();
@@ -140,7 +141,8 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       pass.ms = said.done.ms;
       settle(pass, "done", "kept", pass);
     } else {
-      const { layer, q, k, norms, adds, features } = said;
+      const { layer, q, k, norms, adds, features, engine } = said;
+      pass.engine = engine;
       pass.layers[layer] = { q, k, norms, adds, features };
       settle(pass, layer, "kept", pass.layers[layer]);
     }
@@ -180,7 +182,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       ...{ format: FORMAT, model: title, scale: dim ** -0.5, forward_scale: trace.scale, layers, heads },
       ...{ head_dim: dim, tokens, prefix, grid: trace.grid, size: [rows * patch, columns * patch], patch, held },
       ...(trace.cut.length && { cuts: trace.cut }),
-      predictions: null,
+      ...{ predictions: null, engine: passes.get(trace.id)?.engine },
       adds: parts.map(({ adds }) => meansOf(adds, heads, prefix.length)), // to a patch, each head of these layers
     };
     const shape = [held.length, heads, tokens, dim];

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { draw, mounted } from "../lessons/mounting.mjs";
 
-const { explainWords } = await import("../../../playground/microscope/drawing/explain.js");
+const { explainWords } = await import("../../../playground/microscope/drawing/dom.js");
 
 // A page with a word that is explained, one that is not, and the card.
 function page() {

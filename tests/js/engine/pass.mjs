@@ -1,14 +1,18 @@
 // Runs the browser's engine under Node, for tests/test_engine.py: node pass.mjs JOB.json
 // JOB: {weights, image: a file of float32 (3, H, W), grid, scale, cuts, zero: [[point, first column, columns]],
-// out} or {pixels: a file, 4 bytes each, size, to, out} or {open: [{files, folder, given, numbers, out}, …]}: files of
-// somebody's model; each `out` is a file that this writes; or {fits: [[[width, height], native], …]}. What it prints is
-// JSON: {wall, cpu: ms of each run, bytes: of the kernels' memory}, what the models are, or the grids.
+// threads, out} or {pixels: a file, 4 bytes each, size, to, out} or {open: [{files, folder, given, numbers, out}, …]}:
+// files of somebody's model; each `out` is a file that this writes; or {fits: [[[width, height], native], …]}. What it
+// prints is JSON: {wall, cpu: ms of each run, bytes: of the kernels' memory}, what the models are, or the grids.
 
 import { openAsBlob, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 
 import { readCuts } from "../../../playground/microscope/core/core.js";
-import { createResizer, gridFor } from "../../../playground/microscope/engine/images.js";
+import { gridFor } from "../../../playground/microscope/core/grid.js";
+import { createThreads, sharing } from "../../../playground/microscope/engine/faster/threads.js";
+import { createResizer } from "../../../playground/microscope/engine/images.js";
 import { createTensors, part } from "../../../playground/microscope/engine/tensors.js";
 import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";
 import { openModel } from "../../../playground/microscope/weights/opening.js";
@@ -37,8 +41,18 @@ async function open({ files, out, ...how }) {
   }
 }
 
-async function tensors() {
-  return createTensors(await WebAssembly.compile(read(join(MICROSCOPE, "engine", "kernels.wasm"))));
+// On one thread or several.
+async function tensors(count = 1) {
+  const kernels = read(join(MICROSCOPE, "engine", "kernels.wasm"));
+  const script = pathToFileURL(join(MICROSCOPE, "engine", "faster", "threads.js"));
+  const helper = `require("node:worker_threads").parentPort.once("message", async (told) =>
+    (await import("${script}")).help(told))`;
+  if (count === 1) return createTensors(await WebAssembly.compile(kernels));
+  const compiled = await WebAssembly.compile(sharing(kernels));
+  const threads = createThreads(compiled, () => new Worker(helper, { eval: true }), count);
+  const t = await createTensors(compiled, threads);
+  while (t.engine !== `WebAssembly × ${count}`) await new Promise((go) => setTimeout(go, 5));
+  return t;
 }
 
 async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], interpolation, out, band = 7 }) {
@@ -58,8 +72,8 @@ function zeroed(t, x, point, zero) {
   return x;
 }
 
-async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 1, out }) {
-  const t = await tensors();
+async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 1, threads = 1, out }) {
+  const t = await tensors(threads);
   const vit = new VisionTransformer(t, read(weights));
   const input = new Float32Array(read(image).buffer);
   const cut = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
@@ -73,8 +87,8 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
     const [began, cpu] = [performance.now(), process.cpuUsage()];
     layers = [];
     const walk = vit.layers(input, grid, how);
-    let step = walk.next();
-    for (; !step.done; step = walk.next()) layers.push(step.value);
+    let step = await walk.next();
+    for (; !step.done; step = await walk.next()) layers.push(step.value);
     logits = step.value;
     const used = process.cpuUsage(cpu);
     times.wall.push(performance.now() - began);
@@ -83,4 +97,5 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
   const parts = ["q", "k", "norms", "adds", "features"].flatMap((name) => layers.map((layer) => bytesOf(layer[name])));
   writeFileSync(out, Buffer.concat([...parts, ...(logits ? [bytesOf(logits)] : [])]));
   console.log(JSON.stringify({ ...times, bytes: t.bytes, points: vit.points() }));
+  t.free();
 }

@@ -1,0 +1,178 @@
+// The kernels on several threads, where a page is isolated and may share memory: helpers are workers with the same
+// kernels over the same memory, each with a stack of its own. A kernel that takes long is divided by its columns or
+// rows; the worker that asks does the first part, and waits for the others. A helper that has nothing to do sleeps.
+
+const MOST_PAGES = 65_535; // of memory, as workshop/kernels.py has compiled it
+const STACK_BYTES = 32_768; // bytes, as there
+const FLOAT_BYTES = 4; // bytes
+const AT_ONE_TIME = 8; // columns, and
+const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
+const WORTH_DIVIDING = 50_000; // multiplications, from which on a product is divided
+const WORTH_EACH = 4096; // numbers of anything else
+const MOST_THREADS = 4;
+const LOOKS = 4000; // times that a thread looks before it sleeps: about as long as kernels are apart in a pass
+const MOST_WAITED = 20_000; // ms for one kernel
+const BOARD_BYTES = 256; // bytes of what a helper is told: four integers, then the numbers that a kernel is called with
+const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
+const DIVIDED_KERNELS = ["product", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
+
+// The same kernels with a memory that is shared: a flag of their import.
+export function sharing(bytes) {
+  const flagged = Uint8Array.from(bytes);
+  const name = [3, ...new TextEncoder().encode("env"), 6, ...new TextEncoder().encode("memory"), 2, 1];
+  const at = flagged.findIndex((_, i) => name.every((byte, n) => flagged[i + n] === byte));
+  flagged[at + name.length - 1] = 3;
+  return flagged;
+}
+
+// How the parts of a kernel's work are called: part(first, count) gives its numbers.
+const dividedParts = {
+  product: ([a, aStep, b, bStep, transposed, bias, rows, inner, columns, out, outStep]) => ({
+    ...{ count: columns, grain: AT_ONE_TIME, isWorth: rows * inner * columns >= WORTH_DIVIDING },
+    part: (first, count) => [
+      ...[
+        a,
+        aStep,
+        b + FLOAT_BYTES * first * (transposed ? 1 : bStep),
+        bStep,
+        transposed,
+        bias && bias + FLOAT_BYTES * first,
+      ],
+      ...[rows, inner, count, out + FLOAT_BYTES * first, outStep],
+    ],
+  }),
+  product_of_codes: ([a, aStep, codes, gains, bias, rows, inner, columns, out, outStep, room, adds]) => ({
+    ...{ count: columns, grain: AT_ONE_TIME, isWorth: rows * inner * columns >= WORTH_DIVIDING },
+    part: (first, count, number) => [
+      ...[a, aStep, codes + first * inner, gains + FLOAT_BYTES * first * Math.ceil(inner / WITH_ONE_GAIN)],
+      ...[bias && bias + FLOAT_BYTES * first, rows, inner, count, out + FLOAT_BYTES * first, outStep],
+      ...[room + number * roomFor(rows, inner), adds],
+    ],
+  }),
+  softmax: ([x, rows, columns]) => ({
+    ...{ count: rows, grain: 1, isWorth: rows * columns >= WORTH_EACH },
+    part: (first, count) => [x + FLOAT_BYTES * first * columns, count, columns],
+  }),
+  norm: ([x, gain, bias, eps, rows, width, y]) => ({
+    ...{ count: rows, grain: 1, isWorth: rows * width >= WORTH_EACH },
+    part: (first, count) => {
+      const from = FLOAT_BYTES * first * width;
+      return [x + from, gain, bias, eps, count, width, y + from];
+    },
+  }),
+  gelu: ([x, count]) => eachOf(x, count, []),
+  gate: ([x, slope, bend, count]) => eachOf(x, count, [slope, bend]),
+  relu: ([x, count]) => eachOf(x, count, []),
+};
+const eachOf = (x, all, more) => ({
+  ...{ count: all, grain: 4, isWorth: all >= WORTH_EACH },
+  part: (first, count) => [x + FLOAT_BYTES * first, ...more, count],
+});
+
+// Bytes that a product with codes needs for each thread: see kernels.c.
+export const roomFor = (rows, inner) => rows * (FLOAT_BYTES + 2 * (inner + 1));
+
+// Not every machine has addresses for the most.
+function sharedMemory(maximum = MOST_PAGES) {
+  try {
+    return new WebAssembly.Memory({ initial: 1, maximum, shared: true });
+  } catch (error) {
+    if (maximum < 4096) throw error;
+    return sharedMemory(maximum >> 2);
+  }
+}
+
+// The same where nothing is shared.
+export const oneThread = () => ({
+  memory: new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }),
+  most: 1,
+  divided: (kernels) => kernels,
+  engine: () => "WebAssembly",
+  begin: (top) => top,
+  end() {},
+});
+
+const sameWorker = () => new Worker(self.location.href, { type: "module" });
+
+// `compiled`: the kernels that share; `begin()` gives a worker which hands what it hears first to `help`.
+export function createThreads(compiled, begin = sameWorker, cores = navigator.hardwareConcurrency) {
+  const memory = sharedMemory();
+  const most = Math.min(cores, MOST_THREADS);
+  const helpers = [];
+
+  const awake = () => helpers.filter(({ bell }) => Atomics.load(bell, ON_BELL.awake));
+
+  function ask({ bell, numbers }, which, given) {
+    numbers.set(given);
+    bell.set([DIVIDED_KERNELS.indexOf(which), given.length], ON_BELL.which);
+    Atomics.add(bell, ON_BELL.asked, 1);
+    Atomics.notify(bell, ON_BELL.asked);
+  }
+
+  function wait({ bell }) {
+    for (let i = 0; i < LOOKS; i++) if (Atomics.load(bell, ON_BELL.done) === bell[ON_BELL.asked]) return;
+    for (
+      let done = Atomics.load(bell, ON_BELL.done);
+      done !== bell[ON_BELL.asked];
+      done = Atomics.load(bell, ON_BELL.done)
+    )
+      if (Atomics.wait(bell, ON_BELL.done, done, MOST_WAITED) === "timed-out")
+        throw new Error("A thread does not answer any more.");
+  }
+
+  // The kernels, of which those that take long are divided.
+  function divided(kernels) {
+    const dividing =
+      (which) =>
+      (...given) => {
+        const { count, grain, isWorth, part } = dividedParts[which](given);
+        const others = isWorth ? awake() : [];
+        const share = Math.ceil(count / (others.length + 1) / grain) * grain;
+        const asked = others.filter((helper, i) => {
+          const [number, first] = [i + 1, share * (i + 1)];
+          if (first >= count) return false;
+          ask(helper, which, part(first, Math.min(share, count - first), number));
+          return true;
+        });
+        kernels[which](...part(0, Math.min(share, count), 0));
+        asked.forEach(wait);
+      };
+    return { ...kernels, ...Object.fromEntries(DIVIDED_KERNELS.map((which) => [which, dividing(which)])) };
+  }
+
+  return {
+    memory,
+    most,
+    divided,
+    engine: () => (awake().length ? `WebAssembly × ${awake().length + 1}` : "WebAssembly"),
+    // Their stacks lie from `top` on; gives what comes behind them.
+    begin(top) {
+      const stacks = Math.ceil(top / 16) * 16;
+      memory.grow(Math.ceil(((most - 1) * STACK_BYTES) / 65_536) + 1);
+      for (let i = 1; i < most; i++) {
+        const board = new SharedArrayBuffer(BOARD_BYTES);
+        const worker = begin();
+        worker.postMessage({ what: "help", compiled, memory, board, stack: stacks + i * STACK_BYTES });
+        helpers.push({ worker, bell: new Int32Array(board, 0, 8), numbers: new Float64Array(board, 64) });
+      }
+      return stacks + (most - 1) * STACK_BYTES;
+    },
+    end: () => helpers.splice(0).map(({ worker }) => worker.terminate()),
+  };
+}
+
+// What a helper does until it is ended.
+export function help({ compiled, memory, board, stack }) {
+  const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
+  exports.__stack_pointer.value = stack;
+  const [bell, numbers] = [new Int32Array(board, 0, 8), new Float64Array(board, 64)];
+  Atomics.store(bell, ON_BELL.awake, 1);
+  for (let heard = 0; ; ) {
+    for (let i = 0; i < LOOKS && Atomics.load(bell, ON_BELL.asked) === heard; i++);
+    Atomics.wait(bell, ON_BELL.asked, heard);
+    heard = Atomics.load(bell, ON_BELL.asked);
+    exports[DIVIDED_KERNELS[bell[ON_BELL.which]]](...numbers.subarray(0, bell[ON_BELL.count]));
+    Atomics.store(bell, ON_BELL.done, heard);
+    Atomics.notify(bell, ON_BELL.done);
+  }
+}
