@@ -45,7 +45,7 @@ def _layer(subject: Subject, layer: int) -> Habits:
 
 
 def measuring(subject: Subject, pictures: str = "this picture") -> Generator[Wait, None, Habits]:
-    """The same, which says how far it is."""
+    """As above, but yields its progress meanwhile."""
     yield Wait(f"Running the network on {pictures} …")
     seen = subject.trace()
     yield Wait(f"Measuring heads on {pictures} …")

@@ -231,7 +231,7 @@ function askPainting(it) {
   const words = "Drag to paint, drag from a painted patch to wipe. By keyboard: arrows and the space bar.";
   it.refs.field.innerHTML = `<small>${words}</small>`;
   it.asks = () => {};
-  const reach = Math.max(0, Math.round(columns / 28)); // of the brush
+  const reach = Math.max(0, Math.round(columns / 28)); // radius of the brush
   let wipes = false;
   const brush = (patch) => {
     const [row, column] = [Math.floor(patch / columns), patch % columns],

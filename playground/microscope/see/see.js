@@ -31,13 +31,13 @@ const PHONE_BAR = 48;
 const NO_LINE = 16; // px: a line of advice between the bar and the lens is higher
 const SEE_COLUMN = 334; // px, beside the picture, at least
 const LOW_COLUMN = 262; // px, in a window as low as a phone on its side, or a desktop's at 200 %
-const PRESENTED = 0.3; // of the width, beside a picture for a lecture hall
+const PRESENTED = 0.3; // share of the width for the column beside a picture in a lecture hall
 const MOMENTS_HIGH = 56; // px: the moments
 const BESIDE_FROM = 640; // px: in a narrower window all stands below the picture
 const LOWEST = 260; // px, of a picture with the column below it
 const BELOW = 470; // px: what stands below it
 const HIGHEST = 440; // px, of a portrait with the column below it
-// What layout.js calls a lens of Lab that has little room, or much.
+// Classes by which layout.js marks a lens of Lab with little room, or with much.
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const ROOMY = 102; // px below the picture: the moments are larger there
 const BARS_SHOWN = 12;
