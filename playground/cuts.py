@@ -52,7 +52,7 @@ TEXT = re.compile(r"(?P<hearers>[^>@]+)>(?P<unheard>[^>@]+)(@(?P<layers>[^.@]+)(
 
 @dataclass(frozen=True)
 class Shape:
-    """What a text may name: of a model, and of a picture's grid of patches."""
+    """The names that a cut may use: the model's tokens, layers and heads, and the grid of patches."""
 
     prefix: tuple[str, ...]
     grid: tuple[int, int]  # rows, columns
@@ -66,12 +66,12 @@ class Shape:
 
 @dataclass(frozen=True)
 class Cut:
-    """One of them. None stands for all."""
+    """One cut. None stands for all."""
 
     text: str
     hearers: tuple[int, ...] | None  # tokens
     unheard: tuple[int, ...] | None  # tokens
-    kernel: int  # 0, or: the patches around the hearer that alone are heard, and with them the tokens in `kept`
+    kernel: int  # 0, or the side of the square around the hearer: only its patches are heard, and the tokens in `kept`
     kept: tuple[int, ...]
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None
@@ -79,14 +79,14 @@ class Cut:
 
     @property
     def named_heads(self) -> str:
-        """ "4.0, 4.3", or "4.*": all of layer 4."""
+        """Heads as text: "4.0, 4.3", or "4.*" for all of layer 4."""
         pairs = ((layer, head) for layer in self.layers or (ALL,) for head in self.heads or (ALL,))
         return ", ".join(f"{layer}.{head}" for layer, head in pairs)
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """Those of one pass."""
+    """All cuts of one pass."""
 
     all: tuple[Cut, ...]
     shape: Shape
@@ -100,26 +100,26 @@ class Cuts:
         return [cut.text for cut in self.all]
 
     def in_layer(self, layer: int, ablated: bool = False) -> tuple[Cut, ...]:
-        """The edges, or the heads."""
-        there = (cut for cut in self.all if cut.layers is None or layer in cut.layers)
-        return tuple(cut for cut in there if bool(cut.to) == ablated)
+        """Those that cut edges, or those that ablate heads."""
+        in_layer = (cut for cut in self.all if cut.layers is None or layer in cut.layers)
+        return tuple(cut for cut in in_layer if bool(cut.to) == ablated)
 
     def heard(self, layer: int, queries: Sequence[int] | slice | None = None) -> Tensor | None:
-        """Whom these tokens, by default all, hear in a layer: (h or 1, queries, N) bool; None: everybody."""
+        """Which tokens these queries (default: all) hear in a layer: (h or 1, queries, N) bool; None: all."""
         if not (cuts := self.in_layer(layer)):
             return None
         tokens = torch.arange(self.shape.tokens)
-        asked = tokens if queries is None else tokens[queries]
-        held = range(self.shape.heads) if self.numbers is None else self.numbers
-        heads = 1 if all(cut.heads is None for cut in cuts) else len(held)
-        heard = torch.ones(heads, len(asked), len(tokens), dtype=torch.bool)
+        hearing = tokens if queries is None else tokens[queries]
+        numbers = range(self.shape.heads) if self.numbers is None else self.numbers
+        heads = 1 if all(cut.heads is None for cut in cuts) else len(numbers)
+        heard = torch.ones(heads, len(hearing), len(tokens), dtype=torch.bool)
         for cut in cuts:
-            some = [i for i, head in enumerate(held[:heads]) if cut.heads is None or head in cut.heads]
-            heard[some] &= ~self._silenced(cut, asked, tokens)
-        return heard | (asked[:, None] == tokens)  # a token always hears itself
+            some = [i for i, head in enumerate(numbers[:heads]) if cut.heads is None or head in cut.heads]
+            heard[some] &= ~self._silenced(cut, hearing, tokens)
+        return heard | (hearing[:, None] == tokens)  # a token always hears itself
 
     def at(self) -> Callable[[str, Tensor], Tensor]:
-        """These cuts in a pass: see `at` in playground/vit.py. Most are the same in all layers, and made once."""
+        """These cuts as the `at` of a pass, see playground/vit.py. A mask is built once where layers share it."""
         last: tuple[tuple[Cut, ...], Tensor | None] = ((), None)
 
         def at(point: str, x: Tensor) -> Tensor:
@@ -137,7 +137,7 @@ class Cuts:
         return at
 
     def _ablated(self, layer: int, mixed: Tensor) -> Tensor:
-        """What all heads of a layer mixed, (B, h, N, d), with what these ones give instead."""
+        """A layer's head outputs, (B, h, N, d), with the ablated heads replaced."""
         for cut in self.in_layer(layer, ablated=True):
             some = range(mixed.shape[1]) if cut.heads is None else cut.heads
             chosen = torch.zeros(mixed.shape[1], 1, 1, dtype=torch.bool, device=mixed.device)
@@ -146,19 +146,19 @@ class Cuts:
             mixed = torch.where(chosen, instead, mixed)
         return mixed
 
-    def _silenced(self, cut: Cut, asked: Tensor, tokens: Tensor) -> Tensor:
+    def _silenced(self, cut: Cut, hearing: Tensor, tokens: Tensor) -> Tensor:
         """(queries, N): the scores that a cut sets to −∞."""
-        hears_not = torch.ones(len(asked), dtype=torch.bool) if cut.hearers is None else _among(asked, cut.hearers)
+        hears_not = torch.ones(len(hearing), dtype=torch.bool) if cut.hearers is None else _among(hearing, cut.hearers)
         if cut.kernel:
             first, columns = len(self.shape.prefix), self.shape.grid[1]
-            far = _apart(asked, tokens, first, columns) > cut.kernel // 2
-            return hears_not[:, None] & (asked >= first)[:, None] & far & ~_among(tokens, cut.kept)
+            far = _apart(hearing, tokens, first, columns) > cut.kernel // 2
+            return hears_not[:, None] & (hearing >= first)[:, None] & far & ~_among(tokens, cut.kept)
         silent = torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _among(tokens, cut.unheard)
         return hears_not[:, None] & silent
 
 
 def silenced(scores: Tensor, heard: Tensor | None) -> Tensor:
-    """What is cut has a score of −∞, and so a weight of nothing. `heard` may be what is added to the scores."""
+    """Adds −∞ to cut scores, so that their weight is 0. `heard` may also be a bias that is added to scores."""
     if heard is None or heard.dtype is not torch.bool:
         return scores if heard is None else scores + heard.to(scores.device)
     return scores.masked_fill(~heard.to(scores.device), -torch.inf)
@@ -168,9 +168,9 @@ def _among(tokens: Tensor, some: Sequence[int]) -> Tensor:
     return torch.isin(tokens, torch.tensor(list(some), dtype=tokens.dtype))
 
 
-def _apart(asked: Tensor, tokens: Tensor, first: int, columns: int) -> Tensor:
-    """(queries, N): how many rows or columns of patches lie between two, whichever is more; the prefix lies far off."""
-    (a, b), (c, d) = (((t - first) // columns, (t - first) % columns) for t in (asked, tokens))
+def _apart(hearing: Tensor, tokens: Tensor, first: int, columns: int) -> Tensor:
+    """(queries, N): distance in rows or columns of patches, whichever is larger; the prefix counts as far away."""
+    (a, b), (c, d) = (((t - first) // columns, (t - first) % columns) for t in (hearing, tokens))
     apart = torch.maximum((a[:, None] - c).abs(), (b[:, None] - d).abs())
     return apart.masked_fill(tokens < first, 10**6)
 
@@ -233,7 +233,7 @@ def _place(word: str, text: str) -> Place:
 
 
 def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
-    """PlaygroundError says what is wrong with a text."""
+    """Parses a cut; PlaygroundError says what is wrong with the text."""
     texts = [texts] if isinstance(texts, str) else list(texts)
     if len(texts) > MOST:
         raise PlaygroundError(f"At most {MOST} cuts are made at the same time, and these are {len(texts)}.")
@@ -245,7 +245,7 @@ def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
 
 
 def of_heads(layers: dict[int, Sequence[int]], to: str) -> list[str]:
-    """The texts that ablate these heads of these layers, in as few as there are sets of heads."""
+    """Texts that ablate these heads of these layers: one for each different set of heads."""
     same: dict[str, list[int]] = {}
     for layer in sorted(layers):
         same.setdefault("+".join(map(str, sorted(set(layers[layer])))), []).append(layer)
@@ -264,20 +264,20 @@ def _read(text: object, shape: Shape) -> Cut:
             f"{text!r:.80} is made of more than one pass: say it in --cut or a link of a figure, or in Python by "
             "seen.patch(other, …) and seen.paths(…)."
         )
-    found = TEXT.fullmatch(text) if isinstance(text, str) and len(text) < 8 * MOST_NAMED else None
-    if not isinstance(text, str) or not found:
+    match = TEXT.fullmatch(text) if isinstance(text, str) and len(text) < 8 * MOST_NAMED else None
+    if not isinstance(text, str) or not match:
         raise PlaygroundError(
             f"A cut is who > whom, such as 7,5>3,2 or *>cls, with @LAYER or @LAYER.HEAD behind it where it is not "
             f"meant everywhere; or heads that give nothing, such as zero@4.1, or their mean, mean@4.1; given was "
             f"{text!r:.80}."
         )
-    hearers = _tokens(found["hearers"], shape, text)
-    first, *more = found["unheard"].split("+")
+    hearers = _tokens(match["hearers"], shape, text)
+    first, *more = match["unheard"].split("+")
     kernel = int(first[0]) if KERNEL.fullmatch(first) else 0
     kept = _tokens("+".join(more), shape, text) or () if kernel and more else ()
-    unheard = None if kernel else _tokens(found["unheard"], shape, text)
-    layers = _numbers(found["layers"], shape.layers, "layer", text)
-    heads = _numbers(found["heads"], shape.heads, "head", text)
+    unheard = None if kernel else _tokens(match["unheard"], shape, text)
+    layers = _numbers(match["layers"], shape.layers, "layer", text)
+    heads = _numbers(match["heads"], shape.heads, "head", text)
     if not kernel and hearers is not None and hearers == unheard and len(hearers) == 1:
         raise PlaygroundError(f"{text!r:.80} cuts nothing: a patch always hears itself.")
     if not kernel and hearers is None and unheard is None and layers is None and heads is None:
@@ -309,14 +309,14 @@ def _token(word: str, shape: Shape, cut: str) -> int:
     return len(shape.prefix) + row * columns + column
 
 
-def _numbers(text: str | None, count: int, what: str, cut: str) -> tuple[int, ...] | None:
+def _numbers(text: str | None, count: int, kind: str, cut: str) -> tuple[int, ...] | None:
     if text is None or text == ALL:
         return None
     words = text.split("+")
     for word in words:
         if not re.fullmatch(r"\d{1,3}", word) or int(word) >= count:
             raise PlaygroundError(
-                f"There is no {what} {word!r:.40}, named in {cut!r:.80}; they count from 0 to {count - 1}."
+                f"There is no {kind} {word!r:.40}, named in {cut!r:.80}; they count from 0 to {count - 1}."
             )
     return _once([int(word) for word in words], cut)
 

@@ -1,7 +1,5 @@
-"""Two pictures by their features: which patch is which, and which parts both have.
-
-The browser has the same lines in microscope/core/features.js; tests/analysis/test_matching.py compares the two.
-"""
+"""Two pictures by their features: which patches match, and which parts both have. microscope/core/features.js computes
+the same in the browser; tests/analysis/test_matching.py compares the two."""
 
 from __future__ import annotations
 
@@ -14,22 +12,22 @@ ROUNDS = 50  # of k-means, at most
 
 
 def unit(features: np.ndarray) -> np.ndarray:
-    """(patches, width): each vector at length 1."""
+    """(patches, width): each vector scaled to length 1."""
     vectors = features.astype(np.float32)
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
-def matches(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """For each patch of the first picture its nearest neighbour in the second, if each is the other's nearest; else −1.
-    Both are given as unit vectors, (patches, width)."""
-    alike = one @ other.T
-    there, back = alike.argmax(1), alike.argmax(0)
-    return np.where(back[there] == np.arange(len(one)), there, -1)
+def matches(vectors: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """For each patch of the first picture, its nearest neighbour in the second where both are each other's nearest;
+    else −1. Both are unit vectors, (patches, width)."""
+    alike = vectors @ others.T
+    nearest, back = alike.argmax(1), alike.argmax(0)
+    return np.where(back[nearest] == np.arange(len(vectors)), nearest, -1)
 
 
-def places(there: np.ndarray, columns: int) -> np.ndarray:
-    """Numbers of patches (patches,) -> (patches, 2): the row and the column of each, (−1, −1) of −1."""
-    return np.where((there >= 0)[:, None], np.stack([there // columns, there % columns], axis=-1), -1)
+def places(matched: np.ndarray, columns: int) -> np.ndarray:
+    """Patch numbers (patches,) -> (patches, 2): row and column of each; (−1, −1) for −1."""
+    return np.where((matched >= 0)[:, None], np.stack([matched // columns, matched % columns], axis=-1), -1)
 
 
 def around(vectors: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
@@ -49,16 +47,16 @@ def parts(vectors: np.ndarray, k: int) -> np.ndarray:
     centres = vectors[[int((vectors @ vectors.mean(0)).argmax())]]
     while len(centres) < k:
         centres = np.vstack([centres, vectors[[int((vectors @ centres.T).max(1).argmin())]]])
-    of = (vectors @ centres.T).argmax(1)
+    parts_of = (vectors @ centres.T).argmax(1)
     for _ in range(ROUNDS):
         for part in range(k):
-            if (of == part).any():
-                centres[part] = unit(vectors[of == part].sum(0, keepdims=True))[0]
-        before, of = of, (vectors @ centres.T).argmax(1)
-        if (of == before).all():
+            if (parts_of == part).any():
+                centres[part] = unit(vectors[parts_of == part].sum(0, keepdims=True))[0]
+        former, parts_of = parts_of, (vectors @ centres.T).argmax(1)
+        if (parts_of == former).all():
             break
-    order = np.argsort(-np.bincount(of, minlength=k), kind="stable")  # the largest first
-    return np.argsort(order)[of]
+    order = np.argsort(-np.bincount(parts_of, minlength=k), kind="stable")  # the largest first
+    return np.argsort(order)[parts_of]
 
 
 def parts_of(several: Sequence[tuple[np.ndarray, tuple[int, int]]], k: int) -> list[np.ndarray]:

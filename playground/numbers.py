@@ -1,4 +1,4 @@
-"""How a share is written on every page, in every figure and file. core/numbers.js in microscope/ writes it the same."""
+"""How a share is written on all pages, in figures and files. microscope/core/numbers.js writes it the same."""
 
 from __future__ import annotations
 

@@ -44,22 +44,22 @@ SIGNED = ("gradient", "integrated")  # with a sign for each token
 DEFAULT = "gradient"  # it foretells best what blanking moves, and never the contrary: benchmarks/relevances.py
 STEPS = 24  # of integrated gradients
 BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
-KEPT = 2**27  # bytes; where a pass is larger, each layer is computed again on the way back
+KEPT = 2**27  # bytes; a larger pass recomputes each layer on the way back
 
 MEMORY = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The number that is explained."""
+    """The number to explain: a score of the last layer's tokens."""
 
-    of: Callable[[Tensor], Tensor]  # the tokens as they leave the last layer, (B, N, D) -> that number of each, (B,)
+    of: Callable[[Tensor], Tensor]  # the last layer's tokens, (B, N, D) -> the score of each picture, (B,)
     read_from: Tensor  # (N,): the tokens that it is read from, in all 1
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A forward pass to go back through."""
+    """The inputs of a forward pass that gradients go back through."""
 
     vit: VisionTransformer
     entering: Tensor  # (B, N, D): the tokens that enter the first layer
@@ -119,8 +119,8 @@ def of_many(
 
 
 def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None) -> bool:
-    """What `signed` means where nobody says it: a label has something for it and against it; how far a patch's feature
-    moves has no side."""
+    """The default of `signed`: true for a label, which tokens speak for or against; false for a feature, whose change
+    has no sign."""
     if signed and method not in SIGNED:
         raise PlaygroundError(
             f"{method} knows only what speaks for an answer and has no sign: leave signed out, or take the method "
@@ -130,7 +130,7 @@ def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None)
 
 
 def check_memory(vit: VisionTransformer, tokens: int) -> None:
-    """Raises where the memory does not suffice: the machine would swap and stand still."""
+    """Raises where memory does not suffice: else the machine would swap and stall."""
     free = free_bytes(vit.patch_embed.proj.weight.device)
     if free is not None and (needed := bytes_held(vit, tokens)) > free:
         raise PlaygroundError(
@@ -140,19 +140,19 @@ def check_memory(vit: VisionTransformer, tokens: int) -> None:
 
 
 def bytes_held(vit: VisionTransformer, tokens: int) -> int:
-    """What enters each layer and its MLP, one layer's tensors with their gradients, and what spares computing."""
-    c, kept = vit.config, _kept_of_one(vit, tokens)
+    """Bytes of one layer's tensors with gradients, and of what is kept to save recomputing."""
+    c, per_token = vit.config, _kept_of_one(vit, tokens)
     always = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * BLOCK)
-    return always + (kept if kept <= KEPT else 0)
+    return always + (per_token if per_token <= KEPT else 0)
 
 
 def at_once(vit: VisionTransformer, tokens: int) -> int:
-    """How many pictures may go through together, with all that spares computing: at least one."""
+    """How many pictures go through at once while all is kept: at least one."""
     return max(1, KEPT // _kept_of_one(vit, tokens))
 
 
 def _kept_of_one(vit: VisionTransformer, tokens: int) -> int:
-    """Bytes of a picture, where its layers need not be computed again."""
+    """Bytes per picture if no layer is recomputed."""
     c = vit.config
     return 4 * tokens * c.depth * (7 * c.width + (5 if c.gated_mlp else 2) * c.mlp_width)
 
@@ -193,7 +193,7 @@ def in_room(vit: VisionTransformer, tokens: int, most: int, known: list[int], wo
 
 
 def free_bytes(device: torch.device) -> int | None:
-    """Of a graphics card, or of the machine; None: nobody says."""
+    """Free bytes of the graphics card or the machine; None if unknown."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     try:
@@ -233,7 +233,7 @@ def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:
 
 
 def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
-    """A token's feature. Its length would say nothing: a norm makes all equally long."""
+    """A token's feature as the answer: the change of its direction, for a norm makes all lengths equal."""
 
     def reach(x: Tensor) -> Tensor:
         x = vit.norm(x)  # (B, N, D)
@@ -255,7 +255,7 @@ def _chefer(of: Pass, answer: Answer) -> Tensor:
 
     for _ in _back(of, answer, watch):  # from the last layer down
         reached, spread = reached + spread, torch.zeros_like(begins)
-    return reached - begins  # without the token's own share, with which it began
+    return reached - begins  # without the token's own share, where the relevance started
 
 
 def _gradient(of: Pass, answer: Answer) -> Tensor:
@@ -264,7 +264,7 @@ def _gradient(of: Pass, answer: Answer) -> Tensor:
 
 
 def _integrated(of: Pass, answer: Answer) -> Tensor:
-    """By the rule of the midpoints."""
+    """Integrated gradients by the midpoint rule."""
     if of.blank is None:
         raise PlaygroundError("Integrated gradients need the tokens of a blank picture to begin from.")
     way, total = of.entering - of.blank, torch.zeros_like(of.entering)
@@ -296,12 +296,12 @@ def _legrad(of: Pass, answer: Answer) -> Tensor:
 
 # Going back -----------------------------------------------------------------------------------------------------------
 
-Watch = Callable[[slice, slice, Tensor], None]  # gets, of some pictures, some rows of A ⊙ ∂y/∂A, (b, h, rows, N)
+Watch = Callable[[slice, slice, Tensor], None]  # called with rows of A ⊙ ∂y/∂A of some pictures, (b, h, rows, N)
 
 
 @dataclass
 class _Meeting:
-    """`at` in one layer, and how gradients go back through what it did."""
+    """`at` within one layer, and the gradients through what it changed."""
 
     at: At
     graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # where it did something: before, after
@@ -333,70 +333,70 @@ class _Meeting:
 
 @dataclass
 class Layer:
-    """What one layer needs on the way back. A graph is a tensor and the one that it is computed from."""
+    """What one layer keeps for the way back. A graph is a pair: a tensor and the input that it is computed from."""
 
     x: Tensor  # what enters it, (B, N, D)
     between: Tensor  # what enters its MLP
     at: _Meeting
-    qkv: tuple[Tensor, Tensor] | None = None  # the graph from x to all three, (3, B, h, N, d); None: compute it again
-    hidden: tuple[Tensor, Tensor] | None = None  # and from `between` to what the MLP's second matrix is given
+    qkv: tuple[Tensor, Tensor] | None = None  # graph from x to q, k and v, (3, B, h, N, d); None: recompute it
+    hidden: tuple[Tensor, Tensor] | None = None  # graph from `between` to the input of the MLP's second matrix
 
 
 def _back(of: Pass, answer: Answer, watch: Watch = lambda b, rows, product: None) -> Iterator[Tensor]:
-    """From the last layer down: ∂y/∂ the tokens that enter it, (B, N, D)."""
-    kept, x = _forth(of)
+    """Yields ∂y/∂ each layer's input, (B, N, D), from the last layer down."""
+    layers, x = _forth(of)
     with torch.enable_grad():
         x.requires_grad_()
         (gradient,) = torch.autograd.grad(answer.of(x).sum(), x)
     for layer in reversed(range(len(of.vit.blocks))):
-        gradient = _through(of, layer, kept.pop(), gradient, watch)
+        gradient = _through(of, layer, layers.pop(), gradient, watch)
         yield gradient
         of.give_way()
 
 
 @torch.no_grad()
 def _forth(of: Pass) -> tuple[list[Layer], Tensor]:
-    """What each layer needs on the way back, and the tokens that leave the last."""
+    """Runs the pass: what each layer keeps for the way back, and the last layer's output."""
     B, N, _ = of.entering.shape
     little = B * _kept_of_one(of.vit, N) <= KEPT
-    kept, x = [], of.entering
+    layers, x = [], of.entering
     for layer, block in enumerate(of.vit.blocks):
         at = _Meeting(within(of.at, layer))
         qkv = _queries_keys_values(block, x, of.rotation, at.at)
         mixed = at("attention.heads", block.attn.mix(*qkv[0].detach(), of.scale, at.heard(x)))  # (B, h, N, d)
         between = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
-        kept.append(Layer(x, between, at, qkv if little else None))
+        layers.append(Layer(x, between, at, qkv if little else None))
         if little:
-            kept[-1].hidden = _hidden(block, between)
-            thought = block.mlp.fc2(kept[-1].hidden[0].detach())
+            layers[-1].hidden = _hidden(block, between)
+            thought = block.mlp.fc2(layers[-1].hidden[0].detach())
         else:
             thought = block.mlp(block.norm2(between))
         x = at("residual", between + at("mlp", block.ls2(thought)))
         of.give_way()
-    return kept, x
+    return layers, x
 
 
 @torch.no_grad()
-def _through(of: Pass, layer: int, kept: Layer, gradient: Tensor, watch: Watch) -> Tensor:
-    """∂y/∂ what leaves a layer -> ∂y/∂ what enters it. The MLP's second matrix and the attention need not run again:
-    nothing goes back through what they gave."""
+def _through(of: Pass, layer: int, layer_pass: Layer, gradient: Tensor, watch: Watch) -> Tensor:
+    """∂y/∂ a layer's output -> ∂y/∂ its input. The MLP's second matrix and the attention are not run again: they are
+    differentiated by hand."""
     block = of.vit.blocks[layer]
-    hidden, between = kept.hidden or _hidden(block, kept.between)
-    gradient = kept.at.back("residual", gradient)
-    of_hidden = block.ls2(kept.at.back("mlp", gradient)) @ block.mlp.fc2.weight  # ls2 only multiplies
+    hidden, between = layer_pass.hidden or _hidden(block, layer_pass.between)
+    gradient = layer_pass.at.back("residual", gradient)
+    of_hidden = block.ls2(layer_pass.at.back("mlp", gradient)) @ block.mlp.fc2.weight  # ls2 only multiplies
     gradient = gradient + torch.autograd.grad(hidden, between, of_hidden)[0]
-    qkv, x = kept.qkv or _queries_keys_values(block, kept.x, of.rotation, kept.at.at)
-    of_mixed = block.ls1(kept.at.back("attention", gradient)) @ block.attn.proj.weight
-    of_heads = kept.at.back("attention.heads", _by_head(of_mixed, QKV(*qkv)))
-    of_qkv = _attention_back(QKV(*qkv.detach()), of_heads, of.scale, kept.at.heard(x), watch)
+    qkv, x = layer_pass.qkv or _queries_keys_values(block, layer_pass.x, of.rotation, layer_pass.at.at)
+    of_mixed = block.ls1(layer_pass.at.back("attention", gradient)) @ block.attn.proj.weight
+    of_heads = layer_pass.at.back("attention.heads", _by_head(of_mixed, QKV(*qkv)))
+    of_qkv = _attention_back(QKV(*qkv.detach()), of_heads, of.scale, layer_pass.at.heard(x), watch)
     return gradient + torch.autograd.grad(qkv, x, of_qkv)[0]
 
 
 def _attention_back(qkv: QKV, of_heads: Tensor, scale: float, heard: Tensor | None, watch: Watch) -> Tensor:
-    """∂y/∂ what the heads mixed, (B, h, N, d) -> ∂y/∂ queries, keys and values, (3, B, h, N, d)."""
+    """∂y/∂ the heads' output, (B, h, N, d) -> ∂y/∂ queries, keys and values, (3, B, h, N, d)."""
     q, k, v = qkv  # (B, h, N, d) each
-    found = q.new_zeros(3, *q.shape)
-    of_q, of_k, of_v = found
+    gradients = q.new_zeros(3, *q.shape)
+    of_q, of_k, of_v = gradients
     for b, rows in _some(qkv):
         scores = q[b, :, rows] @ k[b].mT * scale  # (b, h, rows, N)
         if heard is not None:
@@ -408,8 +408,8 @@ def _attention_back(qkv: QKV, of_heads: Tensor, scale: float, heard: Tensor | No
         of_q[b, :, rows] = of_scores @ k[b]
         of_k[b] += of_scores.mT @ q[b, :, rows]
         of_v[b] += weights.mT @ of_heads[b, :, rows]
-    found[:2] *= scale
-    return found
+    gradients[:2] *= scale
+    return gradients
 
 
 def _by_head(of_mixed: Tensor, qkv: QKV) -> Tensor:
@@ -418,7 +418,7 @@ def _by_head(of_mixed: Tensor, qkv: QKV) -> Tensor:
 
 
 def _some(qkv: QKV) -> Iterator[tuple[slice, slice]]:
-    """(pictures, queries) of all, in parts so small that the rows of one stay below BLOCK weights."""
+    """Yields (pictures, queries) in parts whose rows hold fewer than BLOCK weights."""
     B, heads, tokens, _ = qkv.q.shape
     together, step = max(1, BLOCK // (heads * tokens**2)), max(1, BLOCK // (heads * tokens))
     for b in range(0, B, together):
@@ -427,22 +427,22 @@ def _some(qkv: QKV) -> Iterator[tuple[slice, slice]]:
 
 
 def _hidden(block: Block, between: Tensor) -> tuple[Tensor, Tensor]:
-    """What the second matrix of an MLP is given, and what it is computed from."""
+    """(the input of an MLP's second matrix, what that is computed from)."""
     with torch.enable_grad():
         between = between.detach().requires_grad_()
         return block.mlp.hidden(block.norm2(between)), between
 
 
 def _queries_keys_values(block: Block, x: Tensor, rotation: Rotation, at: At) -> tuple[Tensor, Tensor]:
-    """(3, B, h, N, d), see vit.Attention; and what it is computed from."""
+    """Queries, keys and values, (3, B, h, N, d), see vit.Attention; and what they are computed from."""
     attn: Attention = block.attn
     with torch.enable_grad():
         x = x.detach().requires_grad_()
         qkv = attn.qkv(block.norm1(x)).unflatten(-1, (3, attn.heads, -1)).permute(2, 0, 3, 1, 4)
-        q, k, v = given = qkv.unbind(0)
+        q, k, v = originals = qkv.unbind(0)
         q, k = attn.q_norm(q), attn.k_norm(k)
         if rotation is not None:
             q, k = rotate(q, *rotation), rotate(k, *rotation)
         q, k, v = at("attention.queries", q), at("attention.keys", k), at("attention.values", v)
-        same = all(a is b for a, b in zip((q, k, v), given, strict=True))
+        same = all(a is b for a, b in zip((q, k, v), originals, strict=True))
         return (qkv if same else torch.stack([q, k, v])), x

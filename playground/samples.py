@@ -18,7 +18,7 @@ QUALITY = 90
 
 @dataclass(frozen=True)
 class Look:
-    """The view in which a photograph opens, chosen by eye among those of benchmarks/eyes.py."""
+    """The view in which a photograph opens, chosen by eye among those that benchmarks/eyes.py found."""
 
     model: str
     grid: tuple[int, int]  # patches
@@ -28,7 +28,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a photograph that has a name (its words: microscope/see/words.js), and where it lies."""
+    """A named part of a photograph (its words: microscope/see/words.js), and its box."""
 
     kind: str
     box: tuple[float, float, float, float]  # top, left, bottom, right, as shares of height and width
@@ -40,7 +40,7 @@ class Sample:
     title: str
     start: tuple[float, float]  # the first query, as shares of height and width
     hint: str  # what to look for, one sentence
-    shows: tuple[str, ...] = ()  # labels that are true of it: all of ours for a drawing, some of ImageNet's else
+    shows: tuple[str, ...] = ()  # its true labels: all of ours for a drawing, some of ImageNet's for a photograph
     look: Look | None = None  # None: the bundled model, as it is
     loan: borrowed.Borrowed | None = None  # None: drawn by the playground
     parts: tuple[Part, ...] = ()
@@ -87,12 +87,14 @@ def _photograph(
     shows: tuple[str, ...] = (),
     parts: tuple[Part, ...] = (),
 ) -> Sample:
-    thing = next(thing for thing in borrowed.PHOTOGRAPHS if thing.file == file)
+    photograph = next(item for item in borrowed.PHOTOGRAPHS if item.file == file)
     start = ((patch[0] + 0.5) / grid[0], (patch[1] + 0.5) / grid[1])
-    return Sample(Path(file).stem, title, start, hint, shows, Look("dinov2-small", grid, layer, head), thing, parts)
+    return Sample(
+        Path(file).stem, title, start, hint, shows, Look("dinov2-small", grid, layer, head), photograph, parts
+    )
 
 
-PHOTOGRAPHS = (  # about 28 × 28 patches: three times as fast as the 37 × 37 of DINOv2's training
+PHOTOGRAPHS = (  # about 28 × 28 patches: three times as fast as the 37 × 37 that DINOv2 was trained with
     _photograph(
         "chelsea.png", "Chelsea the cat", (11, 23), (23, 34), 6, 5,
         "Point at one eye: the other eye lights up, across the whole face.",

@@ -83,7 +83,7 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
             point = _expected(kind, side**2, last.get(kind), most_bytes, until)
             if not point.skipped:
                 try:
-                    point = Point(kind, side**2, *_one(layer(side)))
+                    point = Point(kind, side**2, *_seconds_and_memory(layer(side)))
                 except (RuntimeError, MemoryError):  # the memory limit of the process
                     point = Point(kind, side**2, point.seconds, point.bytes, "memory")
             last[kind] = point
@@ -158,7 +158,7 @@ def _expected(kind: str, tokens: int, last: Point | None, most_bytes: int, until
     return Point(kind, tokens, seconds, needs, skipped)
 
 
-def _one(run: Callable) -> tuple[float, int | None]:
+def _seconds_and_memory(run: Callable) -> tuple[float, int | None]:
     """(seconds, bytes) of a pass."""
     peak = _peak_of(run)
     times = []
@@ -174,20 +174,20 @@ def _peak_of(run: Callable) -> int | None:
     peak."""
     try:
         ctypes.CDLL(None).malloc_trim(0)  # returns freed memory to the system; reusing it would not show in the peak
-        before = _memory("VmRSS")
+        memory_before = _memory("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")
     except (OSError, AttributeError):
         run()
         return None
     run()
-    return max(0, _memory("VmHWM") - before)
+    return max(0, _memory("VmHWM") - memory_before)
 
 
 def _memory(line: str) -> int:
     """A line of Linux's status of this process, in bytes."""
-    for said in Path("/proc/self/status").read_text().splitlines():
-        if said.startswith(line + ":"):
-            return int(said.split()[1]) * 1024
+    for line_of_file in Path("/proc/self/status").read_text().splitlines():
+        if line_of_file.startswith(line + ":"):
+            return int(line_of_file.split()[1]) * 1024
     raise OSError(f"no {line}")
 
 
@@ -245,13 +245,13 @@ class Series:
     def each_moment(self, give_way: Callable[[], object]) -> Iterator[None]:
         """Again and again until the series has ended. Each step begins after `give_way`. Whoever does not go on to the
         end stops the series."""
-        asked = 0
+        measured = 0
         try:
             while self.running:
-                if asked == len(self.points):
+                if measured == len(self.points):
                     give_way()
                     self._ask()
-                    asked += 1
+                    measured += 1
                 self._news.wait(LOOK_EVERY)
                 self._news.clear()
                 yield

@@ -194,13 +194,13 @@ def mlp(subject: Subject, chosen: Settings) -> Iterator[Part]:
         yield Wait("Running the network, and counting what enters the bend …", Chart(curves(), "gelu", 290))
     all_layers = subject.kept("bent", lambda: all_bent(subject))
     c = subject.vit.config
-    other = c.activation != "gelu" or c.gated_mlp
+    differs = c.activation != "gelu" or c.gated_mlp
     yield Words(
         f"The MLP is the same small network for each token: {c.width} numbers → {c.mlp_width} → {c.width}. The bend "
         "between its two matrices, the **activation function**, is **GELU**: x · Φ(x), where Φ(x) is the share of the "
         "standard normal distribution below x. It stops very negative numbers, and is smooth at 0, which ReLU is not."
     )
-    if other:
+    if differs:
         bend = f"{c.activation}{', gated' if c.gated_mlp else ''}"
         yield Words(f"This model has another bend ({bend}); the curve is GELU’s.", small=True)
     yield choice_of_layer(subject)
@@ -208,7 +208,7 @@ def mlp(subject: Subject, chosen: Settings) -> Iterator[Part]:
     bent = all_layers[layer]
     yield Chart(curves(f"What enters the bend in layer {layer}", bent.counts), "gelu", 290)
     yield Ask(bend_question(c.width, c.mlp_width))
-    if other:
+    if differs:
         return
     x = torch.linspace(-REACH, REACH, 201)
     curve = gelu(x)
@@ -326,10 +326,10 @@ def one_norm(subject: Subject, times: int) -> Iterator[Part]:
 
     seen = subject.trace()
     token = seen.token(start_patch(subject.name, seen.grid))
-    (before, after), (_, usual) = block.normed(seen, token, times), block.normed(seen, token, 1)
+    (before_norm, after), (_, usual) = block.normed(seen, token, times), block.normed(seen, token, 1)
     yield Choice("times", "A token of this picture, times", {n: f"{n}" for n in TIMES})
     figure = go.Figure()
-    for n, (name, numbers) in enumerate((("before", before), ("after the norm", after))):
+    for n, (name, numbers) in enumerate((("before", before_norm), ("after the norm", after))):
         figure.add_bar(
             y=numbers[:DRAWN].tolist(), name=name, xaxis=f"x{n + 1}", yaxis=f"y{n + 1}",
             marker_color=(TOKEN, QUERY)[n], hovertemplate="number %{x}: %{y:.2f}<extra></extra>",
@@ -340,8 +340,8 @@ def one_norm(subject: Subject, times: int) -> Iterator[Part]:
     )  # fmt: skip
     yield Chart(figure, "layer-norm", 260)
     yield Words(
-        f"**LayerNorm** takes the mean, {mean_of(before)}, from each number and divides by the deviation, "
-        f"{float(before.std(correction=0)):.3g}: mean 0, deviation {float(after.std(correction=0)):.2f}. Times "
+        f"**LayerNorm** takes the mean, {mean_of(before_norm)}, from each number and divides by the deviation, "
+        f"{float(before_norm.std(correction=0)):.3g}: mean 0, deviation {float(after.std(correction=0)):.2f}. Times "
         f"{times}, a number after it differs by at most {float((after - usual).abs().max()):.1g}."
     )
 

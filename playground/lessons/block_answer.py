@@ -71,25 +71,28 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
     meanwhile = Picture(as_jpeg(small(subject.image)))
     if not subject.has("classes"):
         yield Wait(f"Asking {subject.model} what it answers …", meanwhile)
-    one = subject if subject.kept("classes", lambda: subject.vit.config.classes) else subject.that_names()
-    if not one.has("judged"):
-        yield Wait(f"Asking {one.model} what it answers …", meanwhile)
-    c, example = one.vit.config, judged(one)
+    asked_subject = subject if subject.kept("classes", lambda: subject.vit.config.classes) else subject.that_names()
+    if not asked_subject.has("judged"):
+        yield Wait(f"Asking {asked_subject.model} what it answers …", meanwhile)
+    c, example = asked_subject.vit.config, judged(asked_subject)
     if example.wrong if example else c.multi_label:
-        names = [FOUND[one.model_name]] if one.model_name in FOUND else with_labels(c)
-        looks = [one.other(sample=name) for name in names]
+        names = [FOUND[asked_subject.model_name]] if asked_subject.model_name in FOUND else with_labels(c)
+        looks = [asked_subject.other(sample=name) for name in names]
         for n, look in enumerate(looks, 1):
             if not look.has("judged"):
-                yield Wait(f"Looking for a picture that {one.model} labels correctly: {n} of {len(looks)} …", meanwhile)
+                yield Wait(
+                    f"Looking for a picture that {asked_subject.model} labels correctly: {n} of {len(looks)} …",
+                    meanwhile,
+                )
             judged(look)
         example = best([example for example in map(judged, looks) if example])
     if example is None or (example.wrong and not c.multi_label):
-        seen = one.trace()
-        return Answered(one, seen, int(seen.logits.argmax()), (), 0)  # type: ignore[union-attr]
-    if example.picture != one.sample_name:
-        one = one.other(sample=example.picture)
+        seen = asked_subject.trace()
+        return Answered(asked_subject, seen, int(seen.logits.argmax()), (), 0)  # type: ignore[union-attr]
+    if example.picture != asked_subject.sample_name:
+        asked_subject = asked_subject.other(sample=example.picture)
     true = tuple(true_labels(c, samples.named(example.picture).shows))  # type: ignore[union-attr]
-    return Answered(one, one.trace(), example.label, true, example.wrong)
+    return Answered(asked_subject, asked_subject.trace(), example.label, true, example.wrong)
 
 
 def with_labels(c: Config) -> list[str]:
@@ -113,34 +116,34 @@ def judged(subject: Subject) -> Example | None:
     return subject.kept("judged", work)
 
 
-def shown(subject: Subject, one: Answered, no_head: str) -> Row:
+def shown(subject: Subject, answer: Answered, no_head: str) -> Row:
     """The picture, in a strip, and what is known of it. `no_head`: where the chosen model names nothing."""
-    model, sentences = one.subject.model, []
-    if one.subject.model_name != subject.model_name:
+    model, sentences = answer.subject.model, []
+    if answer.subject.model_name != subject.model_name:
         sentences.append(no_head.format(model=subject.model, other=model))
         model = "it"
-    if one.subject.sample_name != subject.sample_name:
+    if answer.subject.sample_name != subject.sample_name:
         sentences.append(
             f"{model} learned from drawn scenes, so here is one."
-            if one.config.multi_label
+            if answer.config.multi_label
             else f"This step looks at a photograph in which {model} names something that is there."
         )
-    sentences.append(known_of(one, model))
-    image = small(one.subject.image)
+    sentences.append(known_of(answer, model))
+    image = small(answer.subject.image)
     wide = round(STRIP * image.width / image.height)
     words = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
     return Row(Picture(as_jpeg(image), width=wide), Words(words), shares=(wide, 1200 - wide))
 
 
-def known_of(one: Answered, model: str) -> str:
-    if not one.true:
+def known_of(answer: Answered, model: str) -> str:
+    if not answer.true:
         return f"This is what {model} says of this picture. Whether it is right, only you can tell."
-    labels, title = len(one.labels), samples.named(one.subject.name).title  # type: ignore[union-attr]
-    shows = ", ".join(one.labels[number] for number in one.true)
+    labels, title = len(answer.labels), samples.named(answer.subject.name).title  # type: ignore[union-attr]
+    shows = ", ".join(answer.labels[number] for number in answer.true)
     true = f"*{title}* shows, of the model’s {labels:,} labels: **{shows}**."
-    if not one.config.multi_label:
+    if not answer.config.multi_label:
         return f"{true} The model shares 100 % out among all, and the likeliest is true."
-    right = f"{labels - one.wrong} of its answers are right" if one.wrong else "every answer is right"
+    right = f"{labels - answer.wrong} of its answers are right" if answer.wrong else "every answer is right"
     return f"{true} To each the model says yes, more than 50 %, or no; {right}."
 
 
@@ -159,13 +162,13 @@ READ = {
 
 
 def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    one = yield from answered(subject)
-    c, logits, labels = one.config, one.seen.logits, one.labels
+    answer = yield from answered(subject)
+    c, logits, labels = answer.config, answer.seen.logits, answer.labels
     assert logits is not None
     yield shown(
-        subject, one, "{model} was trained without labels, so it has no head that names classes: here is {other}."
+        subject, answer, "{model} was trained without labels, so it has no head that names classes: here is {other}."
     )
-    yield Ask(loss(one), one.subject.about)
+    yield Ask(loss(answer), answer.subject.about)
     yield Words(
         f"After the last layer one vector is read out, here {READ[c.pool]}, and a matrix turns it into one "
         "number a class: the **logits**."
@@ -175,17 +178,19 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "A **label**: suppose that the picture shows it"
         if c.multi_label
         else "The picture’s **label**: what somebody says it shows",
-        {key_of(number, one): f"{number}: {label}" for number, label in enumerate(labels)},
+        {key_of(number, answer): f"{number}: {label}" for number, label in enumerate(labels)},
     )
-    label = int(chosen.supposed) if chosen.supposed and int(chosen.supposed) < len(labels) else one.label
-    yield table(one, label)
-    yield Words(price(one, label))
+    label = int(chosen.supposed) if chosen.supposed and int(chosen.supposed) < len(labels) else answer.label
+    yield table(answer, label)
+    yield Words(price(answer, label))
     yield Fold(
-        "More: the label as a vector, one-hot", Chart(one_hot(one, label), "one-hot", 240), Words(look_up(one, label))
+        "More: the label as a vector, one-hot",
+        Chart(one_hot(answer, label), "one-hot", 240),
+        Words(look_up(answer, label)),
     )
-    yield Fold("More: the head for pre-training", *pretraining(one, chosen.top))
+    yield Fold("More: the head for pre-training", *pretraining(answer, chosen.top))
     modes = Choice("mode", "Two passes with", MODES)
-    yield Fold("More: two passes while training", modes, Words(passes(one, chosen.mode == "train")))
+    yield Fold("More: two passes while training", modes, Words(passes(answer, chosen.mode == "train")))
     dear = int(logits.argmin())
     yield Exercise(
         "Choose the class that would cost most. How do its logit and its loss go together?",
@@ -193,7 +198,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "smaller probability, and −log of a smaller probability is a larger loss.",
         hint="It has the smallest logit. Choose another label, and watch the loss.",
         id="block_dear",
-        done=When({"supposed": [key_of(dear, one)]}),
+        done=When({"supposed": [key_of(dear, answer)]}),
         answers=(
             ("a smaller logit, a larger loss", ""),
             ("a smaller logit, a smaller loss", "−log p grows as p falls."),
@@ -206,9 +211,9 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def key_of(label: int, one: Answered) -> str:
+def key_of(label: int, answer: Answered) -> str:
     """What the setting says where this label is supposed."""
-    return "" if label == one.label else str(label)
+    return "" if label == answer.label else str(label)
 
 
 def number_text(number: object, digits: int = 2) -> str:
@@ -263,58 +268,58 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
     )  # fmt: skip
 
 
-def loss(one: Answered) -> Question:
+def loss(answer: Answered) -> Question:
     """Of the likeliest class that is unlikely, and, where that is known, not true."""
-    c, shares = one.config, one.config.shares(one.seen.logits)  # type: ignore[arg-type]
+    c, shares = answer.config, answer.config.shares(answer.seen.logits)  # type: ignore[arg-type]
     first, *others = shares.argsort(descending=True).tolist()
-    false = [number for number in others if number not in one.true] or others
+    false = [number for number in others if number not in answer.true] or others
     index = next((number for number in false if shares[number] < UNLIKELY), false[-1])
-    pairs = [(one.labels[number], float(shares[number])) for number in (index, first)]
+    pairs = [(answer.labels[number], float(shares[number])) for number in (index, first)]
     return loss_question(*pairs[0], *pairs[1], c.multi_label)
 
 
-def table(one: Answered, label: int) -> Table:
+def table(answer: Answered, label: int) -> Table:
     """The likeliest labels and the chosen one; with what each answer costs, if there is one to each and the truth is
     known."""
     from playground.analysis import block
 
-    c, logits = one.config, one.seen.logits
+    c, logits = answer.config, answer.seen.logits
     assert logits is not None
-    shares, costs = c.shares(logits), block.costs(logits, one.true)  # (classes,) each
+    shares, costs = c.shares(logits), block.costs(logits, answer.true)  # (classes,) each
     likely = logits.argsort(descending=True)[:MOST_ROWS].tolist()
     shown = likely if label in likely else [*likely[:-1], label]
-    judged = c.multi_label and one.true
+    judged = c.multi_label and answer.true
     rows = []
     for i in shown:
         mark = "**" if i == label else ""
-        row = [f"{mark}{i}: {one.labels[i]}{mark}", number_text(logits[i]), percent(float(shares[i]), 1)]
-        rows.append([*row, *(["yes" if i in one.true else "no", number_text(costs[i])] if judged else [])])
+        row = [f"{mark}{i}: {answer.labels[i]}{mark}", number_text(logits[i]), percent(float(shares[i]), 1)]
+        rows.append([*row, *(["yes" if i in answer.true else "no", number_text(costs[i])] if judged else [])])
     kind = "sigmoid: several may be true" if c.multi_label else "softmax: they sum to 1"
     return Table(["class", "logit", f"probability ({kind})", *(["in the picture", "costs"] if judged else [])], rows)
 
 
-def price(one: Answered, label: int) -> str:
+def price(answer: Answered, label: int) -> str:
     from playground.analysis import block
 
-    c, logits, name = one.config, one.seen.logits, one.labels[label]
+    c, logits, name = answer.config, answer.seen.logits, answer.labels[label]
     assert logits is not None
     cross = block.cross_entropy(c, logits, label)
     price = " A sure and right answer costs nearly nothing, a sure and wrong one much."
     if not c.multi_label:
         return f"If its label is *{name}*, the **cross-entropy** is **{cross:.2f}**: −log of its probability." + price
-    other, mean = float(block.costs(logits, ())[label]), float(block.costs(logits, one.true).mean())
-    whole = f": **{mean:.3f}** on this picture" if one.true else ""
+    of_label, mean = float(block.costs(logits, ())[label]), float(block.costs(logits, answer.true).mean())
+    whole = f": **{mean:.3f}** on this picture" if answer.true else ""
     return (
         f"If the picture shows *{name}*, this answer costs −log of its probability, **{cross:.2f}**; if not, −log(1 − "
-        f"its probability), **{other:.2f}**. The loss is the **binary cross-entropy**, the mean of what all "
-        f"{len(one.labels)} answers cost{whole}.{price}"
+        f"its probability), **{of_label:.2f}**. The loss is the **binary cross-entropy**, the mean of what all "
+        f"{len(answer.labels)} answers cost{whole}.{price}"
     )
 
 
-def look_up(one: Answered, label: int) -> str:
+def look_up(answer: Answered, label: int) -> str:
     from playground.analysis import block
 
-    matrix = one.subject.vit.head.weight.detach().cpu()  # (classes, D)
+    matrix = answer.subject.vit.head.weight.detach().cpu()  # (classes, D)
     begins = ", ".join(number_text(number, 3) for number in block.look_up(matrix, label)[:4])
     rows, columns = matrix.shape
     return (
@@ -324,9 +329,9 @@ def look_up(one: Answered, label: int) -> str:
     )
 
 
-def one_hot(one: Answered, label: int) -> go.Figure:
+def one_hot(answer: Answered, label: int) -> go.Figure:
     """The label as a vector, and the row of the head's matrix that it picks."""
-    matrix = one.subject.vit.head.weight.detach().cpu()  # (classes, D)
+    matrix = answer.subject.vit.head.weight.detach().cpu()  # (classes, D)
     vector = [float(number == label) for number in range(len(matrix))]
     figure = go.Figure()
     for n, (name, numbers, colour) in enumerate(
@@ -348,16 +353,16 @@ def torch_of(numbers: Sequence[float]) -> Tensor:
 TOPS = {"fine": "as in fine-tuning: one matrix", "pre": "as in pre-training: a hidden layer first"}
 
 
-def pretraining(one: Answered, top: str) -> Iterator[Part]:
+def pretraining(answer: Answered, top: str) -> Iterator[Part]:
     from playground.analysis import block
     from playground.lessons import experiments
 
-    width, classes = one.config.width, len(one.labels)
+    width, classes = answer.config.width, len(answer.labels)
     hidden, matrix = block.pretraining_head(width, classes)
-    has = "This model still has it." if one.config.pre_logits else "This model has the matrix alone."
+    has = "This model still has it." if answer.config.pre_logits else "This model has the matrix alone."
     yield Choice("top", "The head", TOPS)
     shapes = experiments.answering(top, width, classes)
-    yield Table(("", "shape"), [(what, " × ".join(f"{n:,}" for n in shape)) for what, shape in shapes])
+    yield Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in shapes])
     yield Words(
         "**The pre-training head.** For pre-training the paper put a hidden layer with tanh before the matrix: here "
         f"{hidden:,} parameters instead of {matrix:,}. For fine-tuning both are thrown away, and a new matrix begins "
@@ -365,11 +370,11 @@ def pretraining(one: Answered, top: str) -> Iterator[Part]:
     )
 
 
-def passes(one: Answered, training: bool) -> str:
+def passes(answer: Answered, training: bool) -> str:
     """The same picture twice, while training and not."""
     from playground.analysis import block
 
-    first, second = block.two_passes(one.seen, training)
+    first, second = block.two_passes(answer.seen, training)
     why = "Nothing is dropped: they are equal." if first == second else "Dropout sets other numbers to 0 each time."
     return (
         f"The likeliest class’s logit, with a dropout of {percent(block.DROP)} after the last layer: "

@@ -49,12 +49,12 @@ def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: 
 def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
     if not subject.has("boxes"):
         yield Wait(f"Counting the parameters of {subject.model} …", Picture(as_jpeg(small(subject.image))))
-    there = subject.kept("boxes", lambda: counted(subject))
+    boxes = subject.kept("boxes", lambda: counted(subject))
     c = subject.vit.config
-    counts = {name: box.weights for name, box in there.items()}
+    counts = {name: box.weights for name, box in boxes.items()}
     yield Ask(weights_question(subject.model, counts, c.depth, c.mlp_width / c.width), subject.model_name)
-    yield Choice("box", "Open a box", {name: name for name in there})
-    box = there.get(chosen.box, there["Attention"])
+    yield Choice("box", "Open a box", {name: name for name in boxes})
+    box = boxes.get(chosen.box, boxes["Attention"])
     per = f" × {c.depth} layers" if box.name in IN_LAYERS else ""
     formula = f"\n\n`{box.formula}`" if box.formula else ""
     yield Row(
@@ -63,7 +63,7 @@ def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
         shares=(3, 2),
     )
     share = box.weights / sum(counts.values())
-    largest = max(there.values(), key=lambda box: box.weights)
+    largest = max(boxes.values(), key=lambda box: box.weights)
     D = c.width
     gain = f" (This model also learns a gain for what is added, LayerScale: D = {D}.)" if c.layer_scale else ""
     yield After(
@@ -118,7 +118,7 @@ def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[B
     }
     extra = " and ".join(words for key, words in prefix.items() if any(name.startswith(key) for name in c.prefix))
     shape = f"{tokens} × {D}"
-    made = [
+    boxes = [
         Box("Picture", "Three numbers for each pixel: red, green, blue.", f"{image[0]} × {image[1]} × 3", 0),
         Box(
             "Patches",
@@ -130,16 +130,16 @@ def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[B
         ),
     ]
     if front:
-        own = sum(t.numel() for t in (vit.cls_token, vit.dist_token, vit.reg_token) if t is not None)
-        made.append(
+        of_prefix = sum(t.numel() for t in (vit.cls_token, vit.dist_token, vit.reg_token) if t is not None)
+        boxes.append(
             Box(
                 "Extra tokens",
                 f"Learned vectors are put before the patches: {extra}. {patches} become {tokens}.",
                 shape,
-                own,
+                of_prefix,
             )
         )
-    made += [
+    boxes += [
         Box("Positions", _positions(c.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
         Box(
             "Norm",
@@ -187,7 +187,7 @@ def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[B
             "y W + b" if c.classes else "",
         ),
     ]
-    return made
+    return boxes
 
 
 def _positions(kind: str) -> str:

@@ -34,9 +34,9 @@ def per_cent(p: float) -> str:
     return f"{p:.1f}" if near else f"{p:.0f}"
 
 
-def above_half(said: Sequence[float]) -> str:
+def above_half(probabilities: Sequence[float]) -> str:
     """From where on the answer is yes, counted as the numbers are shown."""
-    yes = [round(p, 1) > 50 for p in said]
+    yes = [round(p, 1) > 50 for p in probabilities]
     if not any(yes):
         return "It is never above one half. "
     if all(yes):
@@ -51,14 +51,15 @@ def above_half(said: Sequence[float]) -> str:
 
 def read_question(model: str, label: str, probabilities: Sequence[float], pool: str) -> Question:
     """The label's probability, in per cent, before the first layer and after each; the one half way is asked for."""
-    said = tuple(probabilities)
-    half = (len(said) - 1) // 2
+    shares = tuple(probabilities)
+    layers = len(shares) - 1
+    half = layers // 2
     return Question(
         "block_read",
-        f"In the end {model} gives *{label}* {per_cent(said[-1])} %. Read {passed(half)} of {len(said) - 1}, it is ▢.",
-        Number(0, 100, " %"), said[half],
-        "Before the first layer and after each, in per cent: " + ", ".join(map(per_cent, said)) + ". "
-        + above_half(said) + (SAME if pool == "token" else "")
+        f"In the end {model} gives *{label}* {per_cent(shares[-1])} %. Read {passed(half)} of {layers}, it is ▢.",
+        Number(0, 100, " %"), shares[half],
+        "Before the first layer and after each, in per cent: " + ", ".join(map(per_cent, shares)) + ". "
+        + above_half(shares) + (SAME if pool == "token" else "")
         + "Norm and classifier were trained for what the *last* layer gives. Before that they may misread: the "
         "number says when the answer stands in the stream **in the form in which they look for it**.",
         prose="All layers write into one stream, so it can be read at any place: the last norm and the classifier are "
@@ -66,10 +67,10 @@ def read_question(model: str, label: str, probabilities: Sequence[float], pool: 
         tempting=(
             ((0, 0), "Exactly 0 % is never given: e to any power is more than 0."),
             ((99, 100), "Then the layers above would have nothing left to say."),
-            ((0.45 * said[-1], 0.55 * said[-1]), "Layers do not share it out evenly."),
+            ((0.45 * shares[-1], 0.55 * shares[-1]), "Layers do not share it out evenly."),
         ),
         picture=Lines(
-            tuple(range(len(said))), (Series(label, said, QUERY, shown=1, dots=True),),
+            tuple(range(len(shares))), (Series(label, shares, QUERY, shown=1, dots=True),),
             0, 100, "layers that it has passed", at=(0, half), title=f"Probability of “{label}”", unit=" %",
         ),
     )  # fmt: skip
@@ -77,21 +78,23 @@ def read_question(model: str, label: str, probabilities: Sequence[float], pool: 
 
 def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
     """The logit lens, layer after layer."""
-    one = yield from answered(subject)
-    label = one.labels[one.label]
-    yield shown(subject, one, "{model} has no classifier to read with: here is {other}.")
-    if not one.subject.has(("read", one.label)):
+    answer = yield from answered(subject)
+    label = answer.labels[answer.label]
+    yield shown(subject, answer, "{model} has no classifier to read with: here is {other}.")
+    if not answer.subject.has(("read", answer.label)):
         yield Wait("Reading the stream before the first layer and after each …")
-    answers = one.subject.kept(("read", one.label), lambda: read_now(one))
+    answers = answer.subject.kept(("read", answer.label), lambda: read_now(answer))
     pooled = [100 * p for p in answers.pooled]
-    yield Ask(read_question(one.subject.model, label, pooled, one.config.pool), f"{one.subject.about} {one.label}")
+    yield Ask(
+        read_question(answer.subject.model, label, pooled, answer.config.pool), f"{answer.subject.about} {answer.label}"
+    )
     yes = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # of the patches, layer by layer
     most = max(range(len(yes)), key=yes.__getitem__)
     peak = f"; most do so {passed(most)}, {percent(yes[most])}" if yes[most] > yes[-1] else ""
     yield After(
         "block_read",
         Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),
-        maps(one.subject.image, answers),
+        maps(answer.subject.image, answers),
         Words(
             f"After the last layer {percent(yes[-1])} of the patches give *{label}* more than 50 %{peak}. In training "
             "the classifier never read a patch alone."
@@ -99,11 +102,11 @@ def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def read_now(one: Answered) -> Read:
+def read_now(answer: Answered) -> Read:
     from playground.analysis import block
 
-    with one.subject.turns() as give_way:
-        return block.read_stream(one.seen, one.label, give_way)
+    with answer.subject.turns() as give_way:
+        return block.read_stream(answer.seen, answer.label, give_way)
 
 
 def maps(image: Image.Image, answers: Read) -> Row:

@@ -30,7 +30,7 @@ NEARLY = MOST - 10  # what a token has to receive to be near the largest value
 
 
 def arrows(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    there, back = both_ways()
+    a_to_b, back = both_ways()
     yield Words(
         "Nine tokens, each with two arrows. A’s query times B’s key is a **score**: how well the two agree. The "
         "softmax makes **weights** of a row of scores: shares that sum to 1. Drag an arrow, and watch A’s row."
@@ -70,7 +70,7 @@ def arrows(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Exercise(
             "Make A give B more than half of its weight, while B gives A less than a tenth.",
             "One score comes from A’s query and B’s key, the other from B’s query and A’s key: four arrows. At the "
-            f"start A gives B {percent(there)}, and B gives A {percent(back)}: the matrix is not symmetric.",
+            f"start A gives B {percent(a_to_b)}, and B gives A {percent(back)}: the matrix is not symmetric.",
             hint="Choose A, and turn its query to where B’s key points. Make it longer, too.",
             id="by_hand_one_way",
             done=Reported("arrows", "one_way"),
@@ -112,8 +112,8 @@ def longer() -> Question:
 
     arrows = by_hand.read(at_first(), tokens=18)
     longer = torch.cat([arrows[:9] * 2, arrows[9:]])
-    before, after = (100 * by_hand.weights(a)[0] for a in (arrows, longer))
-    at, now = int(before.argmax()), float(before.max())
+    former, after = (100 * by_hand.weights(a)[0] for a in (arrows, longer))
+    at, most = int(former.argmax()), float(former.max())
     return Question(
         "by_hand_query",
         "A’s query keeps its direction and becomes **twice as long**. A’s largest weight is then ▢.",
@@ -121,14 +121,14 @@ def longer() -> Question:
         "Its scores become twice as large, and so do their *differences*: each weight’s ratio to another is squared. "
         "What the largest gains, the other eight lose.",
         picture=Bars(
-            tuple(TOKENS), tuple(before.tolist()), 100, at=at, later=tuple(after.tolist()),
+            tuple(TOKENS), tuple(former.tolist()), 100, at=at, later=tuple(after.tolist()),
             title="Whom A listens to", unit=" %",
         ),
         tempting=(
-            ((now - 2, now + 2), "That is what it was. The length would not count if all queries were brought to "
+            ((most - 2, most + 2), "That is what it was. The length would not count if all queries were brought to "
              "length one."),
             ((99, 100), "All of it would need scores that are infinitely far apart."),
-            ((0, now - 2), "A longer query makes the row sharper: the largest weight grows, and the others shrink."),
+            ((0, most - 2), "A longer query makes the row sharper: the largest weight grows, and the others shrink."),
         ),
     )  # fmt: skip
 
@@ -202,7 +202,7 @@ def colours(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "query does.",
         hint="To which end? The line below the pictures says to how many patches it listens.",
         id="by_hand_hot",
-        done=When({"temperature": [one for one in TEMPERATURES if one >= EVEN]}),
+        done=When({"temperature": [temperature for temperature in TEMPERATURES if temperature >= EVEN]}),
         answers=(
             ("all scores become nearly equal", ""),
             ("all colours become alike", "The colours stay: the temperature divides their scores alone."),

@@ -91,7 +91,7 @@ def try_it(which: str) -> Fold:
     """What PyTorch does with a small module: measured, as the code stands there."""
     from playground.lessons import listing
 
-    made = listing.tried(which)
+    trial = listing.tried(which)
     return Fold(
         "Try it: Parameter, Sequential, ModuleList",
         Choice("module", "The module holds", MODULES),
@@ -99,10 +99,10 @@ def try_it(which: str) -> Fold:
         Table(
             ("", "is"),
             [
-                ("found by `parameters()`", ", ".join(made.found) or "nothing"),
-                ("kept by `state_dict()`", ", ".join(made.kept) or "nothing"),
-                ("changed by one step of training", ", ".join(made.changed) or "nothing"),
-                ("`module(x)`", made.called),
+                ("found by `parameters()`", ", ".join(trial.found) or "nothing"),
+                ("kept by `state_dict()`", ", ".join(trial.kept) or "nothing"),
+                ("changed by one step of training", ", ".join(trial.changed) or "nothing"),
+                ("`module(x)`", trial.called),
             ],
         ),
     )
@@ -137,8 +137,8 @@ def twice(subject: Subject, chosen: Settings) -> Iterator[Part]:
     from playground.lessons.listing import listing
     from playground.vit import attention, attention_by_hand
 
-    both = (listing(one).lines for one in (attention_by_hand, attention))
-    yield Row(*(Code("\n".join(line.text for line in lines)) for lines in both))
+    listings = (listing(function).lines for function in (attention_by_hand, attention))
+    yield Row(*(Code("\n".join(line.text for line in lines)) for lines in listings))
     yield Ask(fused_question())
     yield Wait("Comparing both on this picture …")
     numbers = on_the_picture(subject)
@@ -197,13 +197,13 @@ def measured(subject: Subject) -> Iterator[Part]:
         with subject.turns() as give_way:
             return [measure(tokens, give_way=give_way) for tokens in TOKENS]
 
-    found = subject.kept("both attentions timed", work)
-    figure, last = go.Figure(), found[-1]
+    timings = subject.kept("both attentions timed", work)
+    figure, last = go.Figure(), timings[-1]
     for name, times, colour in (
-        ("by hand", [one.by_hand for one in found], KEY), ("fused", [one.fused for one in found], QUERY),
+        ("by hand", [t.by_hand for t in timings], KEY), ("fused", [t.fused for t in timings], QUERY),
     ):  # fmt: skip
         figure.add_bar(
-            x=[f"{one.tokens:,} tokens" for one in found], y=times, name=name, marker_color=colour,
+            x=[f"{timing.tokens:,} tokens" for timing in timings], y=times, name=name, marker_color=colour,
             text=[f"{t:.3g} ms" for t in times], hovertemplate=f"{name}, %{{x}}: %{{y:.3g}} ms<extra></extra>",
         )  # fmt: skip
     figure.update_yaxes(type="log", title="milliseconds")
@@ -228,7 +228,7 @@ def measured_on(subject: Subject) -> dict[str, Any]:
 
     seen = subject.trace()
     with subject.turns() as give_way:
-        found, largest = differing(seen, give_way), 0.0
+        difference, largest = differing(seen, give_way), 0.0
         some = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
         middle = len(some) // 2
         for layer in some:
@@ -240,10 +240,10 @@ def measured_on(subject: Subject) -> dict[str, Any]:
             "blocks": in_blocks_apart(some[middle], seen.scale),
             "turned": turned(some[middle], seen.scale),
             "some": f" (its first {MOST:,} tokens)" if seen.tokens > MOST else "",
-            "differs": found.overall,
-            "rows": found.rows,
+            "differs": difference.overall,
+            "rows": difference.rows,
             "drawn": heads.words(seen),
-            "breadth": found.breadth,
+            "breadth": difference.breadth,
             "tokens": seen.tokens,
         }
 
@@ -304,12 +304,12 @@ def row_like(seen, breadth: float) -> tuple[float, int, int, int]:
     """(breadth, layer, head, patch) of a row that spreads over about so many tokens."""
     from playground.tracing import entropy
 
-    asked, found = seen.some_patches(12), []
+    tokens, candidates = seen.some_patches(12), []
     for layer in range(seen.layers):
-        spread = 2 ** entropy(seen.weights(layer, asked))  # (heads, asked)
-        head, one = divmod(int((spread - breadth).abs().argmin()), len(asked))
-        found.append((float(spread[head, one]), layer, head, asked[one] - len(seen.prefix)))
-    return min(found, key=lambda row: abs(row[0] - breadth))
+        spread = 2 ** entropy(seen.weights(layer, tokens))  # (heads, tokens)
+        head, nearest = divmod(int((spread - breadth).abs().argmin()), len(tokens))
+        candidates.append((float(spread[head, nearest]), layer, head, tokens[nearest] - len(seen.prefix)))
+    return min(candidates, key=lambda row: abs(row[0] - breadth))
 
 
 def narrow(subject: Subject, seen) -> Beside:

@@ -307,11 +307,11 @@ def points(
     figure: go.Figure, result: Measured, value: Callable[[Point], float | None], text: Callable[[float], str]
 ) -> None:
     for kind in GROWTH:
-        there = {p.tokens: number for p in result.of(kind) if (number := value(p))}
+        by_tokens = {p.tokens: number for p in result.of(kind) if (number := value(p))}
         figure.add_scatter(
-            x=[*there], y=[*there.values()], name=kind, mode="lines+markers",
+            x=[*by_tokens], y=[*by_tokens.values()], name=kind, mode="lines+markers",
             line={"color": COLOURS[kind], "width": 3}, marker={"size": 7},
-            text=[f"{kind}, {tokens:,} tokens: {text(number)}" for tokens, number in there.items()],
+            text=[f"{kind}, {tokens:,} tokens: {text(number)}" for tokens, number in by_tokens.items()],
             hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip
 
@@ -342,11 +342,11 @@ def too_much(point: Point) -> str:
 
 def cheaper(result: Measured) -> str:
     """Compares windows and linear attention with the fused kernel, at the most tokens that all three ran."""
-    there = [{p.tokens: p.seconds for p in result.of(kind)} for kind in (FUSED, WINDOWS, LINEAR)]
-    if not (shared := set.intersection(*map(set, there))):
+    seconds = [{p.tokens: p.seconds for p in result.of(kind)} for kind in (FUSED, WINDOWS, LINEAR)]
+    if not (shared := set.intersection(*map(set, seconds))):
         return ""
     most = max(shared)
-    fused, windows, linear = (of[most] for of in there)
+    fused, windows, linear = (by_tokens[most] for by_tokens in seconds)
     return (
         f"**At {most:,} tokens windows take {windows / fused:.2f} × and linear attention {linear / fused:.2f} × the "
         "time of fused attention over all pairs**, the four matrices included, which all have alike. They compute "

@@ -99,7 +99,9 @@ def drawing(*pieces: str, **says: str) -> Drawing:
     data = {
         "pieces": pieces,
         "dials": {name: {"label": LABELS[name], "options": setting.options} for name, setting in DIALS.items()},
-        "switches": {name: {"label": label, "options": [*of.items()]} for name, (label, of) in switched.items()},
+        "switches": {
+            name: {"label": label, "options": [*options.items()]} for name, (label, options) in switched.items()
+        },
         "presets": {
             "label": "The classic cases, as a ViT-B",
             "cases": [(name, asdict(case)) for name, case in PRESETS.items()],

@@ -172,11 +172,11 @@ def in_blocks(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int = BLOCK)
     total, mixed = torch.zeros_like(largest), torch.zeros_like(q)
     for some_k, some_v in zip(k.split(block, -2), v.split(block, -2), strict=True):
         scores = q @ some_k.mT * scale  # (…, N, block): all that is held of the table
-        now = torch.maximum(largest, scores.amax(-1, keepdim=True))
-        powers, shrink = (scores - now).exp(), (largest - now).exp()
+        new_largest = torch.maximum(largest, scores.amax(-1, keepdim=True))
+        powers, shrink = (scores - new_largest).exp(), (largest - new_largest).exp()
         total = total * shrink + powers.sum(-1, keepdim=True)
         mixed = mixed * shrink + powers @ some_v
-        largest = now
+        largest = new_largest
     return mixed / total
 
 
@@ -225,8 +225,8 @@ def turned(qkv: QKV, scale: float, seed: int = 0) -> float:
     q, k = (_batched(t) for t in qkv[:2])
     square = torch.randn(q.shape[-1], q.shape[-1], generator=torch.Generator().manual_seed(seed))
     rotation = torch.linalg.qr(square).Q.to(q)
-    before, after = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
-    return float((before - after).abs().max())
+    without, after = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
+    return float((without - after).abs().max())
 
 
 def measure(
@@ -239,11 +239,11 @@ def measure(
     scale, times = d**-0.5, {attention_by_hand: [], attention: []}
     with torch.no_grad():
         for repeat in range(repeats + 1):
-            for way, taken in times.items():
+            for way, milliseconds in times.items():
                 start = time.perf_counter()
                 way(*qkv, scale)
                 if repeat:  # the first warms up
-                    taken.append(1000 * (time.perf_counter() - start))
+                    milliseconds.append(1000 * (time.perf_counter() - start))
                 give_way()
         difference = apart(qkv, scale)
     return Comparison(

@@ -120,7 +120,9 @@ def legend() -> list[dict[str, str]]:
     """How each habit is drawn, for core/habits.js."""
     from playground.analysis.heads import HABITS
 
-    return [{"label": one.label, "short": one.short, "colour": one.colour, "symbol": one.symbol} for one in HABITS]
+    return [
+        {"label": habit.label, "short": habit.short, "colour": habit.colour, "symbol": habit.symbol} for habit in HABITS
+    ]
 
 
 def measures_of(prefix: tuple[str, ...]) -> list[str]:
@@ -222,9 +224,9 @@ def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
     mean, spread = yield from measured(subject, chosen.over)
     seen = subject.trace()
     yield from drawn(seen)
-    ours = chosen.over == PICTURE
-    yield near_or_far(mean.distance, ours)
-    yield Chart(scatter(seen, mean, spread), "heads-distance-by-depth", 290, own=by_depth(seen) if ours else {})
+    of_this = chosen.over == PICTURE
+    yield near_or_far(mean.distance, of_this)
+    yield Chart(scatter(seen, mean, spread), "heads-distance-by-depth", 290, own=by_depth(seen) if of_this else {})
     yield Ask(far_question())
 
 
@@ -235,20 +237,20 @@ FAR = (
 )
 
 
-def near_or_far(distance: np.ndarray, ours: bool) -> Words:
+def near_or_far(distance: np.ndarray, of_this: bool) -> Words:
     """Whether heads look farther in higher layers, in this model: on this picture (`ours`), or on the samples.
     distance: (layers, heads)"""
 
-    def of(which: str, what: str) -> Measured:
-        given = {"which": which, "what": what}
-        return Measured("layer_by_distance", layer_of_distances(distance, which, what), given)
+    def of(which: str, value: str) -> Measured:
+        words = {"which": which, "what": value}
+        return Measured("layer_by_distance", layer_of_distances(distance, which, value), words)
 
     values = {
         "near": of("nearest", "layer"), "near_by": of("nearest", "distance"), "far": of("farthest", "layer"),
         "far_by": of("farthest", "distance"), "verdict": Measured("by_depth", trend(distance)),
     }  # fmt: skip
     words = Words(FAR, values=values)
-    return words if ours else Words(f"{words.says} {OF_SAMPLES}")
+    return words if of_this else Words(f"{words.says} {OF_SAMPLES}")
 
 
 def by_depth(seen: Trace) -> Made:

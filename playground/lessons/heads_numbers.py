@@ -44,14 +44,14 @@ def _layer(subject: Subject, layer: int) -> Habits:
     return subject.kept(("habits", layer), work)
 
 
-def measuring(subject: Subject, of: str = "this picture") -> Generator[Wait, None, Habits]:
-    """The same, which says how far it is."""
-    yield Wait(f"Running the network on {of} …")
+def measuring(subject: Subject, pictures: str = "this picture") -> Generator[Wait, None, Habits]:
+    """As above, but yields its progress meanwhile."""
+    yield Wait(f"Running the network on {pictures} …")
     seen = subject.trace()
-    yield Wait(f"Measuring heads on {of} …")
+    yield Wait(f"Measuring heads on {pictures} …")
     for layer in range(seen.layers):
         if seen.tokens > SLOW:
-            yield Wait(f"Measuring heads on {of}: layer {layer + 1} of {seen.layers}")
+            yield Wait(f"Measuring heads on {pictures}: layer {layer + 1} of {seen.layers}")
         _layer(subject, layer)
     return habits(subject)
 
@@ -62,8 +62,8 @@ def over_samples(subject: Subject) -> Generator[Wait, None, tuple[Habits, Habits
 
     many = []
     for n, sample in enumerate(SAMPLES, start=1):
-        found = yield from measuring(subject.sample(sample.name), f"{sample.title}, {n} of {len(SAMPLES)}")
-        many.append(found)
+        habits = yield from measuring(subject.sample(sample.name), f"{sample.title}, {n} of {len(SAMPLES)}")
+        many.append(habits)
     return average(many), spread(many)
 
 
@@ -139,10 +139,10 @@ def off_question(says: str) -> Question:
 def about_heads(mean: Habits, text: str, *which: str) -> Words:
     """The text with numbers of these heads: of the one that adds "most" or "least", and of the "sharpest" one."""
     return Words(text, values={
-        f"{one}_{what}": Measured("a_head", of_a_head(mean, one, what), {"which": one, "what": what})
-        for one in which
-        for what in ("layer", "head", "adds", "entropy")
-        if f"{{{one}_{what}" in text
+        f"{head}_{value}": Measured("a_head", of_a_head(mean, head, value), {"which": head, "what": value})
+        for head in which
+        for value in ("layer", "head", "adds", "entropy")
+        if f"{{{head}_{value}" in text
     })  # fmt: skip
 
 
@@ -312,6 +312,6 @@ def sum_of_heads(subject: Subject, chosen: Settings) -> Iterator[Part]:
         with subject.turns() as give_way:
             return addition(seen, layer, give_way)
 
-    found = subject.kept(("addition", layer), work)
-    question = layer_sum_question(layer, found.single, found.together, found.whole, found.cosine)
+    measured = subject.kept(("addition", layer), work)
+    question = layer_sum_question(layer, measured.single, measured.together, measured.whole, measured.cosine)
     yield Ask(question, f"{subject.about} {layer}", afresh=True)

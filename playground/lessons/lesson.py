@@ -114,7 +114,7 @@ class Subject(Protocol):
 
     @property
     def model_name(self) -> str:
-        """As it is asked for."""
+        """The name by which the model is asked for."""
 
     @property
     def shown(self) -> tuple[int, int]:

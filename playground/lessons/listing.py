@@ -40,20 +40,22 @@ class Listing:
 
 
 @cache
-def listing(thing: type | Callable) -> Listing:
-    thing = thing.fget if isinstance(thing, property) else thing
-    source, first = inspect.getsourcelines(thing)
+def listing(source_object: type | Callable) -> Listing:
+    source_object = source_object.fget if isinstance(source_object, property) else source_object
+    source, first = inspect.getsourcelines(source_object)
     text = textwrap.dedent("".join(source)).rstrip().split("\n")
-    file = Path(inspect.getsourcefile(thing)).relative_to(ROOT).as_posix()
+    file = Path(inspect.getsourcefile(source_object)).relative_to(ROOT).as_posix()
     return Listing(file, tuple(Line(first + i, line) for i, line in enumerate(text)))
 
 
-def find(thing: type | Callable, piece: str, formula: str = "") -> Line:
+def find(source_object: type | Callable, piece: str, formula: str = "") -> Line:
     """The one line that holds this piece."""
-    found = [line for line in listing(thing).lines if piece in line.text]
-    if len(found) != 1:
-        raise PlaygroundError(f"{thing.__qualname__} has {len(found)} lines with {piece!r} where there should be one.")
-    return Line(found[0].number, found[0].text.strip(), piece, formula)
+    matching = [line for line in listing(source_object).lines if piece in line.text]
+    if len(matching) != 1:
+        raise PlaygroundError(
+            f"{source_object.__qualname__} has {len(matching)} lines with {piece!r} where there should be one."
+        )
+    return Line(matching[0].number, matching[0].text.strip(), piece, formula)
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class Part:
         """Every line, some with a formula beside it."""
         notes = {}
         for piece, formula in self.formulas:
-            home = next((thing for thing in self.things if any(piece in x.text for x in listing(thing).lines)), None)
+            home = next(
+                (candidate for candidate in self.things if any(piece in x.text for x in listing(candidate).lines)), None
+            )
             note = find(home or self.things[0], piece, formula)
             notes[listing(home).file, note.number] = note
         return [
@@ -237,16 +241,18 @@ class Tried:
 def tried(which: str) -> Tried:
     """Built, called, and trained for one step."""
     module, x = MODULES[which](), torch.ones(2, 3)
-    found = dict(module.named_parameters())
-    before = {name: one.detach().clone() for name, one in found.items()}
+    parameters = dict(module.named_parameters())
+    former = {name: parameter.detach().clone() for name, parameter in parameters.items()}
     try:
         answer = module(x)
     except NotImplementedError:
-        return Tried([*found], [*module.state_dict()], [], "an error: it has no `forward`; a loop calls what it holds")
+        return Tried(
+            [*parameters], [*module.state_dict()], [], "an error: it has no `forward`; a loop calls what it holds"
+        )
     answer.sum().backward()
-    if found:
-        torch.optim.SGD(found.values(), lr=0.1).step()
-    changed = [name for name, one in found.items() if not torch.equal(one, before[name])]
+    if parameters:
+        torch.optim.SGD(parameters.values(), lr=0.1).step()
+    changed = [name for name, parameter in parameters.items() if not torch.equal(parameter, former[name])]
     shape = " × ".join(map(str, answer.shape))
     called = f"{shape} numbers" + (", as `module[1](module[0](x))`" if which == "sequential" else "")
-    return Tried([*found], [*module.state_dict()], changed, called)
+    return Tried([*parameters], [*module.state_dict()], changed, called)

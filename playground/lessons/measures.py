@@ -55,7 +55,7 @@ def distances(seen: Trace) -> list[float]:
     """The mean distance, in patches, over which each head attends: all heads of layer 0, then those of layer 1, …"""
     from playground.analysis import heads
 
-    return [float(one) for one in heads.look(seen).distance.ravel()]
+    return [float(distance) for distance in heads.look(seen).distance.ravel()]
 
 
 def mean_distance(seen: Trace, layer: int) -> float:
@@ -64,18 +64,18 @@ def mean_distance(seen: Trace, layer: int) -> float:
     return float(heads.look_at(seen, [layer]).distance.mean())
 
 
-def layer_by_distance(seen: Trace, which: str, what: str) -> float:
+def layer_by_distance(seen: Trace, which: str, value: str) -> float:
     """Of the layer whose heads attend nearest or farthest on average (`which`): its number, or that distance."""
     from playground.analysis import heads
 
-    return layer_of_distances(heads.look(seen).distance, which, what)
+    return layer_of_distances(heads.look(seen).distance, which, value)
 
 
-def layer_of_distances(distance: np.ndarray, which: str, what: str) -> float:
+def layer_of_distances(distance: np.ndarray, which: str, value: str) -> float:
     """As layer_by_distance, from the heads' distances, (layers, heads)."""
     by_layer = distance.mean(axis=1)
     layer = int(by_layer.argmin() if which == "nearest" else by_layer.argmax())
-    return layer if what == "layer" else float(by_layer[layer])
+    return layer if value == "layer" else float(by_layer[layer])
 
 
 def by_depth(seen: Trace) -> str:
@@ -91,19 +91,19 @@ def trend(distance: np.ndarray) -> str:
     return "near first, far later" if slope > 0.5 else "far first, near later" if slope < -0.5 else "no steady trend"
 
 
-def a_head(seen: Trace, which: str, what: str) -> float:
+def a_head(seen: Trace, which: str, value: str) -> float:
     """Of the head that adds most or least, or whose rows are sharpest (`which`): its layer, its number, what it adds, ×
     the average of its layer, or the entropy of its rows."""
     from playground.analysis import heads
 
-    return of_a_head(heads.look(seen), which, what)
+    return of_a_head(heads.look(seen), which, value)
 
 
-def of_a_head(habits: Habits, which: str, what: str) -> float:
+def of_a_head(habits: Habits, which: str, value: str) -> float:
     by = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[which]
     layer, head = (int(n) for n in np.unravel_index(np.nanargmin(by), by.shape))
     numbers = {"layer": layer, "head": head, "adds": habits.effect[layer, head], "entropy": habits.entropy[layer, head]}
-    return float(numbers[what]) if what in ("adds", "entropy") else int(numbers[what])
+    return float(numbers[value]) if value in ("adds", "entropy") else int(numbers[value])
 
 
 # Heads whose rows agree, whoever asks ---------------------------------------------------------------------------------
@@ -111,11 +111,11 @@ def of_a_head(habits: Habits, which: str, what: str) -> float:
 LOCKED = 0.3  # a share of all rows; as in analysis/heads.py
 
 
-def agreeing(seen: Trace, which: str, what: str) -> float:
+def agreeing(seen: Trace, which: str, value: str) -> float:
     """Of the head that gives most (`which`) or least to one place on average: its layer, its number, or that share."""
     from playground.analysis import heads
 
-    return of_agreeing(to_one_place(heads.look(seen)), which, what)
+    return of_agreeing(to_one_place(heads.look(seen)), which, value)
 
 
 def to_one_place(habits: Habits) -> np.ndarray:
@@ -123,9 +123,9 @@ def to_one_place(habits: Habits) -> np.ndarray:
     return np.maximum(habits.to_one, habits.to_class + habits.to_registers)
 
 
-def of_agreeing(share: np.ndarray, which: str, what: str) -> float:
+def of_agreeing(share: np.ndarray, which: str, value: str) -> float:
     layer, head = (int(n) for n in np.unravel_index(share.argmax() if which == "most" else share.argmin(), share.shape))
-    return {"layer": layer, "head": head, "share": float(share[layer, head])}[what]
+    return {"layer": layer, "head": head, "share": float(share[layer, head])}[value]
 
 
 def agreeing_percent(seen: Trace) -> float:
@@ -162,7 +162,7 @@ def place_of_agreeing(seen: Trace, habits: Habits) -> str:
 def token_of_agreeing(seen: Trace, habits: Habits) -> int:
     """The token that gets most from the head whose rows agree most; 0 stands for all tokens without a place."""
     share = to_one_place(habits)
-    layer, head = (int(of_agreeing(share, "most", what)) for what in ("layer", "head"))
+    layer, head = (int(of_agreeing(share, "most", axis)) for axis in ("layer", "head"))
     front = len(seen.prefix)
     is_patch = habits.to_one[layer, head] >= share[layer, head]
     return int(mean_row(seen, layer, head)[front:].argmax()) + front if is_patch else 0
@@ -183,7 +183,7 @@ def key_length(seen: Trace) -> float:
 
 
 def key_of_agreeing(seen: Trace, habits: Habits) -> float:
-    layer, head = (int(of_agreeing(to_one_place(habits), "most", what)) for what in ("layer", "head"))
+    layer, head = (int(of_agreeing(to_one_place(habits), "most", axis)) for axis in ("layer", "head"))
     keys = seen.record[layer].k[head].float().norm(dim=-1)  # (tokens,)
     return float(keys[token_of_agreeing(seen, habits)] / keys[len(seen.prefix) :].median())
 
@@ -195,21 +195,21 @@ def even_share(seen: Trace) -> float:
 # The softmax's scale --------------------------------------------------------------------------------------------------
 
 
-def spread_of_scores(seen: Trace, what: str) -> float:
+def spread_of_scores(seen: Trace, value: str) -> float:
     """The standard deviation of a row's scaled scores in the head that `what` names: the one with the most in the
     first or the last layer, the one with the least or the most of all. "layer" and "head" say where the latter is."""
     from playground.analysis.scale import sharpness
 
-    return of_spreads(sharpness(seen, seen.native_scale)[2], what)
+    return of_spreads(sharpness(seen, seen.native_scale)[2], value)
 
 
-def of_spreads(apart: np.ndarray, what: str) -> float:
+def of_spreads(apart: np.ndarray, value: str) -> float:
     """apart: (layers, heads)"""
     layer, head = (int(n) for n in np.unravel_index(apart.argmax(), apart.shape))
     widest = apart.max(axis=1)
-    if what in ("layer", "head"):
-        return layer if what == "layer" else head
-    return float({"first": widest[0], "last": widest[-1], "least": apart.min(), "most": apart.max()}[what])
+    if value in ("layer", "head"):
+        return layer if value == "layer" else head
+    return float({"first": widest[0], "last": widest[-1], "least": apart.min(), "most": apart.max()}[value])
 
 
 # Computed from the grid alone -----------------------------------------------------------------------------------------

@@ -40,19 +40,19 @@ class Words:
     @property
     def says(self) -> str:
         """The text with its values in its blanks. Braces without a value stay: a model's name may have some."""
-        return BLANKS.sub(lambda blank: _said(self, blank), self.text)
+        return BLANKS.sub(lambda blank: _formatted(self, blank), self.text)
 
 
 BLANKS = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 
 
-def _said(words: Words, blank: re.Match) -> str:
+def _formatted(words: Words, blank: re.Match) -> str:
     return written(words.values[blank[1]].value, blank[2] or "") if blank[1] in words.values else blank[0]
 
 
-def written(number: float | list[float] | str, how: str) -> str:
+def written(number: float | list[float] | str, style: str) -> str:
     """By Python's format, such as ".2f"; "%" writes a share by our rule."""
-    return percent(number) if how == "%" else format(number, how)  # type: ignore[arg-type]
+    return percent(number) if style == "%" else format(number, style)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -270,16 +270,16 @@ def questions_of(parts: Iterable[Part]) -> Iterator[Ask]:
 def plain_parts(parts: Iterable[Part], keep: Callable[[bytes], object]) -> list[dict]:
     """As JSON takes them, one after the other: what stands in an After says of which question. `keep` puts a drawing's
     bytes where the browser finds them, and gives where that is."""
-    return [made for part in parts for made in _plain(part, keep)]
+    return [record for part in parts for record in _plain(part, keep)]
 
 
 def _plain(part: Part, keep: Callable[[bytes], object]) -> Iterator[dict]:
     if isinstance(part, Wait):
         return
     if isinstance(part, After):
-        yield from ({**made, "after": part.question} for made in plain_parts(part, keep))
+        yield from ({**record, "after": part.question} for record in plain_parts(part, keep))
     elif isinstance(part, Stays):
-        yield from ({**made, "stays": True} for made in plain_parts(part, keep))
+        yield from ({**record, "stays": True} for record in plain_parts(part, keep))
     elif isinstance(part, Row):
         yield {"kind": type(part).__name__.lower(), "shares": [*part.shares], "parts": plain_parts(part, keep)}
     elif isinstance(part, Fold):
@@ -301,38 +301,38 @@ def _fields(part: Part, keep: Callable[[bytes], object]) -> dict:
         case Run(id, label, _, needs):
             return {"id": id, "label": label, "needs": needs}
         case Drawing(name, data, settings):
-            kept = {"file": keep(data)} if isinstance(data, bytes) else {"data": plain(data)}
-            return {"name": name, "settings": list(settings)} | kept
+            content = {"file": keep(data)} if isinstance(data, bytes) else {"data": plain(data)}
+            return {"name": name, "settings": list(settings)} | content
         case Picture(data, caption, width, kind, words):
             return {"data": data_url(data, kind), "caption": caption, "width": width, "words": words or caption}
         case Chart(figure, name, height, moves):
             return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain(moves)}
         case Exercise(asks, answer, hint, id, done, tempting, answers, _):
-            told = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain(answers)}
-            return told | {"done": condition(done), "tempting": [[condition(one), why] for one, why in tempting]}
-    told = plain(part)
-    assert isinstance(told, dict)
-    del told["kind"]
-    return told
+            record = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain(answers)}
+            return record | {"done": condition(done), "tempting": [[condition(when), why] for when, why in tempting]}
+    record = plain(part)
+    assert isinstance(record, dict)
+    del record["kind"]
+    return record
 
 
 def _words(words: Words) -> dict:
     """With what each blank says of the picture that was played."""
     if not words.values:
         return {"text": words.text}
-    says = {blank[1]: _said(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
+    says = {blank[1]: _formatted(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
     return {"text": words.text, "values": {name: words.values[name].told() | {"says": says[name]} for name in says}}
 
 
 def own_of(part: Part) -> dict:
     """{"own": …} as microscope/lessons/subject.js reads it; nothing where the part is the same of every picture."""
 
-    def told(one: Own) -> dict:
-        match one:
+    def told(value: Own) -> dict:
+        match value:
             case Words():
-                return _words(one)
+                return _words(value)
             case Measured():
-                return one.told()
+                return value.told()
             case Made(name, given):
                 return {"made": name, **{k: told(v) if isinstance(v, Words) else v for k, v in given.items()}}
 
@@ -342,7 +342,7 @@ def own_of(part: Part) -> dict:
         case Words(own=own) | Ask(own=own) | Chart(own=own) | Picture(own=own) | Table(own=own) | Exercise(own=own) if (
             own
         ):
-            return {"own": {str(name): told(one) for name, one in own.items()}}
+            return {"own": {str(name): told(value) for name, value in own.items()}}
     return {}
 
 
@@ -356,12 +356,12 @@ def _figure(figure: go.Figure, moves: Moves | None) -> dict:
     return drawn
 
 
-def condition(of: Condition | None) -> object:
+def condition(done: Condition | None) -> object:
     """As microscope/lessons/exercise.js reads it."""
-    if isinstance(of, When):
-        return {name: [str(value) for value in values] for name, values in of.values.items()}
-    if isinstance(of, tuple):
-        return [condition(one) for one in of]
-    if isinstance(of, Reported):
-        return {"drawing": of.drawing, "check": of.check}
-    return of
+    if isinstance(done, When):
+        return {name: [str(value) for value in values] for name, values in done.values.items()}
+    if isinstance(done, tuple):
+        return [condition(each) for each in done]
+    if isinstance(done, Reported):
+        return {"drawing": done.drawing, "check": done.check}
+    return done

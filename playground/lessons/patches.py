@@ -83,12 +83,12 @@ def how_many(subject: Subject, size: int):
     rows, columns = high // size, wide // size
     row, column = start_patch(subject.name, (rows, columns))
     pixels = np.array(displayed(subject.image, (high, wide), subject.vit.config.interpolation))
-    one = pixels[row * size : (row + 1) * size, column * size : (column + 1) * size]
+    pixels_of_patch = pixels[row * size : (row + 1) * size, column * size : (column + 1) * size]
     fine = displayed(subject.image, (4 * high, 4 * wide))
     whole = as_jpeg(fine.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # of whole patches alone
     shown = Photo(
         small_url(whole), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
-        beside=beside.pixels(one, f"the outlined patch, {size} × {size} pixels"),
+        beside=beside.pixels(pixels_of_patch, f"the outlined patch, {size} × {size} pixels"),
     )  # fmt: skip
     return tokens_question((high, wide), size, by_the_model(subject), shown)
 
@@ -118,19 +118,19 @@ def cut_up(subject: Subject, patch: int) -> bytes:
 
     vit = subject.vit
     with subject.turns():
-        found = patches.cut(vit, subject.image, patch)
-    own, c = vit.config.patch_size, vit.config
+        cut = patches.cut(vit, subject.image, patch)
+    trained_side, c = vit.config.patch_size, vit.config
     filters, bias = patches.projection(vit)
     header = {
-        "id": f"{subject.about} {patch}", "size": found.size, "patch": patch, "own": own, "width": c.width,
-        "mean": c.mean, "std": c.std, "difference": found.difference, "typical": found.typical,
+        "id": f"{subject.about} {patch}", "size": cut.size, "patch": patch, "own": trained_side, "width": c.width,
+        "mean": c.mean, "std": c.std, "difference": cut.difference, "typical": cut.typical,
     }  # fmt: skip
     arrays = {
-        "pixels": np.array(displayed(subject.image, found.size, c.interpolation)),
+        "pixels": np.array(displayed(subject.image, cut.size, c.interpolation)),
         "filters": filters.half().numpy(),
-        "stretch": patches.stretching(own, patch).numpy(),
+        "stretch": patches.stretching(trained_side, patch).numpy(),
         "bias": np.zeros(0, np.float32) if bias is None else bias.numpy(),
-        "tokens": found.tokens.half().numpy(),
+        "tokens": cut.tokens.half().numpy(),
     }
     return pack(header, arrays)
 
@@ -138,10 +138,10 @@ def cut_up(subject: Subject, patch: int) -> bytes:
 def measured(header: dict) -> str:
     rows, columns = (side // header["patch"] for side in header["size"])
     mean, std = (", ".join(f"{part:.3g}" for part in header[name]) for name in ("mean", "std"))
-    own, patch = header["own"], header["patch"]
-    stretched = "" if own == patch else (
-        f" This model learned filters of {own} × {own} pixels; for {patch} × {patch} they are "
-        f"{'stretched' if patch > own else 'shrunk'}, so that a token keeps what it says."
+    trained_side, patch = header["own"], header["patch"]
+    stretched = "" if trained_side == patch else (
+        f" This model learned filters of {trained_side} × {trained_side} pixels; for {patch} × {patch} they are "
+        f"{'stretched' if patch > trained_side else 'shrunk'}, so that a token keeps what it says."
     )  # fmt: skip
     return (
         "What is multiplied are **normalised** pixels: each divided by 255, less a mean, divided by a "
@@ -203,20 +203,20 @@ def answered(subject: Subject, pictures: str) -> bytes:
     vit, components = subject.vit, pictures == "components"
     find = patches.principal_filters if components else patches.strongest_filters
     with subject.turns():
-        found = find(vit, subject.image)
-    n, rows, columns = found.answers.shape
+        filtered = find(vit, subject.image)
+    n, rows, columns = filtered.answers.shape
     learned = f"{n} of the {vit.config.width} learned filters"
     place = None if components else start_patch(subject.name, patches.small_grid(vit, subject.image))
     header = {
-        "id": f"{subject.about} {pictures}", "patch": found.filters.shape[-1], "grid": (rows, columns),
-        "size": found.size, "titles": found.titles, "place": place, "says": CHANNELS,
+        "id": f"{subject.about} {pictures}", "patch": filtered.filters.shape[-1], "grid": (rows, columns),
+        "size": filtered.size, "titles": filtered.titles, "place": place, "says": CHANNELS,
         "caption": f"The first {n} principal components" if components else learned,
         "channels": place and channels(subject, patches.strongest(vit)[:n], place),
     }  # fmt: skip
     arrays = {
-        "pictures": patches.as_pictures(found.filters).numpy(),
-        "answers": found.answers.half().numpy(),
-        "image": as_jpeg(displayed(subject.image, found.size)),
+        "pictures": patches.as_pictures(filtered.filters).numpy(),
+        "answers": filtered.answers.half().numpy(),
+        "image": as_jpeg(displayed(subject.image, filtered.size)),
     }
     return pack(header, arrays)
 
@@ -227,11 +227,11 @@ def channels(subject: Subject, numbers: list[int], place: tuple[int, int]) -> li
 
     names, at = ("red", "green", "blue", "bias", "whole"), {"row": place[0], "column": place[1]}
     answers = patches.by_channels(subject.vit, subject.image, numbers, place)  # (n, 4)
-    told = []
+    products = []
     for number, parts in zip(numbers, answers.tolist(), strict=True):
-        said = (f"{part:.2f}".replace("-", "−") for part in (*parts, sum(parts)))
-        told.append({"number": int(number), **at, **dict(zip(names, said, strict=True))})
-    return told
+        terms = (f"{part:.2f}".replace("-", "−") for part in (*parts, sum(parts)))
+        products.append({"number": int(number), **at, **dict(zip(names, terms, strict=True))})
+    return products
 
 
 # Tokens that are no patches -------------------------------------------------------------------------------------------

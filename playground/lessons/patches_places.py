@@ -82,8 +82,8 @@ def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
     if header["kind"] == "none":  # nothing to ask of: the formula's then
         header, arrays = unpack(placed(subject, "sinusoidal"))
-    asked = ASKED[header["kind"]]
-    yield Ask(below_question(asked, *neighbours(header, arrays["places"])), f"{subject.model_name} {asked}")
+    kind = ASKED[header["kind"]]
+    yield Ask(below_question(kind, *neighbours(header, arrays["places"])), f"{subject.model_name} {kind}")
 
 
 ASKED = {
@@ -131,16 +131,16 @@ def placed(subject: Subject, table: str) -> bytes:
 
     vit = subject.vit
     grid = vit.native_grid
-    found = patches.place_vectors(vit, grid, table)
-    if found is None:
+    vectors = patches.place_vectors(vit, grid, table)
+    if vectors is None:
         return pack({"kind": "none"}, {})
-    places, kind = found
+    places, kind = vectors
     if kind == "learned" and vit.random_weights:
         kind = "random"
-    ours = kind == "learned" and subject.model_name == "bundled"
+    is_bundled = kind == "learned" and subject.model_name == "bundled"
     header = {
         "id": f"{subject.model_name} {table} {grid}", "grid": grid, "width": places.shape[1], "kind": kind,
-        "start": like_the_start(places, grid) if ours else None,
+        "start": like_the_start(places, grid) if is_bundled else None,
     }  # fmt: skip
     return pack(header, {"places": places.half().numpy()})
 
@@ -160,7 +160,7 @@ def like_the_start(places, grid: tuple[int, int]) -> float | None:
 # Without positions ----------------------------------------------------------------------------------------------------
 
 
-def shuffled_question(both: Pictures) -> Question:
+def shuffled_question(pictures: Pictures) -> Question:
     return of_choice(
         "patches_shuffle",
         "No positions are added, and the patches come in another order. To which patches does each patch listen now?",
@@ -175,7 +175,7 @@ def shuffled_question(both: Pictures) -> Question:
         },
         prose="The same network gets the same patches in another order. Does it notice? First without positions, "
         "then with them.",
-        picture=both,
+        picture=pictures,
     )  # fmt: skip
 
 
@@ -219,18 +219,18 @@ def mixed(url: str, image: Image.Image, side: int = 8) -> Pictures:
     patch = 480 // side
     small = image.convert("RGB").resize((across * patch, down * patch))
     boxes = [(x * patch, y * patch, (x + 1) * patch, (y + 1) * patch) for y in range(down) for x in range(across)]
-    other = small.copy()
+    shuffled = small.copy()
     for box, n in zip(boxes, np.random.default_rng(0).permutation(len(boxes)), strict=True):
-        other.paste(small.crop(boxes[n]), box[:2])
-    both = (url, data_url(as_jpeg(other)))
-    return Pictures(both, both, ("in order", "in another order"), across / down)
+        shuffled.paste(small.crop(boxes[n]), box[:2])
+    pictures = (url, data_url(as_jpeg(shuffled)))
+    return Pictures(pictures, pictures, ("in order", "in another order"), across / down)
 
 
 def noticed(header: dict, positions: str) -> str:
-    found = {"off": "Attention did **not notice**.", "on": "Attention **did** notice."}
+    verdict = {"off": "Attention did **not notice**.", "on": "Attention **did** notice."}
     return (
         f"All {header['heads']} heads, all rows, put back in order: the largest difference of a weight is "
-        f"**{header['difference']:.1e}**; the largest weight is {header['largest']:.2f}. {found[positions]}"
+        f"**{header['difference']:.1e}**; the largest weight is {header['largest']:.2f}. {verdict[positions]}"
     )
 
 
@@ -240,17 +240,18 @@ def reordered(subject: Subject, layer: int, order: int, positions: str) -> bytes
 
     vit = subject.vit
     with subject.turns():
-        found = patches.shuffle(vit, subject.image, layer, order, positions == "on")
-    heads, tokens, dim = found.before.q.shape
-    height, width = found.size
+        shuffled = patches.shuffle(vit, subject.image, layer, order, positions == "on")
+    heads, tokens, dim = shuffled.before.q.shape
+    height, width = shuffled.size
     header = {
-        "format": FORMAT, "id": f"{subject.about} {layer} {order} {positions}", "scale": found.scale, "layers": 2,
-        "heads": heads, "head_dim": dim, "tokens": tokens, "prefix": list(vit.config.prefix), "grid": found.grid,
-        "size": found.size, "held": [0, 1], "places": found.order.tolist(), "difference": found.difference,
-        "largest": found.largest, "orders": ORDERS,
+        "format": FORMAT, "id": f"{subject.about} {layer} {order} {positions}", "scale": shuffled.scale, "layers": 2,
+        "heads": heads, "head_dim": dim, "tokens": tokens, "prefix": list(vit.config.prefix), "grid": shuffled.grid,
+        "size": shuffled.size, "held": [0, 1], "places": shuffled.order.tolist(), "difference": shuffled.difference,
+        "largest": shuffled.largest, "orders": ORDERS,
     }  # fmt: skip
     arrays = {"image": as_jpeg(displayed(subject.image, (2 * height, 2 * width)))}
     for name in ("q", "k"):
-        both = np.stack([getattr(one, name).numpy() for one in (found.before, found.after)])  # (2, heads, tokens, dim)
-        arrays |= dict(zip((name, f"{name}_low", f"{name}_step"), eight_bits(both), strict=True))
+        pair = [getattr(tokens, name).numpy() for tokens in (shuffled.before, shuffled.after)]
+        arrays_of_both = np.stack(pair)  # (2, heads, tokens, dim)
+        arrays |= dict(zip((name, f"{name}_low", f"{name}_step"), eight_bits(arrays_of_both), strict=True))
     return pack(header, arrays)

@@ -20,8 +20,8 @@ TINY = 64  # pixels: a smaller picture is enlarged for the eye, each pixel a squ
 
 
 def around(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int], words: str) -> Beside:
-    made = enlarged(jpeg, grid, spot)
-    return Beside(data_url(as_jpeg(made)), words, made.width / made.height)
+    image = enlarged(jpeg, grid, spot)
+    return Beside(data_url(as_jpeg(image)), words, image.width / image.height)
 
 
 def enlarged(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image.Image:
@@ -43,8 +43,8 @@ def enlarged(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image
 def pixels(patch: np.ndarray, words: str) -> Beside:
     """(P, P, 3), a square for each pixel."""
     times = max(1, SIDE // len(patch))
-    made = Image.fromarray(patch.repeat(times, 0).repeat(times, 1))
-    return Beside(data_url(_file(made, "PNG"), "png"), words, 1.0)
+    image = Image.fromarray(patch.repeat(times, 0).repeat(times, 1))
+    return Beside(data_url(_file(image, "PNG"), "png"), words, 1.0)
 
 
 def tokens(jpeg: bytes, grid: tuple[int, int], front: tuple[str, ...], words: str) -> Beside:
@@ -53,8 +53,8 @@ def tokens(jpeg: bytes, grid: tuple[int, int], front: tuple[str, ...], words: st
     rows, columns = grid
     cell = max(8, 2 * SIDE // max(grid))
     gap, strip = max(1, cell // 8), 2 * SIDE // 10
-    made = Image.new("RGBA", (columns * cell, strip + rows * cell))
-    pen, font = ImageDraw.Draw(made), ImageFont.load_default(size=strip // 4)
+    sheet = Image.new("RGBA", (columns * cell, strip + rows * cell))
+    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=strip // 4)
     for n, name in enumerate(front):
         box = [n * strip, 0, n * strip + strip - 8, strip - 16]
         pen.rectangle(box, fill="white", outline=INK, width=3)
@@ -63,9 +63,9 @@ def tokens(jpeg: bytes, grid: tuple[int, int], front: tuple[str, ...], words: st
     for row in range(rows):
         for column in range(columns):
             left, top = column * (cell - gap), row * (cell - gap)
-            one = small.crop((left, top, left + cell - gap, top + cell - gap))
-            made.paste(one, (column * cell, strip + row * cell))
-    return Beside(data_url(_file(made, "WEBP", quality=82), "webp"), words, made.width / made.height)
+            piece = small.crop((left, top, left + cell - gap, top + cell - gap))
+            sheet.paste(piece, (column * cell, strip + row * cell))
+    return Beside(data_url(_file(sheet, "WEBP", quality=82), "webp"), words, sheet.width / sheet.height)
 
 
 def row(image: Image.Image, shares, spot: tuple[int, int] | None, words: str, most: float | None = None) -> Beside:
@@ -118,20 +118,20 @@ def outlined(
     cut: Image.Image,
     grid: tuple[int, int],
     spot: tuple[int, int],
-    asked: tuple[int, int] | None = None,
+    key: tuple[int, int] | None = None,
     around: int = 0,
 ) -> bytes:
     """The picture, the place that asks in white; `asked` and those around it in the colour of keys."""
-    made = cut.convert("RGB").resize((cut.width * 2, cut.height * 2))
-    high, wide = made.height / grid[0], made.width / grid[1]
-    pen = ImageDraw.Draw(made)
-    for place, reach, colour in ((asked, around, KEY), (spot, 0, "white")):
+    image = cut.convert("RGB").resize((cut.width * 2, cut.height * 2))
+    high, wide = image.height / grid[0], image.width / grid[1]
+    pen = ImageDraw.Draw(image)
+    for place, reach, colour in ((key, around, KEY), (spot, 0, "white")):
         if place is not None:
             (top, left), (bottom, right) = (tuple(at + side for at in place) for side in (-reach, 1 + reach))
             box = [left * wide, top * high, right * wide, bottom * high]
             pen.rectangle(box, outline="black", width=6)  # a rim: an orange line is lost on an orange cat
             pen.rectangle(box, outline=colour, width=4)
-    return as_jpeg(made)
+    return as_jpeg(image)
 
 
 def light_url(jpeg: bytes) -> str:
@@ -149,10 +149,10 @@ def lit(cut: Image.Image, row, spot: tuple[int, int] | None, most: float | None 
     heat = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
     cover = Image.fromarray((40 + shares * 200).astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
     grey = cut.convert("L").convert("RGB").resize(size)
-    made = Image.composite(heat, grey, cover)
+    image = Image.composite(heat, grey, cover)
     if spot is None:
-        return as_jpeg(made)
+        return as_jpeg(image)
     high, wide = size[1] / rows, size[0] / columns
     box = [spot[1] * wide, spot[0] * high, (spot[1] + 1) * wide, (spot[0] + 1) * high]
-    ImageDraw.Draw(made).rectangle(box, outline="white", width=3)
-    return as_jpeg(made)
+    ImageDraw.Draw(image).rectangle(box, outline="white", width=3)
+    return as_jpeg(image)

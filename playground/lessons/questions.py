@@ -164,13 +164,13 @@ def of_choice(
     return Question(id, asks, Choice.of(options), truth, says, tempting=tuple(tempting.items()), **more)
 
 
-def plain(thing: object) -> object:
+def plain(value: object) -> object:
     """As JSON takes it; an answer and a picture, of which there are several classes, say which they are."""
-    if is_dataclass(thing) and not isinstance(thing, type):
-        named = {field.name: plain(getattr(thing, field.name)) for field in fields(thing)}
-        return {"kind": type(thing).__name__} | named
-    if isinstance(thing, Mapping):
-        return {str(name): plain(one) for name, one in thing.items()}
-    if isinstance(thing, Sequence) and not isinstance(thing, str):
-        return [plain(one) for one in thing]
-    return thing
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {"kind": type(value).__name__} | named
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(item) for item in value]
+    return value

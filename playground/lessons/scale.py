@@ -113,7 +113,9 @@ def measured() -> Mapping[str, float]:
     gradient, and the gradient of one row in ten (low); at the largest d_k (last); and the first d_k at which the median
     gradient is lower without the scale (less)."""
     at = WIDTHS.index(64)
-    (off_peak, on_peak), (off, on) = ([curve(what, power) for power in (0.0, 0.5)] for what in ("peak", "gradient"))
+    (off_peak, on_peak), (off, on) = (
+        [curve(quantity, power) for power in (0.0, 0.5)] for quantity in ("peak", "gradient")
+    )
     return {
         "peak_on": on_peak.median[at], "peak_off": off_peak.median[at], "on": on.median[at], "off": off.median[at],
         "on_low": on.low[at], "off_low": off.low[at], "on_last": on.median[-1], "off_last": off.median[-1],

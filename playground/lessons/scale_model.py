@@ -95,8 +95,8 @@ def trained_question(model: str, d: int, apart: np.ndarray, random: bool, drawn:
             0, most, "layer", at=(1, layers - 1), title="Standard deviation of the scaled scores of a row",
         ),
     )  # fmt: skip
-    made = {"guess": "widest_guess", "tempting": "widest_tempting", "picture": "widest"}
-    own = {"asks": asks, "says": says, "truth": truth} | {name: Made(one) for name, one in made.items()}
+    makers = {"guess": "widest_guess", "tempting": "widest_tempting", "picture": "widest"}
+    own = {"asks": asks, "says": says, "truth": truth} | {name: Made(maker) for name, maker in makers.items()}
     return Ask(question, own=own)
 
 
@@ -106,12 +106,12 @@ def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
     yield Wait("Running the network with the scale and without …")
     on = subject.trace()
-    d, other = key_width(on), softmax.scale_of(key_width(on), chosen.instead)
+    d, scale = key_width(on), softmax.scale_of(key_width(on), chosen.instead)
     scaled = sharpness(subject, on, on.native_scale)
-    asked = trained_question(subject.model, d, scaled[2], on.vit.random_weights, heads.words(on))  # type: ignore[union-attr]
-    yield replace(asked, context=subject.about)
+    question = trained_question(subject.model, d, scaled[2], on.vit.random_weights, heads.words(on))  # type: ignore[union-attr]
+    yield replace(question, context=subject.about)
     yield Wait("Running the network with the scale and without …")
-    without = sharpness(subject, on if chosen.off == EACH else subject.trace(other), other)
+    without = sharpness(subject, on if chosen.off == EACH else subject.trace(scale), scale)
     yield After(
         "scale_trained",
         Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
@@ -124,7 +124,7 @@ def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
             ),
         ),
         Row(Choice("off", "Change the scale in", {EACH: EACH, WHOLE: WHOLE}), choice_of_scale(d)),
-        Row(*of_each_head(scaled, without, d, instead(chosen, d), on.tokens, other, chosen.off == WHOLE)),
+        Row(*of_each_head(scaled, without, d, instead(chosen, d), on.tokens, scale, chosen.off == WHOLE)),
         *before_training(chosen),
     )
 
@@ -220,8 +220,8 @@ def verdict_question(labels: Sequence[str], on: Sequence[float], off: float, d: 
 
 
 def other_scale(model: str, d: int, instead: str) -> str:
-    how = "without a scale" if instead.startswith("1,") else f"with {instead} instead of 1/√{d}"
-    return f"Every layer of {model} runs {how}, and nothing is trained anew."
+    condition = "without a scale" if instead.startswith("1,") else f"with {instead} instead of 1/√{d}"
+    return f"Every layer of {model} runs {condition}, and nothing is trained anew."
 
 
 # What it then predicts ------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
         yield Ask(features_question(cosine, prose, shown), about)
         yield choice_of_scale(d)
         return
-    labels, shares = [one.label for one in verdicts], [100 * one.on for one in verdicts]
+    labels, shares = [verdict.label for verdict in verdicts], [100 * verdict.on for verdict in verdicts]
     yield Ask(verdict_question(labels, shares, 100 * verdicts[0].off, d, prose), about)
     changed = ", ".join(f"*{v.label}* from {percent(v.on)} to {percent(v.off)}" for v in softmax.changed(on, off)[:3])
     yield After(
@@ -256,8 +256,8 @@ def turned(subject: Subject, on, off, chosen: Settings) -> tuple[float, Photo]:
 
     def work():
         with subject.turns():
-            before, after = (seen.features()[len(seen.prefix) :] for seen in (on, off))
-        return torch.cosine_similarity(before, after, dim=-1)  # (patches,)
+            without, after = (seen.features()[len(seen.prefix) :] for seen in (on, off))
+        return torch.cosine_similarity(without, after, dim=-1)  # (patches,)
 
     alike = subject.kept(("turned by a scale", chosen.instead), work)
     heat = tuple((1 - alike).clamp(min=0).tolist())
@@ -273,7 +273,7 @@ def of_each_head(
     d: int,
     instead: str,
     tokens: int,
-    other: float,
+    scale: float,
     whole: bool,
 ) -> Iterator[Chart]:
     """Its numbers (analysis.scale.sharpness) with its own scale and with the `other` one; `whole`: of another pass."""
@@ -286,10 +286,10 @@ def of_each_head(
     )
     for on, off, (quantity, title, digits, unit, name) in zip(scaled, without, kinds, strict=True):
         says = hover.replace("{on}", "{on}" + unit).replace("{off}", "{off}" + unit)
-        given = {"quantity": quantity, "scale": other, "whole": whole, "hover": says, "digits": digits, "title": title}
+        words = {"quantity": quantity, "scale": scale, "whole": whole, "hover": says, "digits": digits, "title": title}
         title = title.replace("{most}", f"{np.log2(tokens):.1f}")
         figure = _each_head(title, on, off, says, digits, (f"with 1/√{d}", changed), log=quantity == "deviation")
-        yield Chart(figure, name, own=Made("sharpness", given))
+        yield Chart(figure, name, own=Made("sharpness", words))
 
 
 def _each_head(
@@ -321,11 +321,11 @@ def _each_head(
     return figure
 
 
-def likeliest(found: list[Verdict], d: int, instead: str) -> Chart:
-    labels, figure = [one.label for one in found], go.Figure()
+def likeliest(verdicts: list[Verdict], d: int, instead: str) -> Chart:
+    labels, figure = [verdict.label for verdict in verdicts], go.Figure()
     for values, name, colour in (
-        ([one.off for one in found], f"with {instead}, in every layer", CHANGED),
-        ([one.on for one in found], f"with 1/√{d}", WEIGHTS),
+        ([verdict.off for verdict in verdicts], f"with {instead}, in every layer", CHANGED),
+        ([verdict.on for verdict in verdicts], f"with 1/√{d}", WEIGHTS),
     ):
         figure.add_bar(
             y=labels, x=[100 * p for p in values], orientation="h", name=name, marker_color=colour,

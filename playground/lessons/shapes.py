@@ -67,7 +67,7 @@ SIZES = {  # those of textbooks, in the order of NUMBERS
 ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # numbers of the exercise
 
 
-def scores_question(what: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
+def scores_question(name: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
     """About what the page shows: `what`, in words; letters stand for numbers that are being written."""
     wide = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
 
@@ -76,7 +76,7 @@ def scores_question(what: str, batch: int | str, tokens: int | str, heads: int |
 
     return of_choice(
         "shapes_scores",
-        f"{what}: {shape(tokens)} tokens, {heads} heads of {d} numbers, a batch of {batch}. What is the shape of the "
+        f"{name}: {shape(tokens)} tokens, {heads} heads of {d} numbers, a batch of {batch}. What is the shape of the "
         "scores?",
         {
             "d": shape(batch, heads, tokens, d), "square": shape(batch, heads, tokens, tokens),
@@ -104,8 +104,8 @@ def asked_about(subject: Subject, example: str) -> Question:
     return scores_question("This picture", 1, tokens_of(subject), c.heads, c.width // c.heads)
 
 
-def shapes(told: list[tuple[str, tuple[int, ...]]]) -> Table:
-    return Table(("", "shape"), [(what, " × ".join(f"{n:,}" for n in shape)) for what, shape in told])
+def shapes(stages: list[tuple[str, tuple[int, ...]]]) -> Table:
+    return Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in stages])
 
 
 def rows_that_sum(weights, title: str = "softmax(X Xᵀ / √d)") -> Table:
@@ -128,8 +128,8 @@ def names_in_other_code(chosen: Settings) -> Fold:
     from playground.lessons import experiments
 
     key, query = (experiments.a_bias_of(which) for which in ("key", "query"))
-    before, after = experiments.biased("none"), experiments.biased(chosen.biased)
-    changed = [float((new - old).abs().max()) for old, new in zip(before, after, strict=True)]
+    without, after = experiments.biased("none"), experiments.biased(chosen.biased)
+    changed = [float((new - old).abs().max()) for old, new in zip(without, after, strict=True)]
     plain, off = experiments.largest_with(None), experiments.largest_with(1.0)
     return Fold(
         "Names in other code: qkv_bias and qk_scale",
@@ -179,15 +179,15 @@ def other_texts(chosen: Settings) -> Iterator[Part]:
             f"Most code, this one too, shares the width among the heads: {shared}, however many there are."
         ),
     )
-    told = experiments.patches(chosen.side, chosen.cut)
-    tokens, width = told[-1][1]
+    stages = experiments.patches(chosen.side, chosen.cut)
+    tokens, width = stages[-1][1]
     yield Fold(
         "A picture of 128 pixels as tokens of 32 numbers",
         Row(
             Choice("side", "Picture", {side: f"{side} pixels" for side in SIDES}),
             Choice("cut", "Patch", {cut: f"{cut} pixels" for cut in CUTS}),
         ),
-        shapes(told),
+        shapes(stages),
         Words(
             f"({chosen.side} ÷ {chosen.cut})² = {tokens} patches, whatever is in them: (**{tokens}, {width}**). Only "
             "E knows how large a patch is."
@@ -199,13 +199,13 @@ def other_texts(chosen: Settings) -> Iterator[Part]:
 def walk(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Choice("example", "Example", EXAMPLES)
     if chosen.example == "picture":
-        said = f"The tokens of this picture in {subject.model}, and its trained parameters."
-        yield Row(Words(said, small=True), choice_of_layer(subject, "at"))
+        note = f"The tokens of this picture in {subject.model}, and its trained parameters."
+        yield Row(Words(note, small=True), choice_of_layer(subject, "at"))
         yield Wait("Walking through the layer …")
         yield Drawing("steps", of_the_picture(subject, layer_of(chosen.at, subject)), DRAWN)
     else:
-        said = "Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing."
-        yield Row(Words(said, small=True), Slider("at", "Layer", {UPPER: ""}))
+        note = "Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing."
+        yield Row(Words(note, small=True), Slider("at", "Layer", {UPPER: ""}))
         yield Drawing("steps", of_numbers(), DRAWN)
     yield Ask(asked_about(subject, chosen.example), chosen.example)
     yield from exercises()
@@ -260,11 +260,11 @@ def exercises() -> Iterator[Part]:
         "heads can share evenly.",
         hint="*Your own numbers*. Which of the four is which?",
         id="shapes_numbers",
-        done=own(*right),
+        done=entered(*right),
         tempting=[
-            (own(*other), "The right numbers at other places: the scores are batch × heads × tokens × tokens.")
-            for other in permutations(right)
-            if other != right
+            (entered(*order), "The right numbers at other places: the scores are batch × heads × tokens × tokens.")
+            for order in permutations(right)
+            if order != right
         ],
     )
     yield think(
@@ -280,7 +280,7 @@ def exercises() -> Iterator[Part]:
     )
 
 
-def own(*numbers: int) -> When:
+def entered(*numbers: int) -> When:
     """One's own numbers, in the order of ASKED."""
     return When({"example": ["own"]} | {name: [n] for name, n in zip(ASKED, numbers, strict=True)})
 
@@ -297,18 +297,18 @@ def whole_table(subject: Subject, layer: int, head: int) -> Fold:
         Slider("table_head", "Head of the table", {n: str(n) for n in range(seen.heads)}),
     )
     if seen.tokens > MOST_TABLE:
-        said = f"With more than {MOST_TABLE:,} tokens the table would be larger than a screen; choose a coarser grid."
-        return Fold(title, choices, Words(said))
+        note = f"With more than {MOST_TABLE:,} tokens the table would be larger than a screen; choose a coarser grid."
+        return Fold(title, choices, Words(note))
     head = min(head, seen.heads - 1)
     end, table = subject.kept(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
     front = f"The first {len(seen.prefix)} rows and columns belong to no patch. " if seen.prefix else ""
-    said = (
+    note = (
         f"A row asks, a column is asked. Every row sums to 1; brightest: {percent(end)} and more. {front}Stripes "
         "beside the diagonal are neighbours above and below, one row of the picture apart."
     )
     width = min(760, max(392, seen.tokens))
     picture = Picture(table, width=width, kind="png", words=f"layer {layer}, head {head}")
-    return Fold(title, choices, Words(said, small=True), picture)
+    return Fold(title, choices, Words(note, small=True), picture)
 
 
 def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:

@@ -43,58 +43,58 @@ class Scene:
         return f"./{page}" + (f"?{urlencode(words)}" if words else "")
 
 
-def _told(scene: int, minutes: int, title: str, do: str) -> Scene:
+def _story(scene: int, minutes: int, title: str, do: str) -> Scene:
     return Scene(minutes, title, do, "microscope", {"story": str(scene)})
 
 
 # By their keys, as an own plan names them in its address; the story's scenes have their numbers as keys.
 SCENES = {
-    "1": _told(
+    "1": _story(
         1, 4, "Where does it look?",
         "Say nothing at first. Let the room press the place, or point. Only then name layer and head, and promise that "
         "every number of the next scenes is of this square.",
     ),
-    "2": _told(
+    "2": _story(
         2, 2, "Squares",
         "Let them compute how many numbers a square has before you read it. What does a square know of its neighbour? "
         "Nothing yet.",
     ),
-    "3": _told(
+    "3": _story(
         3, 4, "Nine, or everybody",
         "Stack layers with the slider, count 9, 25, 49 aloud. Guess. Then the megaphone: one layer, all squares. Who "
         "hears all is not yet who listens to whom: that depends on what they hold.",
     ),
-    "4": _told(
+    "4": _story(
         4, 3, "Tokens and places",
         "Hands up for *yes* and for *no*. Most say yes. Ask somebody who said no for the reason: a score compares what "
         "tokens hold.",
     ),
-    "5": _told(
+    "5": _story(
         5, 4, "A library",
         "Open the three books. Easy to find, little inside: come back to it in scene 9. Say that what asks here was "
         "rewritten by the layers before.",
     ),
-    "6": _told(6, 4, "One score by hand", "Compute one product aloud. Their sum, divided, is the score."),
-    "7": _told(
+    "6": _story(6, 4, "One score by hand", "Compute one product aloud. Their sum, divided, is the score."),
+    "7": _story(
         7, 3, "Shares",
         "e to the power of each, divided by the sum. Ask what a score of 0 becomes: not a share of 0.",
     ),
-    "8": _told(
+    "8": _story(
         8, 5, "The volume knob",
         "Turn the volume down: all alike. Up to the mark: the row that was trained. Guess. Then further: it clips. "
         "This is an experiment; the model was trained with the division.",
     ),
-    "9": _told(9, 3, "The mixture", "Share times value. Find the token whose upper bar is long, its lower one short."),
-    "10": _told(
+    "9": _story(9, 3, "The mixture", "Share times value. Find the token whose upper bar is long, its lower one short."),
+    "10": _story(
         10, 5, "Heads",
         "Guess in how many heads the square looks there. Then read the small pictures: who agrees, who elsewhere? W_O "
         "joins them.",
     ),
-    "11": _told(
+    "11": _story(
         11, 4, "Layers",
         "Norm, sum, MLP in every layer. The old token is always added: the residual. Guess; then ask the class token.",
     ),
-    "12": _told(
+    "12": _story(
         12, 4, "What it is not",
         "A share is no importance. Guess the factor; then show the ten lines that compute this row, and say what comes "
         "next: their own photographs.",
@@ -156,9 +156,9 @@ NAMED = rf"(?:{'|'.join(SCENES)})"
 WRITTEN = rf"{NAMED}(?:-{NAMED}){{0,29}}"  # such a plan in an address
 
 
-def plan(minutes: int, own: str = "") -> list[Scene]:
+def plan(minutes: int, scenes: str = "") -> list[Scene]:
     """`own`: the keys of a plan of one's own, in their order."""
-    return [SCENES[key] for key in (PLANS.get(minutes) or own.split("-")) if key in SCENES]
+    return [SCENES[key] for key in (PLANS.get(minutes) or scenes.split("-")) if key in SCENES]
 
 
 # Misconceptions -------------------------------------------------------------------------------------------------------

@@ -66,9 +66,9 @@ def pair(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "of an object’s patches stays on their own object. Dashed: an even row. Dotted: a filter of colour and "
         "nearness, without a network."
     )
-    begins = tuple(one for one in begun(Recipe(), taught) if one.told and one.loss != "looked")
-    both = zip(RUNS, (untold, taught), strict=True)
-    yield Row(*(Chart(drawn(run, f"run {name}", ()), f"own object {name}", 330) for name, run in both))
+    begins = tuple(beginning for beginning in begun(Recipe(), taught) if beginning.told and beginning.loss != "looked")
+    named_runs = zip(RUNS, (untold, taught), strict=True)
+    yield Row(*(Chart(drawn(run, f"run {name}", ()), f"own object {name}", 330) for name, run in named_runs))
     yield Ask(told())
     title = f"run {WITH}, the heads that were told"
     yield After(
@@ -103,16 +103,16 @@ def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figur
     coloured. No line is drawn across the step at which that loss began: nobody knows when, between the two moments
     around it, a head rose."""
     mass = np.stack([moment.mass for moment in run.moments])  # (M, layers, heads)
-    asked = {head for one in begins if one.loss == "gathered" for head in one.told}
-    began = next((one.step for one in begins if one.loss == "gathered"), None)
+    guided = {head for beginning in begins if beginning.loss == "gathered" for head in beginning.told}
+    began = next((beginning.step for beginning in begins if beginning.loss == "gathered"), None)
     steps: list[float | None] = [max(FIRST, moment.step) for moment in run.moments]
     if began is not None:
         gap = sum(moment.step < began for moment in run.moments)
         steps.insert(gap, None)
         mass = np.insert(mass, gap, np.nan, axis=0)
     figure = go.Figure()
-    for layer, head in sorted(np.ndindex(*mass.shape[1:]), key=lambda place: place in asked):
-        is_told = (layer, head) in asked
+    for layer, head in sorted(np.ndindex(*mass.shape[1:]), key=lambda place: place in guided):
+        is_told = (layer, head) in guided
         figure.add_scatter(
             x=steps, y=100 * mass[:, layer, head], mode="lines+markers" if is_told else "lines", showlegend=False,
             connectgaps=False,
@@ -136,12 +136,12 @@ def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figur
 
 
 def what_became(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning, ...]) -> str:
-    gathered = next(one for one in begins if one.loss == "gathered")
+    gathered = next(beginning for beginning in begins if beginning.loss == "gathered")
     best, (layer, head) = float(untold.moments[-1].mass[BEST]), BEST
     last_before = [moment for moment in taught.moments if moment.step < gathered.step][-1]
     first_after = next(moment for moment in taught.moments if moment.step >= gathered.step)
     before, after, end = (
-        float(np.mean([moment.mass[one] for one in gathered.told]))
+        float(np.mean([moment.mass[head] for head in gathered.told]))
         for moment in (last_before, first_after, taught.moments[-1])
     )
     return (
@@ -192,7 +192,7 @@ def timelapse(subject: Subject, chosen: Settings) -> Iterator[Part]:
     step, habits = first_with_a_habit(run)
     yield Ask(when_a_habit(step, run))
     losses = "\n".join(f"- *{name}*: {LOSSES[name]}" for name in run.losses)
-    changes = "\n".join(f"- step {one.step:,}: {one.says}" for one in beginnings())
+    changes = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in beginnings())
     layer = min(chosen.layer, LAYERS - 1)
     jpeg = smaller(subject.sample(run.sample).jpeg, SIDE)
     blob = subject.kept(("timelapse", layer), lambda: of_a_layer(run, layer, beginnings(), jpeg))

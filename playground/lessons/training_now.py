@@ -70,7 +70,7 @@ def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
         yield Drawing("reel", reel(trial, chosen.learner, subject.at_work("two")), ("layer", "head", "patch"))
         yield Row(*curves(learned, last))
         if trial.step == last:
-            yield Words(" ".join(in_numbers(name, one) for name, one in learned.items()))
+            yield Words(" ".join(in_numbers(name, learner) for name, learner in learned.items()))
     yield Exercise(
         "Train the two. Show the model in which one head is told, and in it that head.",
         which_first(learned) if learned else "Train them: then this answer counts the steps.",
@@ -168,9 +168,9 @@ def curves(learned: dict[str, Learner], last: int) -> Iterator[Chart]:
     from playground.training import quick
 
     steps = [moment.step for moment in learned[ALONE].lapse.moments]
-    right = {name: one.right for name, one in learned.items()}
+    right = {name: learner.right for name, learner in learned.items()}
     yield Chart(in_one_chart("Right answers", steps, right, quick.GUESS, "a guess", last), "now_right", 240)
-    looks = {name: [float(moment.mass.max()) for moment in one.lapse.moments] for name, one in learned.items()}
+    looks = {name: [float(moment.mass.max()) for moment in learner.lapse.moments] for name, learner in learned.items()}
     title = "Attention on the twin, best head"
     yield Chart(in_one_chart(title, steps, looks, quick.EVEN, "even", last), "now_twin", 240)
 
@@ -194,19 +194,19 @@ def in_one_chart(
     return figure.update_layout(title={"text": title, "x": 0}, legend={"x": 1, "xanchor": "right", "y": 0.5})
 
 
-def first_steps(one: Learner) -> tuple[int | None, int | None]:
+def first_steps(learner: Learner) -> tuple[int | None, int | None]:
     """From which step on its best head looks at twins, and from which on most answers are right; None: not yet."""
-    moments = one.lapse.moments
+    moments = learner.lapse.moments
     looking, right = (
         next((moment.step for moment, much in zip(moments, values, strict=True) if much > level), None)
-        for values, level in (([float(m.mass.max()) for m in moments], LARGE), (one.right, 0.5))
+        for values, level in (([float(m.mass.max()) for m in moments], LARGE), (learner.right, 0.5))
     )
     return looking, right
 
 
 def which_first(learned: dict[str, Learner]) -> str:
     last = learned[ALONE].lapse.moments[-1].step
-    looking = {name: first_steps(one)[0] for name, one in learned.items()}
+    looking = {name: first_steps(learner)[0] for name, learner in learned.items()}
     lines = [
         f"{LINES[name][0]}: " + (f"from step {step} on" if step is not None else f"not by step {last}")
         for name, step in looking.items()
@@ -214,20 +214,24 @@ def which_first(learned: dict[str, Learner]) -> str:
     return f"More than {percent(LARGE)} of a patch’s attention on its twin, in the best head: {'; '.join(lines)}."
 
 
-def in_numbers(name: str, one: Learner) -> str:
+def in_numbers(name: str, learner: Learner) -> str:
     """What it has come to."""
     from playground.training.quick import EVEN
 
-    mass, layer, head = one.best
-    looking, right = first_steps(one)
+    mass, layer, head = learner.best
+    looking, right = first_steps(learner)
     since = (
         f"; above {percent(LARGE)} from step {looking} on, more than half of the answers right from step {right} on"
         if None not in (looking, right)
         else ""
     )
     times = f"{mass / EVEN:.0f} × even"
-    said = f"head {head} of layer {layer} gives the twin {percent(mass)} of its attention ({times}){since}."
-    return f"**Told:** {said}" if name == TOLD else f"**Nobody told it**, but the answer stands nowhere else: {said}"
+    sentence = f"head {head} of layer {layer} gives the twin {percent(mass)} of its attention ({times}){since}."
+    return (
+        f"**Told:** {sentence}"
+        if name == TOLD
+        else f"**Nobody told it**, but the answer stands nowhere else: {sentence}"
+    )
 
 
 # A training run as microscope/lessons/reel.js draws it: its curves, and the attention of each of its moments.
@@ -239,7 +243,8 @@ def of_a_layer(run: Timelapse, layer: int, begins: Sequence[Beginning], jpeg: by
 
     traces = [layer_of(moment.trace, layer) for moment in run.moments]
     header = {
-        "run": "bundled", "planned": len(run.moments), "begins": [[one.step, one.short] for one in begins],
+        "run": "bundled", "planned": len(run.moments),
+        "begins": [[beginning.step, beginning.short] for beginning in begins],
         "aim": "On the patch's own object", "told": [], "growing": False, "first": None,
     }  # fmt: skip
     return _packed(header, run, traces, jpeg, HABITS, lambda moment: moment.habits.kinds(moment.mass))
@@ -253,7 +258,7 @@ def of_a_learner(
     chooses one. Runs whose names begin alike, up to a hyphen, share the clock."""
     header = {
         "run": name, "planned": planned, "begins": [], "aim": "On its twin",
-        "told": [[one.layer, one.head, one.what] for one in told], "growing": growing, "first": first,
+        "told": [[head.layer, head.head, head.what] for head in told], "growing": growing, "first": first,
     }  # fmt: skip
     return _packed(header, run, [moment.trace for moment in run.moments], jpeg, habits, kinds)
 

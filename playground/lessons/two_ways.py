@@ -113,10 +113,10 @@ def any_convolution(subject: Subject) -> Fold:
 
     rows = [
         (
-            f"{one.kernel} × {one.kernel}, stride {one.stride}", f"{one.columns[0]} × {one.columns[1]:,}",
-            f"{one.answer[0]} × {one.answer[1]}", f"{one.apart:.0e} of {one.typical:.2f}",
+            f"{case.kernel} × {case.kernel}, stride {case.stride}", f"{case.columns[0]} × {case.columns[1]:,}",
+            f"{case.answer[0]} × {case.answer[1]}", f"{case.apart:.0e} of {case.typical:.2f}",
         )
-        for one in subject.kept("unfolded", lambda: two_ways.unfolded(subject.image))
+        for case in subject.kept("unfolded", lambda: two_ways.unfolded(subject.image))
     ]  # fmt: skip
     return Fold(
         "Any convolution is unfold, multiply, fold",
@@ -152,23 +152,23 @@ def shift(subject: Subject, chosen: Settings) -> Iterator[Part]:
     layer, head = subject.shown
     yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
     yield Wait("Running the network on both pictures …")
-    found = moved(subject, chosen.moved)
-    about = f"{subject.about} {found.patches} {layer} {head}"
-    yield Ask(shift_question(100 * found.apart, layer, head, answers(found), both(found)), about)
+    shift = moved(subject, chosen.moved)
+    about = f"{subject.about} {shift.patches} {layer} {head}"
+    yield Ask(shift_question(100 * shift.apart, layer, head, answers(shift), both(shift)), about)
     by_one, by_most = (moved(subject, by).apart for by in (1, MOST_MOVED))
     yield After(
         "two_ways_shift",
         Words(
             f"The same place asks (in white), layer {layer}, head {head}. After the last layer its features have a "
-            f"cosine of **{float(found.features.mean()):.3f}** on average, of {float(found.features.min()):.3f} at "
+            f"cosine of **{float(shift.features.mean()):.3f}** on average, of {float(shift.features.min()):.3f} at "
             "worst: every patch has another position, and a column of patches leaves while another comes in."
         ),
         Fold(
             "More: and a convolution?",
             Words(
-                f"Away from the edges its answers {answers(found)}: the picture moved by whole patches. Moved by a "
+                f"Away from the edges its answers {answers(shift)}: the picture moved by whole patches. Moved by a "
                 "single pixel, the patch embedding, a convolution with a stride of a whole patch, changes by "
-                f"{percent(found.one_pixel)} of its length."
+                f"{percent(shift.one_pixel)} of its length."
             ),
         ),
         Exercise(
@@ -194,18 +194,18 @@ def moved(subject: Subject, patches: int) -> Shifted:
     return subject.kept(("shifted", layer, head, patches), work)
 
 
-def both(found: Shifted) -> Pictures:
-    spots = [(found.query[0], found.query[1] + by) for by in (found.patches, 0)]
-    pairs = list(zip(found.pictures, found.rows, spots, strict=True))
-    first, second = (data_url(outlined(cut, found.grid, spot)) for cut, _, spot in pairs)
-    before, after = (data_url(lit(cut, row, spot)) for cut, row, spot in pairs)
-    aspect = found.pictures[0].width / found.pictures[0].height
-    return Pictures((first, second), (before, after), ("as it was", f"moved by {found.patches}"), aspect)
+def both(shift: Shifted) -> Pictures:
+    spots = [(shift.query[0], shift.query[1] + by) for by in (shift.patches, 0)]
+    pairs = list(zip(shift.pictures, shift.rows, spots, strict=True))
+    first, second = (data_url(outlined(cut, shift.grid, spot)) for cut, _, spot in pairs)
+    former, after = (data_url(lit(cut, row, spot)) for cut, row, spot in pairs)
+    aspect = shift.pictures[0].width / shift.pictures[0].height
+    return Pictures((first, second), (former, after), ("as it was", f"moved by {shift.patches}"), aspect)
 
 
-def answers(found: Shifted) -> str:
+def answers(shift: Shifted) -> str:
     """How far a convolution's differ after the shift, in words."""
-    return f"differ by {found.convolution:.0e} of their size" if found.convolution else "are exactly the same"
+    return f"differ by {shift.convolution:.0e} of their size" if shift.convolution else "are exactly the same"
 
 
 # What is built in -----------------------------------------------------------------------------------------------------
@@ -285,19 +285,19 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     import torch
 
     another = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
-    one = subject.sample(another) if reads == "other" else subject
-    seen, (layer, head) = one.trace(), subject.shown
+    look = subject.sample(another) if reads == "other" else subject
+    seen, (layer, head) = look.trace(), subject.shown
     rows, columns = seen.grid
     spot = (rows // 2, columns // 2)
     kernel = torch.zeros(rows, columns)
     kernel[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
     asks = torch.ones(rows, columns) if reads == "may" else seen.on_grid(seen.row(layer, head, spot))
-    cut, says = small(one.image), "may read" if reads == "may" else "mixes"
+    cut, says = small(look.image), "may read" if reads == "may" else "mixes"
     nine = f"a 3 × 3 kernel {says} nine patches, with the same nine numbers everywhere"
     count = {"patches": measured(seen, "patches")}
     many = Words(f"attention, layer {layer}, head {head}, {says} all {{patches:,}}", values=count)
     drawn = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
-    own = ({"data": Made("lit", {"row": "kernel"})}, {"data": drawn, "caption": many}) if one is subject else ({}, {})
+    own = ({"data": Made("lit", {"row": "kernel"})}, {"data": drawn, "caption": many}) if look is subject else ({}, {})
     yield Row(
         Picture(lit(cut, kernel, spot), nine, own=own[0]),
         Picture(lit(cut, asks, spot), many.says, own=own[1]),
@@ -346,10 +346,10 @@ def what_is_left(keeps: str) -> go.Figure:
 
     figure = go.Figure()
     for name, words in KEEPS.items():
-        now = name == keeps
+        is_chosen = name == keeps
         figure.add_scatter(
-            y=[100 * left for left in two_ways.left_of_the_first(name)], name=words, showlegend=now,
-            line={"width": 4 if now else 1, "color": QUERY if now else "gray"},
+            y=[100 * left for left in two_ways.left_of_the_first(name)], name=words, showlegend=is_chosen,
+            line={"width": 4 if is_chosen else 1, "color": QUERY if is_chosen else "gray"},
             hovertemplate=f"{words}, after %{{x}} tokens: %{{y:.1f}} %<extra></extra>",
         )  # fmt: skip
     figure.update_layout(title="What is left of the first token")

@@ -40,8 +40,8 @@ class Step:
 
     def plain(self) -> dict:
         """As JSON takes it; its tensors are the groups that are drawn."""
-        told = asdict(self)
-        return told | {"groups": [{"name": name, "role": ROLES.get(name, "plain")} for name in told.pop("tensors")]}
+        record = asdict(self)
+        return record | {"groups": [{"name": name, "role": ROLES.get(name, "plain")} for name in record.pop("tensors")]}
 
 
 FUSED = (  # Q, K and V side by side, then in heads; qkv = 3 · heads · d_k
@@ -326,7 +326,7 @@ MOST_COLUMNS, MOST_HEADS = 768, 12  # columns of all heads together
 def steps_to_bytes(walk: Walk, id: str) -> bytes:
     """Holds the first item of each batch; a tensor that several steps share is in it once."""
     sections: dict[bytes, str] = {}  # a tensor's bytes -> the name of its section
-    arrays, told = {}, []
+    arrays, steps = {}, []
     heads = walk.shapes[2][1]
     numbers = {
         axis: n
@@ -341,10 +341,10 @@ def steps_to_bytes(walk: Walk, id: str) -> bytes:
             group["section"] = sections.setdefault(halves.tobytes(), f"{i}-{group['name']}")
             arrays.setdefault(group["section"], halves)
             group |= dict(zip(("panels", "rows", "columns"), shown.shape, strict=True))
-        told.append(plain | {"shape": shape, **_range(tensors)})
+        steps.append(plain | {"shape": shape, **_range(tensors)})
     numbers |= {"qkv": 3 * heads * numbers["d_k"], "scale": float(f"{walk.scale:.3g}")}
     rows = visible(len(walk.tokens))
-    return pack({"id": id, "numbers": numbers, "steps": told, "tokens": walk.tokens[:rows]}, arrays)
+    return pack({"id": id, "numbers": numbers, "steps": steps, "tokens": walk.tokens[:rows]}, arrays)
 
 
 def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:

@@ -212,16 +212,22 @@ BLANK = (
 
 
 def explain_question(
-    found: Mapping[str, Mapping[str, float]], askers: int, drawn: Sequence[str], aspect: float
+    shares: Mapping[str, Mapping[str, float]], askers: int, drawn: Sequence[str], aspect: float
 ) -> Question:
     """`found`: of each drawing the mean score of each map; `drawn`: the maps, and last the picture, as data URLs."""
-    means = {name: sum(one[name] for one in found.values()) / len(found) for name in (*MAPS, *CONTROLS)}
-    ends = {name: (min(one[name] for one in found.values()), max(one[name] for one in found.values())) for name in MAPS}
+    means = {name: sum(of_picture[name] for of_picture in shares.values()) / len(shares) for name in (*MAPS, *CONTROLS)}
+    ends = {
+        name: (
+            min(of_picture[name] for of_picture in shares.values()),
+            max(of_picture[name] for of_picture in shares.values()),
+        )
+        for name in MAPS
+    }
     best = max(MAPS, key=means.__getitem__)
-    patches, shown = askers * len(found), (*drawn,)
+    patches, shown = askers * len(shares), (*drawn,)
     return Question(
         "weight_explain",
-        f"In our small model, for {patches} patches of {len(found)} drawings: which of the five maps foretells best "
+        f"In our small model, for {patches} patches of {len(shares)} drawings: which of the five maps foretells best "
         "how far blanking moves the feature?",
         Options.of({name: words for name, (words, _) in MAPS.items()}), best,
         "Rank correlation, 1 is perfect (mean, and from drawing to drawing): "
@@ -279,14 +285,14 @@ def measuring(subject: Subject, query: tuple[int, int], side: int) -> Generator[
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks
 
-    what, seen, moves = ("moves", query, side), subject.trace(), []
-    if not subject.has(what):
+    key, seen, moves = ("moves", query, side), subject.trace(), []
+    if not subject.has(key):
         several = len(blocks(seen.grid, side))
         yield Wait(f"Blanking one block after the other: 0 of {several}")
         with subject.turns() as give_way:
             for moves in blanking.moves_of(seen, query, side, give_way):
                 yield Wait(f"Blanking one block after the other: {len(moves)} of {several}")
-    return subject.kept(what, lambda: moves)
+    return subject.kept(key, lambda: moves)
 
 
 def looked_at(subject: Subject) -> Row:
@@ -294,12 +300,12 @@ def looked_at(subject: Subject) -> Row:
     return Row(Picture(as_jpeg(pictures.small(subject.image))), Words(BLANK))
 
 
-def which_map(subject: Subject, query: tuple[int, int], own: Tensor, maps: Mapping[str, Tensor]) -> Question:
+def which_map(subject: Subject, query: tuple[int, int], asking: Tensor, maps: Mapping[str, Tensor]) -> Question:
     """`own`: the block of the patch that asks, which every map knows: it is left dark."""
     from playground.analysis.explain import ASKERS, FORETOLD
 
     image = pictures.small(subject.image)
-    drawn = [light_url(lit(image, maps[name].masked_fill(own, 0), query)) for name in MAPS]
+    drawn = [light_url(lit(image, maps[name].masked_fill(asking, 0), query)) for name in MAPS]
     plain = light_url(outlined(image, subject.trace().grid, query))
     return explain_question(FORETOLD, len(ASKERS), (*drawn, plain), image.width / image.height)
 
@@ -354,12 +360,12 @@ NO_EDGE = (
 def the_cut(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
     """The picture with both ends of the cut edge outlined; beside it, what the cut changes."""
     (row, column), (far_row, far_column) = query, edge.twin
-    both = outlined(pictures.small(subject.image), subject.trace().grid, query, edge.twin, edge.around)
+    outlined_image = outlined(pictures.small(subject.image), subject.trace().grid, query, edge.twin, edge.around)
     link = urlencode(subject.words() | {"query": f"{row},{column}", "locked": "true", "cut": edge.cut})
     yield Fold(
         "More: one edge, cut",
         Row(
-            Picture(both, "in white who asks, in orange whom it no longer hears"),
+            Picture(outlined_image, "in white who asks, in orange whom it no longer hears"),
             Words(
                 f"**The cut edge.** The far patch that is most like patch ({row}, {column}) is ({far_row}, "
                 f"{far_column}). Cut it: in no layer does the first hear it or those around it. Its feature moves by "

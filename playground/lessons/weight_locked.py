@@ -93,15 +93,15 @@ def about_agreeing(seen, mean, text: str, which: str = "most") -> Words:
     """The text with numbers of the head that agrees most, or least."""
     share = to_one_place(mean)
     values = {
-        what: Measured("agreeing", of_agreeing(share, which, what), {"which": which, "what": what})
-        for what in ("layer", "head", "share")
+        value: Measured("agreeing", of_agreeing(share, which, value), {"which": which, "what": value})
+        for value in ("layer", "head", "share")
     } | {
         "place": Measured("agreed_place", place_of_agreeing(seen, mean)),
         "even": Measured("even_share", 1 / seen.tokens),
         "many": Measured("locked_heads", int((share > LOCKED).sum())),
         "heads": Measured("all_heads", share.size),
     }
-    return Words(text, values={name: one for name, one in values.items() if re.search(rf"{{{name}\b", text)})
+    return Words(text, values={name: measured for name, measured in values.items() if re.search(rf"{{{name}\b", text)})
 
 
 def which_head(subject: Subject, mean) -> Ask:
@@ -110,7 +110,7 @@ def which_head(subject: Subject, mean) -> Ask:
     seen, share = subject.trace(), to_one_place(mean)
     asks, says = about_agreeing(seen, mean, ASKS), {name: about_agreeing(seen, mean, SAYS[name]) for name in SAYS}
     most, least = about_agreeing(seen, mean, MOST), about_agreeing(seen, mean, LEAST, "least")
-    told = says[by_count(int((share > LOCKED).sum()))]
+    verdict = says[by_count(int((share > LOCKED).sum()))]
     (layer, head), of_least = (spot_of(at, share) for at in (share.argmax(), share.argmin()))
     rows, columns = seen.grid
     heat = seen.on_grid(mean_row(seen, layer, head)).flatten()
@@ -121,7 +121,7 @@ def which_head(subject: Subject, mean) -> Ask:
     truth = Measured("agreeing_percent", 100 * float(share[layer, head]))
     picture = Made("agreed_rows", {"words": most, "least": least, "brightest": LOCKED / 3})
     tempting = Made("even_tempting", {"even": percent(1 / seen.tokens)})
-    question = locked_question(asks.says, truth.value, told.says, seen.tokens, heads.words(seen), shown)
+    question = locked_question(asks.says, truth.value, verdict.says, seen.tokens, heads.words(seen), shown)
     return Ask(question, own={
         "asks": asks, "truth": truth, "says": Made("by_count", says), "picture": picture, "tempting": tempting,
     })  # fmt: skip
@@ -156,11 +156,11 @@ def agrees_least(subject: Subject, which: tuple[int, int], words: str) -> Beside
 def five(mean) -> Table:
     share, rows = to_one_place(mean), []
     for layer, head in (spot_of(index, share) for index in np.argsort(-share, axis=None)[:5]):
-        shares = (of[layer, head] for of in (mean.to_one, mean.to_class, mean.to_registers))
+        shares = (table[layer, head] for table in (mean.to_one, mean.to_class, mean.to_registers))
         rows.append(
             (
                 f"layer {layer}, head {head}",
-                *(percent(one) for one in shares),
+                *(percent(share) for share in shares),
                 f"{mean.entropy[layer, head]:.1f} bits",
                 f"{mean.effect[layer, head]:.2f}",
             )
@@ -211,8 +211,8 @@ def lengths(subject: Subject) -> Iterator[Part]:
             small=True,
         )
         return
-    both = (card(one) for one in pair if one)
-    yield Stays(Column(*(Row(*across) for across in zip_longest(*both, fillvalue=Words("")))))
+    columns = (card(answer) for answer in pair if answer)
+    yield Stays(Column(*(Row(*across) for across in zip_longest(*columns, fillvalue=Words("")))))
 
 
 def measured_lengths(subject: Subject):

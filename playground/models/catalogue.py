@@ -47,7 +47,7 @@ class Card:
 
 
 def card(name: str) -> Card | None:
-    """What a person wants to know about a model before downloading it; None if it can't be loaded."""
+    """What a person wants to know of a model before downloading it; None if it can't be loaded."""
     import torch
 
     from playground.models import timm_models
@@ -71,7 +71,7 @@ def list_models(pattern: str | None) -> None:
 
     names = list(CURATED) if pattern is None else timm_models.matching(pattern)
     looking = tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty())
-    cards = [one for name in looking if (one := card(name))]
+    cards = [info for name in looking if (info := card(name))]
     if not cards:
         raise PlaygroundError(f"No model that loads is called {pattern!r}; try a part of a name, such as dino.")
     if pattern is None:
@@ -83,11 +83,11 @@ def list_models(pattern: str | None) -> None:
     print(
         f"{'name':50} {'layers':>6} {'heads':>5} {'patch':>5} {'input':>7} {'MB':>6}  {'licence':14} {'':15} good for"
     )
-    for one in cards:
-        side = f"{one.config.image_size[0]}²"
+    for info in cards:
+        side = f"{info.config.image_size[0]}²"
         print(
-            f"{one.name:50} {one.config.depth:6} {one.config.heads:5} {one.config.patch_size:5} {side:>7} "
-            f"{one.megabytes:6,.0f}  {one.licence:14} {_where(one.name):15} {one.good_for}".rstrip()
+            f"{info.name:50} {info.config.depth:6} {info.config.heads:5} {info.config.patch_size:5} {side:>7} "
+            f"{info.megabytes:6,.0f}  {info.licence:14} {_where(info.name):15} {info.good_for}".rstrip()
         )
     if pattern is None:
         print("\nEvery other plain ViT of timm loads as well; to list them all, give the pattern '*'.")
@@ -112,8 +112,8 @@ def download(names: list[str], compare: bool = False) -> None:
 
 
 def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
-    """Brings what a name stands for to this machine, unless it is here. `report` is a class like tqdm, for the progress
-    bar; `offline=True` fetches nothing and raises if it is missing."""
+    """Fetches the weights and files of a name unless they are here. `report` is a class like tqdm, for the progress
+    bar; `offline=True` fetches nothing and raises if they are missing."""
     if name in borrowed.GROUPS:
         return borrowed.fetch(borrowed.GROUPS[name], report or bar(), offline)
     from playground.models import timm_models
@@ -123,7 +123,7 @@ def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
 
 
 def _resolved(names: list[str]) -> dict[str, Source]:
-    """Those of timm: a repository of the hub is told by its files alone."""
+    """Fetches a timm model, or a repository of the hub, which can be judged by its files alone."""
     if not names:
         return {}
     from playground.models import loading, timm_models, zoo
@@ -135,7 +135,7 @@ def _resolved(names: list[str]) -> dict[str, Source]:
 
 
 def _from_the_hub(name: str, source: Source | None) -> None:
-    """Whether it loads is found out at once."""
+    """Fetches and loads it at once, to find out whether that works."""
     from playground.models.loading import load
     from playground.models.source import build
 
@@ -156,10 +156,10 @@ def compare_with_the_hub() -> str:
             "not compared: the hub's own file is not on this machine; where the hub can be reached, "
             f"`{PROGRAM} download {borrowed.DINOV2_ON_THE_HUB}` fetches it."
         )
-    theirs = from_eva(read_weights(path))
-    ours = read_weights(borrowed.find(borrowed.DINOV2.file) or path)
-    if theirs.keys() != ours.keys() or any(ours[key].shape != theirs[key].shape for key in ours):
+    converted = from_eva(read_weights(path))
+    shipped = read_weights(borrowed.find(borrowed.DINOV2.file) or path)
+    if converted.keys() != shipped.keys() or any(shipped[key].shape != converted[key].shape for key in shipped):
         raise PlaygroundError(f"The borrowed weights and {path} are not of one architecture.")
-    worst = max((ours[key] - theirs[key]).abs().max().item() for key in ours)
+    worst = max((shipped[key] - converted[key]).abs().max().item() for key in shipped)
     same = "they are the same" if worst == 0 else f"they differ by {worst:.1e} at most"
-    return f"compared with the hub's own file, {len(ours)} arrays: {same}."
+    return f"compared with the hub's own file, {len(shipped)} arrays: {same}."

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
 
-CLOSE = {torch.float32: 1e-4, torch.float64: 1e-4}  # of the largest number there; of shorter numbers:
+CLOSE = {torch.float32: 1e-4, torch.float64: 1e-4}  # as a share of the largest number; for shorter numbers:
 CLOSE_ENOUGH = 0.05
 
 
@@ -21,9 +21,9 @@ CLOSE_ENOUGH = 0.05
 class Check:
     """How far our model and the given one differ. True if they agree; as text, a sentence."""
 
-    layers: tuple[float, ...]  # of the tokens after each layer; empty where the model's layers were not found
-    answer: float | None  # of its answer; None where it is nothing that we compute
-    what: str  # the answer: "logits" or "features"
+    layers: tuple[float, ...]  # difference of the tokens after each layer; empty where the layers were not found
+    answer: float | None  # of the answer; None where the model answers something that we do not compute
+    what: str  # what was compared as the answer: "logits" or "features"
     parts: int | None  # the first layer whose tokens differ
     differs: bool  # whether the answer does
 
@@ -32,8 +32,8 @@ class Check:
 
     def __str__(self) -> str:
         if self.parts is not None:
-            before = f"they are equal up to layer {self.parts - 1}" if self.parts else "from the first one on"
-            return f"the tokens part after layer {self.parts}, by {self.layers[self.parts]:.1g}; {before}"
+            equal_part = f"they are equal up to layer {self.parts - 1}" if self.parts else "from the first one on"
+            return f"the tokens part after layer {self.parts}, by {self.layers[self.parts]:.1g}; {equal_part}"
         if self.answer is None:
             if not self.layers:
                 return "nothing of this model could be compared: neither its layers nor its answer were found"
@@ -61,16 +61,16 @@ def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
             ours.append(x)
         answers = {"logits" if vit.config.classes else "features": vit.classify(ours[-1]), "tokens": vit.norm(ours[-1])}
         try:
-            answer, theirs = _of(model, pixels.to(next(model.parameters())), vit.config.depth)
+            answer, theirs = _outputs(model, pixels.to(next(model.parameters())), vit.config.depth)
         except (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, KeyError) as error:
             raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
     close = CLOSE.get(weight.dtype, CLOSE_ENOUGH)
     far = [_far(a, b) for a, b in zip(ours, theirs, strict=True)] if _alike(ours, theirs) else []
-    parts = next((n for n, (most, of) in enumerate(far) if not most <= close * of), None)
-    for what, mine in answers.items():
-        if answer is not None and answer.shape == mine.shape:
-            most, of = _far(mine, answer)
-            return Check(tuple(m for m, _ in far), most, what, parts, not most <= close * of)
+    parts = next((n for n, (most, scale) in enumerate(far) if not most <= close * scale), None)
+    for kind, value in answers.items():
+        if answer is not None and answer.shape == value.shape:
+            most, scale = _far(value, answer)
+            return Check(tuple(m for m, _ in far), most, kind, parts, not most <= close * scale)
     return Check(tuple(m for m, _ in far), None, "", parts, False)
 
 
@@ -79,13 +79,13 @@ def _pixels(vit: VisionTransformer, batch: Any) -> Tensor:
         return torch.randn(1, 3, *vit.config.image_size, generator=torch.Generator().manual_seed(0))
     pixels = batch.get("pixel_values") if isinstance(batch, Mapping) else batch
     if not isinstance(pixels, Tensor) or pixels.dim() != 4 or pixels.shape[1] != 3 or not pixels.is_floating_point():
-        given = tuple(pixels.shape) if isinstance(pixels, Tensor) else type(batch).__name__
-        raise PlaygroundError(f"check takes what the model gets, (pictures, 3, height, width); given was {given}.")
+        got = tuple(pixels.shape) if isinstance(pixels, Tensor) else type(batch).__name__
+        raise PlaygroundError(f"check takes what the model gets, (pictures, 3, height, width); given was {got}.")
     return pixels
 
 
 def _far(ours: Tensor, theirs: Tensor) -> tuple[float, float]:
-    """The largest difference, and the largest number."""
+    """(largest difference, largest number)."""
     ours, theirs = ours.float().cpu(), theirs.float().cpu()
     return float((ours - theirs).abs().max()), float(theirs.abs().max())
 
@@ -94,22 +94,22 @@ def _alike(ours: list[Tensor], theirs: list[Tensor]) -> bool:
     return [x.shape for x in ours] == [x.shape for x in theirs]
 
 
-def _of(model: nn.Module, pixels: Tensor, depth: int) -> tuple[Tensor | None, list[Tensor]]:
+def _outputs(model: nn.Module, pixels: Tensor, depth: int) -> tuple[Tensor | None, list[Tensor]]:
     """The model's own answer, and the tokens after each of its layers."""
-    kept: list[Tensor] = []
+    outputs: list[Tensor] = []
     hooks = [
-        layer.register_forward_hook(lambda _, __, out: kept.append(_tensor(out))) for layer in _layers(model, depth)
+        layer.register_forward_hook(lambda _, __, out: outputs.append(_tensor(out))) for layer in _layers(model, depth)
     ]
     try:
         with _judging(model):
-            return _tensor(model(pixels)), kept
+            return _tensor(model(pixels)), outputs
     finally:
         for hook in hooks:
             hook.remove()
 
 
 def _tensor(out: Any) -> Any:
-    """Of what a module gives: a tensor, the first of several, or `transformers`' answer."""
+    """The tensor in a module's output: itself, the first of several, or in an output object of `transformers`."""
     if isinstance(out, Tensor):
         return out
     for name in ("logits", "last_hidden_state"):
@@ -119,17 +119,17 @@ def _tensor(out: Any) -> Any:
 
 
 def _layers(model: nn.Module, depth: int) -> list[nn.Module]:
-    """The first list of so many modules that are alike."""
+    """The first list of `depth` modules of one class."""
     for module in model.modules():
         of_this_length = isinstance(module, nn.ModuleList | nn.Sequential) and len(module) == depth
-        if of_this_length and len({type(one) for one in module}) == 1:
+        if of_this_length and len({type(layer) for layer in module}) == 1:
             return list(module)
     return []
 
 
 @contextmanager
 def _judging(model: nn.Module) -> Iterator[None]:
-    """Without dropout; afterwards each module learns again that did."""
+    """Switches dropout off; afterwards each module is back in its mode."""
     learning = [module for module in model.modules() if module.training]
     model.eval()
     try:

@@ -23,7 +23,7 @@ from playground.models.given import Given, json_of
 from playground.models.others_files import from_others
 from playground.vit import ACTIVATIONS, Config
 
-SHOWN = {  # arguments of timm's models that the weights show, or that change nothing once a model is trained
+SHOWN = {  # timm's model arguments that the weights show, or that matter only in training
     "img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "num_classes", "global_pool",
     "class_token", "reg_tokens", "no_embed_class", "pos_embed", "pre_norm", "qk_norm", "qkv_bias", "init_values",
     "fc_norm", "final_norm", "act_layer", "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init",
@@ -35,8 +35,8 @@ APART = tuple(f"attn.{name}_proj.{kind}" for name in "kv" for kind in ("weight",
 
 
 def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Without what DistributedDataParallel, torch.compile, Lightning and classes of somebody's own put before each name
-    ("module.", "net.backbone."). What such a class has beside a ViT of timm, such as a loss, is left out."""
+    """Strips prefixes of DistributedDataParallel, torch.compile, Lightning and wrapper classes ("module.",
+    "net.backbone.") from names. What a wrapper holds beside the ViT, such as a loss, is left out."""
     while len({name.partition(".")[0] for name in state}) == 1 and all("." in name for name in state):
         state = {name.partition(".")[2]: value for name, value in state.items()}
     begins = "patch_embed.proj.weight"
@@ -50,8 +50,8 @@ def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """timm's Eva state dicts (DINOv3), which hold some tensors in two parts, to our names, and those that others lay
-    out (others_files.py); ours pass unchanged."""
+    """Renames state dicts of timm's Eva (DINOv3), which split some tensors in two, and of others (others_files.py) to
+    our names; ours pass unchanged."""
     ours, state = {}, from_others(state)
     for key, value in state.items():
         if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *APART)):
@@ -59,7 +59,7 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
             ours[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
-        elif ".attn.q_proj." in key:  # of the large EVA-02; keys may have no bias
+        elif ".attn.q_proj." in key:  # the large EVA-02 splits these; keys may have no bias
             others = (state.get(key.replace("q_proj", name), torch.zeros_like(value)) for name in ("k_proj", "v_proj"))
             ours[key.replace("q_proj", "qkv")] = torch.cat([value, *others])
         elif ".mlp.fc1_g." in key:  # gate and input of the gated MLP become one matrix, the gate first
@@ -69,27 +69,27 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     return ours
 
 
-def told(said: Mapping[str, Any]) -> Given:
-    """What the config.json of `timm.models.save_for_hf` says in the words of `load`."""
-    arguments, pixels = said.get("model_args") or {}, said.get("pretrained_cfg") or {}
+def told(description: Mapping[str, Any]) -> Given:
+    """Reads the config.json of `timm.models.save_for_hf` into the options of `load`."""
+    arguments, pixels = description.get("model_args") or {}, description.get("pretrained_cfg") or {}
     return Given.read(
         {
             "mean": pixels.get("mean"),
             "std": pixels.get("std"),
             "num_heads": arguments.get("num_heads"),
             "act_layer": arguments.get("act_layer"),
-            "global_pool": said.get("global_pool") or None,
+            "global_pool": description.get("global_pool") or None,
         }
     )
 
 
-def changed(base: Config, state: Mapping[str, Tensor], known: Given, said: Mapping[str, Any]) -> Config:
+def changed(base: Config, state: Mapping[str, Tensor], known: Given, description: Mapping[str, Any]) -> Config:
     """`base` with what somebody has changed, as the weights (under our names) tell it: classes, input size, pooling,
     prefix tokens, depth, width; as is `known` of it, and as `said` by the config.json of `timm.models.save_for_hf`.
     What stands nowhere is as in the model that was named, and heads have the size of its heads."""
     if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
         return base  # no such model: source.fitting says what it lacks
-    arguments = said.get("model_args") or {}
+    arguments = description.get("model_args") or {}
     if hidden := [name for name, value in arguments.items() if name not in SHOWN and value is not None]:
         raise PlaygroundError(f"its config.json asks for {hidden[0]}, which the playground's ViT has not")
     patches = state["patch_embed.proj.weight"]
@@ -102,7 +102,7 @@ def changed(base: Config, state: Mapping[str, Tensor], known: Given, said: Mappi
     registers = state["reg_token"].shape[1] if "reg_token" in state else 0
     norm = "pooled" if "fc_norm.weight" in state else "tokens" if "norm.weight" in state else "nowhere"
     tokens = ("cls_token" in state) + ("dist_token" in state) + registers
-    positions, size = _places(base, state, patch, tokens, _size_said(said))
+    positions, size = _places(base, state, patch, tokens, _size_said(description))
     mlp_width = state["blocks.0.mlp.fc2.weight"].shape[1]
     return replace(
         base,
@@ -127,37 +127,37 @@ def changed(base: Config, state: Mapping[str, Tensor], known: Given, said: Mappi
         gated_mlp=state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * mlp_width,
         pre_logits="pre_logits.fc.weight" in state,
         activation=known.act_layer or base.activation,
-        labels=_labels(said, classes) or (base.labels if classes == base.classes else ()),
+        labels=_labels(description, classes) or (base.labels if classes == base.classes else ()),
         mean=known.mean or base.mean,
         std=known.std or base.std,
-        interpolation=(said.get("pretrained_cfg") or {}).get("interpolation") or base.interpolation,
+        interpolation=(description.get("pretrained_cfg") or {}).get("interpolation") or base.interpolation,
     )
 
 
 def _heads(base: Config, state: Mapping[str, Tensor], width: int) -> int:
-    """Of the size that the norm of queries has, or a head of the named model: else no weight tells it."""
+    """The head's width: from the norm of queries, or as in the named model; no other weight tells it."""
     norm = state.get("blocks.0.attn.q_norm.weight")
     return max(1, width // (base.width // base.heads if norm is None else norm.shape[0]))
 
 
 def _places(
-    base: Config, state: Mapping[str, Tensor], patch: int, tokens: int, said: tuple[int, int] | None
+    base: Config, state: Mapping[str, Tensor], patch: int, tokens: int, size: tuple[int, int] | None
 ) -> tuple[str, tuple[int, int]]:
-    """(what the positions are of, the input size): learned positions have a row for each patch, and perhaps for each
-    prefix token."""
-    usual = tuple(side // patch * patch for side in said or base.image_size)
+    """(the kind of positions, the input size): learned positions have a row for each patch, and maybe for each prefix
+    token."""
+    usual = tuple(side // patch * patch for side in size or base.image_size)
     if "pos_embed" not in state:
         return base.positions if base.positions not in ("learned", "patches") else "none", usual  # type: ignore[return-value]
     rows = state["pos_embed"].shape[1]
-    both = {"learned": rows - tokens, "patches": rows}
+    counts = {"learned": rows - tokens, "patches": rows}
     if not tokens:
-        both = {base.positions if base.positions in both else "learned": rows}
+        counts = {base.positions if base.positions in counts else "learned": rows}
     elif base.positions == "patches":
-        both = dict(reversed(both.items()))
-    for positions, patches in both.items():
+        counts = dict(reversed(counts.items()))
+    for positions, patches in counts.items():
         if patches == usual[0] * usual[1] // patch**2:
             return positions, usual  # type: ignore[return-value]
-    for positions, patches in both.items():
+    for positions, patches in counts.items():
         if patches > 0 and (side := math.isqrt(patches)) ** 2 == patches:
             return positions, (side * patch, side * patch)
     raise PlaygroundError(
@@ -166,18 +166,20 @@ def _places(
     )
 
 
-def _pool(base: Config, state: Mapping[str, Tensor], norm: str, said: str | None) -> str:
+def _pool(base: Config, state: Mapping[str, Tensor], norm: str, pool: str | None) -> str:
     if "attn_pool.latent" in state:
         return base.pool if base.pool.startswith("map") else "map"
-    if said in ("token", "avg"):
-        return said
+    if pool in ("token", "avg"):
+        return pool
     if "cls_token" not in state or norm == "pooled":
         return "avg"  # timm pools before its last norm where it takes the mean
     return "token" if base.pool.startswith("map") or base.norm_place == "pooled" else base.pool
 
 
-def _size_said(said: Mapping[str, Any]) -> tuple[int, int] | None:
-    size = (said.get("model_args") or {}).get("img_size") or (said.get("pretrained_cfg") or {}).get("input_size")
+def _size_said(description: Mapping[str, Any]) -> tuple[int, int] | None:
+    size = (description.get("model_args") or {}).get("img_size") or (description.get("pretrained_cfg") or {}).get(
+        "input_size"
+    )
     if isinstance(size, int):
         return size, size
     if isinstance(size, list) and len(size) >= 2 and all(isinstance(side, int) for side in size):
@@ -185,8 +187,8 @@ def _size_said(said: Mapping[str, Any]) -> tuple[int, int] | None:
     return None
 
 
-def _labels(said: Mapping[str, Any], classes: int) -> tuple[str, ...]:
-    names, more = said.get("label_names") or (), said.get("label_descriptions") or {}
+def _labels(description: Mapping[str, Any], classes: int) -> tuple[str, ...]:
+    names, more = description.get("label_names") or (), description.get("label_descriptions") or {}
     if isinstance(names, dict):
         names = [names.get(str(number), str(number)) for number in range(classes)]
     return tuple(str(more.get(name, name)) for name in names) if len(names) == classes else ()
@@ -195,7 +197,7 @@ def _labels(said: Mapping[str, Any], classes: int) -> tuple[str, ...]:
 # A safetensors file of weights. Its header is checked before any of its data is touched: a file may come from
 # anybody, and claim anything.
 
-LONGEST_HEADER = 4 * 2**20  # bytes; that of a ViT-g has 100,000
+LONGEST_HEADER = 4 * 2**20  # most bytes of an index; a ViT-g's has 100,000
 MOST_TENSORS = 10_000
 
 
@@ -203,29 +205,29 @@ INDEX = ".safetensors.index.json"  # of weights that lie in several files
 
 
 def shards(index: Path) -> list[Path]:
-    """The files that an index names, which lie beside it."""
+    """The files that an index names, all in its own folder."""
     names = json_of(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise PlaygroundError(f"{index} is no index of weights: it has no weight_map.")
-    found = sorted(set(names.values()))
-    if strange := [name for name in found if Path(name).name != name or not name.endswith(".safetensors")]:
+    file_names = sorted(set(names.values()))
+    if strange := [name for name in file_names if Path(name).name != name or not name.endswith(".safetensors")]:
         raise PlaygroundError(f"{index} names {strange[0]!r:.60}, which is no .safetensors file beside it.")
-    return [index.with_name(name) for name in found]
+    return [index.with_name(name) for name in file_names]
 
 
 def outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """(metadata, tensors without memory): what the file says it holds."""
+    """(metadata, tensors without memory) from the file's header."""
     if not Path(path).is_file():
         raise PlaygroundError(f"There is no file {path}.")
     if str(path).endswith(INDEX):
         parts = [_outline(part) for part in shards(Path(path))]
-        return parts[0][0], _unwrapped(path, {name: x for _, held in parts for name, x in held.items()})
-    metadata, held = _outline(path)
-    return metadata, _unwrapped(path, held)
+        return parts[0][0], _unwrapped(path, {name: x for _, arrays in parts for name, x in arrays.items()})
+    metadata, arrays = _outline(path)
+    return metadata, _unwrapped(path, arrays)
 
 
 def _outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """With the names that the file has."""
+    """The tensors under the file's own names."""
     from safetensors import SafetensorError, safe_open
 
     if not Path(path).is_file():
@@ -255,7 +257,7 @@ def _outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Te
 
 
 def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
-    """A state dict. Other formats are refused: pickled ones can run code when they are loaded."""
+    """A state dict from safetensors. Other formats are refused: pickled ones can run code when loaded."""
     parts = shards(Path(path)) if str(path).endswith(INDEX) else [path]
     return _unwrapped(path, {name: x for part in parts for name, x in _read(part).items()})
 
@@ -286,7 +288,7 @@ def _unwrapped(path: str | os.PathLike[str], state: dict[str, Tensor]) -> dict[s
 
 
 def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundError:
-    if isinstance(error, OSError):  # the disk's or the folder's fault: nothing is known about the format
+    if isinstance(error, OSError):  # the disk's or the folder's fault: it says nothing of the format
         return PlaygroundError(f"{path} can't be read: {error.strerror or error}.")
     return PlaygroundError(f"{path} is not a readable safetensors file ({error}); save it again in that format.")
 
@@ -294,7 +296,7 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundErr
 # What the description of an architecture may say. Files of weights carry one, and a file may come from anybody.
 
 
-COUNTS = {  # field -> (smallest, largest): beyond any ViT that was published
+COUNTS = {  # field -> (smallest, largest): wider than any published ViT
     "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
     "classes": (0, 100_000), "registers": (0, 64), "pool_heads": (0, 256),
 }  # fmt: skip
@@ -309,22 +311,22 @@ MOST_SIDE = 4096  # pixels of a side that a model was trained on
 LONGEST_LABEL = 200
 
 
-def config(said: Any) -> Config:
-    """The architecture that a file describes. ValueError says what can't be."""
-    if not isinstance(said, dict):
+def config(entries: Any) -> Config:
+    """The Config that a file describes. ValueError says what is impossible in it."""
+    if not isinstance(entries, dict):
         raise ValueError("it is no list of names and values")
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
-    if unknown := said.keys() - defaults.keys():
+    if unknown := entries.keys() - defaults.keys():
         raise ValueError(f"there is no {min(unknown)!r}")
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
-    for name, value in given.items():
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()}
+    for name, value in fields.items():
         _check(name, value, defaults[name])
-    made = Config(**given)
-    if made.labels and len(made.labels) != made.classes:
-        raise ValueError(f"{len(made.labels)} labels stand there for {made.classes} classes")
-    if any(side % made.patch_size for side in made.image_size):
-        raise ValueError(f"patches of {made.patch_size} pixels don't fill {made.image_size}")
-    return made
+    config = Config(**fields)
+    if config.labels and len(config.labels) != config.classes:
+        raise ValueError(f"{len(config.labels)} labels stand there for {config.classes} classes")
+    if any(side % config.patch_size for side in config.image_size):
+        raise ValueError(f"patches of {config.patch_size} pixels don't fill {config.image_size}")
+    return config
 
 
 def _check(name: str, value: Any, default: Any) -> None:

@@ -20,9 +20,9 @@ from playground.pack import pack
 from playground.vit import VisionTransformer
 
 FORMAT = "attention-playground/weights-1"
-BLOCK = 32  # numbers of a row that share a gain; kernels.c knows the same number
+BLOCK = 32  # numbers of a row that share a gain; kernels.c has the same constant
 TOP = 127  # the largest code
-SAID = (  # of the architecture; which norms, tokens and biases there are the weights show
+SAID = (  # fields of Config in the header; norms, tokens and biases show in the weights
     "activation", "classes", "depth", "eps", "gated_mlp", "heads", "image_size", "interpolation", "labels", "mean",
     "mlp_width", "multi_label", "patch_size", "pool", "positions", "std", "width",
 )  # fmt: skip
@@ -80,7 +80,7 @@ def to_engine(vit: VisionTransformer, numbers: str = "int8") -> bytes:
 
 
 def card(vit: VisionTransformer) -> dict:
-    """What the browser needs to know of a model before its weights are there: see `shell/workersource.js`."""
+    """What the browser needs to know of a model before fetching its weights: see `shell/workersource.js`."""
     config = vit.config
     return {
         "title": plain_name(vit.name),

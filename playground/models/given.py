@@ -1,4 +1,4 @@
-"""What a person says of a model, where a file of weights alone does not: how it was built and trained."""
+"""Options by which a person says how a model was built and trained, where its file of weights does not."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from playground.errors import PlaygroundError
 
 Colours = tuple[float, float, float]
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # those of vit.py, by name: torch can wait
-READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # what weights can't tell apart
-POOLS = (*READ_OUT, "map", "max", "avgmax")  # of timm; of the last two the playground shows rows, and no labels
+READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # activations that weights can't tell apart
+POOLS = (*READ_OUT, "map", "max", "avgmax")  # timm's names; with the last two the playground shows rows but no labels
 LARGEST = 10  # the largest mean or deviation that is taken: pixels lie between 0 and 1
 
 
 @dataclass(frozen=True)
 class Given:
-    """How a model was built and trained, in the words of `load`, which are timm's; None: not said."""
+    """How a model was built and trained, under timm's names, which `load` uses too; None: not given."""
 
     mean: Colours | None = None
     std: Colours | None = None
@@ -30,17 +30,17 @@ class Given:
     global_pool: str | None = None
 
     @staticmethod
-    def read(said: Mapping[str, Any]) -> Given:
-        """Of Python's values, or of text as a command has it: "0.5,0.5,0.5". PlaygroundError says what can't be."""
-        found = {word: _READ[word](word, said[word]) for word in WORDS if said.get(word) is not None}
-        return Given(**found)
+    def read(words: Mapping[str, Any]) -> Given:
+        """Parses Python values, or a command's text: "0.5,0.5,0.5". PlaygroundError says what is invalid."""
+        values = {word: _READ[word](word, words[word]) for word in WORDS if words.get(word) is not None}
+        return Given(**values)
 
     @staticmethod
     def beside(file: Path) -> Given:
-        """What a .json of the same name says of a file of weights: {"mean": [0.485, 0.456, 0.406], …}."""
-        said = json_of(file.with_suffix(".json"))
+        """The options in the .json beside a file of weights: {"mean": [0.485, 0.456, 0.406], …}."""
+        words = json_of(file.with_suffix(".json"))
         try:
-            return Given.read(said)
+            return Given.read(words)
         except PlaygroundError as error:
             raise PlaygroundError(f"{file.with_suffix('.json')}: {error}") from None
 
@@ -50,7 +50,7 @@ class Given:
 
     @property
     def texts(self) -> dict[str, str]:
-        """As a command says it."""
+        """The options as flags of a command."""
         values = {word: getattr(self, word) for word in self.words}
         return {
             word: ",".join(map(repr, value)) if isinstance(value, tuple) else str(value)
@@ -58,7 +58,7 @@ class Given:
         }
 
     def before(self, other: Given) -> Given:
-        """With what `other` says where this one is silent."""
+        """These options, with those of `other` where they are None."""
         return replace(other, **{word: getattr(self, word) for word in self.words})
 
 
@@ -105,9 +105,9 @@ _READ: dict[str, Callable[[str, Any], Any]] = {
 
 
 def json_of(file: Path) -> dict[str, Any]:
-    """The object in a JSON file; empty where the file is missing, is no JSON or holds no object."""
+    """The object in a JSON file; empty where the file is missing, invalid, or holds no object."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

@@ -26,7 +26,7 @@ _silent_since = -REMEMBERED
 
 
 def check(name: str) -> None:
-    """PlaygroundError if the hub can't be reached, from which the model of this name would come."""
+    """Raises PlaygroundError if the hub, which has this model's weights, can't be reached."""
     global _silent_since
     from huggingface_hub import constants
 
@@ -46,7 +46,7 @@ def check(name: str) -> None:
 
 
 def _answers(address: str) -> bool:
-    """In a thread of its own: looking up a host's name can hang for longer than any timeout."""
+    """Runs in a thread of its own: looking up a host's name can hang longer than any timeout."""
     try:
         urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=PATIENCE).close()
     except urllib.error.HTTPError:
@@ -63,15 +63,15 @@ EVERY = 10.0  # seconds
 
 
 class Lines(tqdm):
-    """A line in ten seconds, where a bar would be drawn over itself a hundred times."""
+    """Prints a line every ten seconds, where a progress bar would redraw itself a hundred times."""
 
     def __init__(self, *given, **options):
         super().__init__(*given, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})
 
     def display(self, *_, **__) -> None:
-        done = f"{100 * self.n / self.total:.0f} %" if self.total else f"{self.n:,.0f}"
+        progress = f"{100 * self.n / self.total:.0f} %" if self.total else f"{self.n:,.0f}"
         if self.n:
-            self.fp.write(f"{self.desc.rstrip(': ') or 'done'}: {done}\n")
+            self.fp.write(f"{self.desc.rstrip(': ') or 'done'}: {progress}\n")
 
 
 def bar() -> type[tqdm]:

@@ -21,7 +21,7 @@ PATCHES = ("patch_embeddings.projection.weight", "patch_embeddings.weight", "pat
 WRAPPED = r"^(vit|deit|dinov2|dinov2_with_registers|backbone|vision_model|model)\."
 NOT_THE_IMAGE = r"^(text_model|text_projection|logit_scale|logit_bias)"  # the other half of CLIP and SigLIP
 UNUSED = ("embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias")  # play no part in the forward pass
-OUTSIDE_LAYERS = {  # their name -> ours
+OUTSIDE_LAYERS = {  # Hugging Face's name -> ours
     "embeddings.cls_token": "cls_token",
     "embeddings.class_embedding": "cls_token",
     "embeddings.distillation_token": "dist_token",
@@ -63,7 +63,7 @@ def is_hugging_face(names: Iterable[str]) -> bool:
 def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Gives Hugging Face's weights timm's names. Unknown names stay, so that `fitting` can name them in its error."""
     ours: dict[str, Tensor] = {}
-    parts: dict[str, dict[str, Tensor]] = {}  # a layer's "qkv.weight", and the like -> its three matrices
+    parts: dict[str, dict[str, Tensor]] = {}  # "qkv.weight" or "qkv.bias" of a layer -> its three matrices
     gates: dict[str, Tensor] = {}
     for key, value in state.items():
         name = re.sub(WRAPPED, "", key)
@@ -84,7 +84,8 @@ def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     for key, three in parts.items():
         if "weight" not in key or len(three) == 3:
             some = next(iter(three.values()))
-            ours[key] = torch.cat([three.get(one, torch.zeros_like(some)) for one in "qkv"])  # a bias may be left out
+            matrices = [three.get(letter, torch.zeros_like(some)) for letter in "qkv"]  # a bias may be left out
+            ours[key] = torch.cat(matrices)
     for key, gate in gates.items():
         if key in ours:
             ours[key] = torch.cat([gate, ours[key]])  # gate and input of a gated MLP become one matrix, the gate first
@@ -101,7 +102,7 @@ def _outside(name: str) -> str:
 
 
 def _complete(ours: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The shapes that our model has, and zeros for the biases that it has and this one has not."""
+    """Reshapes tensors as our model has them, and adds zeros for biases that only ours has."""
     if "cls_token" in ours:
         ours["cls_token"] = ours["cls_token"].reshape(1, 1, -1)
     if "pos_embed" in ours and ours["pos_embed"].dim() == 2:
@@ -127,7 +128,7 @@ def _complete(ours: dict[str, Tensor]) -> dict[str, Tensor]:
 IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
 OPENAI = {"mean": (0.48145466, 0.4578275, 0.40821073), "std": (0.26862954, 0.26130258, 0.27577711)}
 HALVES = {"mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5)}
-FAMILIES: dict[str, dict[str, Any]] = {  # what `transformers` takes for granted where no file says it
+FAMILIES: dict[str, dict[str, Any]] = {  # `transformers`' defaults where config.json is silent
     "vit": {**HALVES, "eps": 1e-12, "interpolation": "bilinear"},
     "deit": {**IMAGENET, "eps": 1e-12, "interpolation": "bicubic"},
     "dinov2": {**IMAGENET, "eps": 1e-6, "interpolation": "bicubic"},
@@ -139,42 +140,46 @@ ACTIVATIONS = {
     "gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "quick_gelu": "quick_gelu",
     "relu": "relu", "silu": "silu",
 }  # fmt: skip
-RESAMPLING = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # Pillow's numbers
+RESAMPLING = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # Pillow's numbers of the filters
 Said = dict[str, Any]
 
 
 def hugging_face_config(
-    names: Iterable[str], state: dict[str, Tensor], said: Said, pixels: Said
+    names: Iterable[str], state: dict[str, Tensor], description: Said, pixels: Said
 ) -> tuple[Config, dict[str, Tensor]]:
     """The architecture of such weights, which had these names and are renamed already, and those of them that it uses.
     Most of it follows from the shapes; the rest stands in config.json (`said`) and preprocessor_config.json
     (`pixels`)."""
     names = list(names)
     if reason := _not_plain(names, state):
-        kind = f" ({said['model_type']})" if said.get("model_type") else ""
+        kind = f" ({description['model_type']})" if description.get("model_type") else ""
         raise PlaygroundError(f"{reason}: it is no plain Vision Transformer{kind}")
     family = _family(names, state)
-    usual, tower = FAMILIES[family], said.get("vision_config")
-    said = {**said, **tower, "id2label": said.get("id2label", {})} if isinstance(tower, dict) else said
+    usual, tower = FAMILIES[family], description.get("vision_config")
+    description = (
+        {**description, **tower, "id2label": description.get("id2label", {})}
+        if isinstance(tower, dict)
+        else description
+    )
     patches = state["patch_embed.proj.weight"]
     if patches.dim() != 4 or patches.shape[1] != 3 or patches.shape[2] != patches.shape[3]:
         raise PlaygroundError("it does not cut an RGB picture into square patches of one size")
     width, patch = patches.shape[0], patches.shape[2]
-    if family == "dinov3" and float(said.get("rope_theta", 100.0)) != 100.0:
+    if family == "dinov3" and float(description.get("rope_theta", 100.0)) != 100.0:
         raise PlaygroundError("it turns queries and keys at another pace than DINOv3 (rope_theta)")
     projects = any(name.startswith("visual_projection.") for name in names)  # into the space that captions share
     reads, classes, state = _readout(family, state, width, projects)
     gated = state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * state["blocks.0.mlp.fc2.weight"].shape[1]
-    act = "silu" if gated and family == "dinov2" else said.get("hidden_act", usual.get("act", "gelu"))
-    labels = [str(label) for _, label in sorted(said.get("id2label", {}).items(), key=lambda pair: int(pair[0]))]
+    act = "silu" if gated and family == "dinov2" else description.get("hidden_act", usual.get("act", "gelu"))
+    labels = [str(label) for _, label in sorted(description.get("id2label", {}).items(), key=lambda pair: int(pair[0]))]
     registers = state["reg_token"].shape[1] if "reg_token" in state else 0
     config = Config(
-        image_size=_image_size(state, said, patch, registers),
+        image_size=_image_size(state, description, patch, registers),
         patch_size=patch,
         depth=1 + max(int(key.split(".")[1]) for key in state if key.startswith("blocks.")),
         width=width,
         mlp_width=state["blocks.0.mlp.fc2.weight"].shape[1],
-        heads=_heads(said, width),
+        heads=_heads(description, width),
         classes=classes,
         cls_token="cls_token" in state,
         dist_token="dist_token" in state,
@@ -186,7 +191,7 @@ def hugging_face_config(
         layer_scale="blocks.0.ls1.gamma" in state,
         gated_mlp=gated,
         activation=ACTIVATIONS[act],
-        eps=float(said.get("layer_norm_eps", usual["eps"])),
+        eps=float(description.get("layer_norm_eps", usual["eps"])),
         mean=_three(pixels, "image_mean", usual["mean"]),
         std=_three(pixels, "image_std", usual["std"]),
         interpolation=RESAMPLING.get(pixels.get("resample"), usual["interpolation"]),
@@ -196,8 +201,8 @@ def hugging_face_config(
 
 
 def hugging_face_words(config: Said, pixels: Said) -> set[str]:
-    """What these files say of a model, in the words of `load`. A config.json of `transformers` leaves out what is as
-    usual there, and how each of its classes reads its tokens out is fixed."""
+    """What these files say of a model, as options of `load`. A config.json of `transformers` leaves out defaults, and
+    the model's class decides how tokens become an answer."""
     words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "num_heads": _told_heads(config)}
     words["act_layer"] = config.get("model_type") or config.get("hidden_act")
     return {"global_pool", *(word for word, value in words.items() if value)}

@@ -1,7 +1,6 @@
-"""What Python's `load` and the command line take: a name, a file, a folder, a repository on the hub, or a model itself.
-
-A server asks zoo.resolve, which knows names alone: nothing that is typed there can reach a folder or a pickled file.
-"""
+"""Everything that Python's `load` and the command line accept: a name, a file, a folder, a repository on the hub, or a
+model object. A server uses zoo.resolve instead, which accepts names alone: nothing typed there reaches a folder or a
+pickled file."""
 
 from __future__ import annotations
 
@@ -45,8 +44,8 @@ from playground.vit import Config, VisionTransformer
 
 
 def source_of(model: nn.Module) -> Source:
-    """Neither library's model says by which mean and deviation the pictures were normalised that it was trained with:
-    what it says is of the weights that were published for its name."""
+    """Warns that mean and deviation are assumed: the libraries' models state only those of the weights published under
+    their name."""
     others_files.no_adapters(model.state_dict())
     model = _vit_in(model)
     library = type(model).__module__.partition(".")[0]
@@ -55,8 +54,8 @@ def source_of(model: nn.Module) -> Source:
     if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
         config, name = _timm(model)
         state = others_files.with_biases(model, state) if config.biased else state
-        own = from_eva(state)
-        config = replace(config, classes=len(own["head.weight"]) if "head.weight" in own else 0)
+        converted = from_eva(state)
+        config = replace(config, classes=len(converted["head.weight"]) if "head.weight" in converted else 0)
     elif library == "transformers" or is_hugging_face(state):
         config, state = _transformers(model, state)
     elif others_files.is_torchvision(state):
@@ -75,17 +74,21 @@ def source_of(model: nn.Module) -> Source:
         )
     weights = {key: value.detach() for key, value in state.items()}
     unlike = others_files.OWN_HEAD if others_files.has_own_head(state) else ""
-    unsaid = tuple(one for one in assumed(config) if one.word in ("mean", "std"))
+    unsaid = tuple(assumption for assumption in assumed(config) if assumption.word in ("mean", "std"))
     return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid, unlike=unlike)
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
-    """The model itself, or the one ViT that it holds, such as its `backbone`: what is around it has an answer of its
-    own, which is not shown."""
+    """The ViT itself, or the only one inside a larger model, such as its `backbone`; the larger model's own answer is
+    not shown."""
     if any(map(_is_vit, [model])) or type(model).__module__.startswith("transformers."):
         return model
-    inside = [one for one in model.modules() if _is_vit(one)]
-    outermost = [one for one in inside if not any(one is not other and one in set(other.modules()) for other in inside)]
+    inside = [module for module in model.modules() if _is_vit(module)]
+    outermost = [
+        module
+        for module in inside
+        if not any(module is not other and module in set(other.modules()) for other in inside)
+    ]
     if len(outermost) > 1:
         raise PlaygroundError(
             f"This {type(model).__name__} holds {len(outermost)} Vision Transformers: give one of them to "
@@ -180,17 +183,17 @@ def load(
         source = resolve(model, pretrained, weights, offline, given)
         vit = placed(build(source, seed), device)
         again = not seed and (pretrained or weights is not None)
-        of = None if weights is None else os.fspath(weights)
-        remember(vit, Asked(os.fspath(model), of, source.given) if again else None)
-    if said := notice(vit):
-        warnings.warn(said, PlaygroundWarning, stacklevel=2)
+        weights_path = None if weights is None else os.fspath(weights)
+        remember(vit, Asked(os.fspath(model), weights_path, source.given) if again else None)
+    if message := notice(vit):
+        warnings.warn(message, PlaygroundWarning, stacklevel=2)
     return vit
 
 
 def resolve(
     model: str | os.PathLike[str], pretrained: bool, weights: str | os.PathLike[str] | None, offline: bool, given: Given
 ) -> Source:
-    """What was asked for, found; of a file of torch's with its weights."""
+    """The Source of what was asked for; for a pickled file, with its weights already read."""
     if not isinstance(model, str | os.PathLike):
         raise PlaygroundError(
             f"load takes a model's name, such as 'dinov2-small', a file, a folder or a model; given was "
@@ -211,14 +214,16 @@ def resolve(
         source = source if weights is not None else over(source, given)
     if weights is None:
         return source
-    of = Path(weights)
-    if _is_pickled(of):
-        return _read(of, lambda made: model_file.with_weights(source, made, of, given))
-    return model_file.with_weights(source, of, of, given)
+    weights_file = Path(weights)
+    if _is_pickled(weights_file):
+        return _read(
+            weights_file, lambda safetensors: model_file.with_weights(source, safetensors, weights_file, given)
+        )
+    return model_file.with_weights(source, weights_file, weights_file, given)
 
 
 def _of_the_app(name: str) -> str:
-    """The file of a model that the app calls own/NAME, so that a command that it prints loads it."""
+    """The file of a model that the app calls own/NAME, so that commands printed by the app work."""
     folder = os.environ.get("PLAYGROUND_MODELS_DIR")
     if not name.startswith(OWN) or Path(name).exists() or not folder:
         return name
@@ -229,7 +234,7 @@ def _of_the_app(name: str) -> str:
 
 
 def repository(name: str) -> bool:
-    """Whether this is a repository's name on the hub."""
+    """Whether the text is the name of a repository on the hub."""
     return ON_THE_HUB.fullmatch(name.removeprefix(HUB)) is not None and not name.startswith("ViT-")
 
 
@@ -249,7 +254,7 @@ def _of_object(
 
 
 def _hold_against(theirs: nn.Module, ours: VisionTransformer) -> None:
-    """Nothing is shown of a model whose tokens we compute otherwise, and no label where its answer is another one."""
+    """Compares ours with theirs: raises if the tokens differ, and hides labels if only the answers do."""
     try:
         checked = checking.check(ours, theirs)
     except PlaygroundError:  # it wants more than a picture, such as a text beside it
@@ -264,7 +269,7 @@ def _hold_against(theirs: nn.Module, ours: VisionTransformer) -> None:
 
 
 def _place(name: str) -> Path:
-    """The file or folder that a name may be."""
+    """The file or folder that the text may mean."""
     place = Path(name.removeprefix(FOLDER)).expanduser()
     try:
         place.stat()
@@ -277,7 +282,7 @@ def _place(name: str) -> Path:
 
 
 def _is_pickled(path: Path) -> bool:
-    """Whether it is a file of torch's; PlaygroundError if it is called so and is none."""
+    """Whether it is a pickled file; PlaygroundError if only its name says so."""
     if path.suffix not in pickled.SUFFIXES or pickled.is_pickled(path):
         return path.suffix in pickled.SUFFIXES
     raise PlaygroundError(
@@ -301,26 +306,26 @@ def _from_folder(folder: Path, given: Given) -> Source:
         )
     here = sorted(file for file in folder.iterdir() if file.suffix in (".safetensors", *pickled.SUFFIXES))
     if len(here) != 1:
-        found = f"; give one of its files: {', '.join(file.name for file in here[:5])}" if here else ""
-        raise PlaygroundError(f"{folder} holds no {WEIGHTS} and no {PICKLED_WEIGHTS}{found}.")
+        advice = f"; give one of its files: {', '.join(file.name for file in here[:5])}" if here else ""
+        raise PlaygroundError(f"{folder} holds no {WEIGHTS} and no {PICKLED_WEIGHTS}{advice}.")
     return (
         _from_pickled(here[0], given) if pickled.is_pickled(here[0]) else model_file.from_file(here[0], here[0], given)
     )
 
 
 def _from_pickled(path: Path, given: Given) -> Source:
-    return _read(path, lambda made: model_file.from_file(made, path, given))
+    return _read(path, lambda safetensors: model_file.from_file(safetensors, path, given))
 
 
 def _read(path: Path, source_of: Callable[[Path], Source]) -> Source:
-    """With the weights, for the safetensors file that is made of a pickled one is gone when this returns. Sentences
-    about that are about the file that was given."""
-    with pickled.as_safetensors(path) as made:
+    """Reads a Source and its weights at once: the safetensors file made of a pickled one is deleted when this returns.
+    Errors name the pickled file."""
+    with pickled.as_safetensors(path) as safetensors:
         try:
-            source = source_of(made)
+            source = source_of(safetensors)
             state = source.weights() if source.weights else {}
         except PlaygroundError as error:
-            raise PlaygroundError(str(error).replace(str(made), str(path))) from None
+            raise PlaygroundError(str(error).replace(str(safetensors), str(path))) from None
     return replace(source, weights=lambda: state, where=str(path))
 
 
@@ -328,7 +333,8 @@ def _read(path: Path, source_of: Callable[[Path], Source]) -> Source:
 
 
 def _from_hub(repository: str, pretrained: bool, offline: bool, given: Given) -> Source:
-    """Of timm by its own name; of others the folder in the hub's cache, fetched once."""
+    """A repository on the hub: a timm model by its own name, others from their folder in the hub's cache, fetched
+    once."""
     account, _, name = repository.partition("/")
     if account == "timm":
         return over(zoo.resolve(name.split("@")[0], pretrained, offline), given)

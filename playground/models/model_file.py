@@ -1,8 +1,6 @@
-"""A model in a .safetensors file: writing one, and the Source that a file is.
-
-What a model is stands in the file, where this playground wrote it, or beside it, where `transformers` or timm did; what
-nobody says is assumed, and said. checkpoints.py reads the file itself.
-"""
+"""A model in a .safetensors file: writing one, and reading its Source. The architecture stands in the file's metadata
+if this playground wrote it, or in JSON files beside it if `transformers` or timm did; what neither says is assumed, and
+reported. checkpoints.py reads the weights."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ from playground.vit import PAPER, Config, Told, VisionTransformer
 
 LONGEST_NAME = 80
 MOST_TOLD = 4096  # heads in one file
-PICKLED_WEIGHTS = "pytorch_model.bin"  # as `transformers` and timm called this file before
+PICKLED_WEIGHTS = "pytorch_model.bin"  # names that `transformers` and timm give such a file
 
 Held = dict[str, Tensor]  # a state dict; its tensors may be on the meta device, shapes without numbers
 
@@ -49,7 +47,7 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
         "format": "attention-playground",
         "name": vit.name,
         "config": config,
-        "told": json.dumps([one._asdict() for one in vit.told]),
+        "told": json.dumps([entry._asdict() for entry in vit.told]),
     }
     save_file(tensors, path, metadata=says)
     os.chmod(path, 0o644)  # safetensors makes it readable for the owner only; in a container another user reads it
@@ -67,7 +65,7 @@ def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
 
 
 def _listed(folder: Path) -> list[Path]:
-    """What is in a folder; nothing if somebody has just deleted it, for models come and go while a server runs."""
+    """The entries of a folder; none if it was just deleted, for models come and go while a server runs."""
     try:
         return list(folder.iterdir())
     except OSError:
@@ -78,74 +76,80 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def from_file(path: Path, of: Path, given: Given = NOTHING) -> Source:
-    """The model in a file of weights. What it is stands in the file, where this playground wrote it, or in the
-    config.json and preprocessor_config.json of its folder, where `transformers` or timm's save_for_hf did."""
-    metadata, held = outline(path)
+    """The Source of a file of weights. Its architecture stands in the file, where this playground wrote it, or in
+    config.json and preprocessor_config.json beside it, where `transformers` or timm's save_for_hf did."""
+    metadata, arrays = outline(path)
     if "config" in metadata:
-        return over(_described_inside(path, metadata, held), given)
-    no_adapters(held)
-    said = json_of(of.parent / "config.json")
-    if is_hugging_face(held):
-        return _from_hugging_face_file(path, held, said, of, given)
-    name = said.get("architecture") or metadata.get("arch")
-    if not name and (base := config_of(held)):
-        return _changed(Source(called(of), base), path, held, said, of, given)
+        return over(_described_inside(path, metadata, arrays), given)
+    no_adapters(arrays)
+    description = json_of(of.parent / "config.json")
+    if is_hugging_face(arrays):
+        return _from_hugging_face_file(path, arrays, description, of, given)
+    name = description.get("architecture") or metadata.get("arch")
+    if not name and (base := config_of(arrays)):
+        return _changed(Source(called(of), base), path, arrays, description, of, given)
     if not isinstance(name, str):
         raise PlaygroundError(
             f"{path} does not say what it is weights of: load(NAME, weights={str(path)!r}), or --model NAME "
-            f"--weights {path}, says it{_likely(held)}."
+            f"--weights {path}, says it{_likely(arrays)}."
         )
-    return _changed(Source(called(of), timm_models.timm_config(name)), path, held, said, of, given)
+    return _changed(Source(called(of), timm_models.timm_config(name)), path, arrays, description, of, given)
 
 
 def with_weights(base: Source, path: Path, of: Path, given: Given) -> Source:
-    """A model that is named, with the weights in a file, as these say that it was changed before it was trained. `of`
-    is the file that was named, where `path` is a copy. A config.json beside it counts if it is of this architecture."""
-    metadata, held = outline(path)
+    """A named model with weights from a file, changed where they show that it was (fewer layers, other labels …). `of`
+    is the named file, `path` maybe a copy. A config.json beside it counts if it names the same architecture."""
+    metadata, arrays = outline(path)
     if "config" in metadata:  # which says everything, of such a model
         with torch.device("meta"):
-            fitting(VisionTransformer(base.config), held, str(path))
-        return over(replace(_described_inside(path, metadata, held), name=base.name), given)
-    said = json_of(of.parent / "config.json")
-    return _changed(base, path, held, said if said.get("architecture") == base.name.split(".")[0] else {}, of, given)
+            fitting(VisionTransformer(base.config), arrays, str(path))
+        return over(replace(_described_inside(path, metadata, arrays), name=base.name), given)
+    description = json_of(of.parent / "config.json")
+    return _changed(
+        base, path, arrays, description if description.get("architecture") == base.name.split(".")[0] else {}, of, given
+    )
 
 
-def _changed(base: Source, path: Path, held: Held, said: dict[str, Any], of: Path, given: Given) -> Source:
-    """`base` as the weights, and what stands beside them, say that it was changed."""
+def _changed(base: Source, path: Path, arrays: Held, description: dict[str, Any], of: Path, given: Given) -> Source:
+    """`base`, changed as the weights and the files beside them show."""
     given = given.before(Given.beside(of))
-    raw, held = held, from_eva(from_hugging_face(held) if is_hugging_face(held) else held)
+    raw, arrays = arrays, from_eva(from_hugging_face(arrays) if is_hugging_face(arrays) else arrays)
     known, own_head = given, has_own_head(raw)
 
     def describe() -> Config:
         nonlocal known
-        known = given.before(told(said))
-        return changed(base.config, held, known, said)
+        known = given.before(told(description))
+        return changed(base.config, arrays, known, description)
 
     config = _possible(path, describe)
-    sure = {*known.words, *(("num_heads", "act_layer") if said else ()), *(("num_heads",) if config.qk_norm else ())}
+    sure = {
+        *known.words,
+        *(("num_heads", "act_layer") if description else ()),
+        *(("num_heads",) if config.qk_norm else ()),
+    }
     unlike = OWN_HEAD if own_head else unlike_ours(known.global_pool) if config.classes else ""
     unsaid = assumed(config, sure)
-    return over(Source(base.name, config, lambda: read_weights(path), str(path), held, unsaid, unlike), given)
+    return over(Source(base.name, config, lambda: read_weights(path), str(path), arrays, unsaid, unlike), given)
 
 
-def _described_inside(path: Path, metadata: dict[str, str], held: Held) -> Source:
+def _described_inside(path: Path, metadata: dict[str, str], arrays: Held) -> Source:
     try:
         config = checkpoints.config(json.loads(metadata["config"]))
-        heads = _told(metadata.get("told", "[]"))
+        heads = _guided_heads(metadata.get("told", "[]"))
         with torch.device("meta"):
             VisionTransformer(config)
     except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RuntimeError, RecursionError) as error:
         raise PlaygroundError(f"The architecture that {path} describes can't be built: {error}.") from None
     name = metadata.get("name", path.stem)[:LONGEST_NAME]
-    return Source(name, config, lambda: read_weights(path), str(path), held, told=heads)
+    return Source(name, config, lambda: read_weights(path), str(path), arrays, told=heads)
 
 
-def _told(text: str) -> tuple[Told, ...]:
-    """The heads that were told where to look, as `save` writes them. ValueError or TypeError if it says something else:
-    the file may be anybody's."""
+def _guided_heads(text: str) -> tuple[Told, ...]:
+    """The heads that a loss told where to look, as `save` writes them. ValueError or TypeError for anything else: the
+    file may be a stranger's."""
     entries = tuple(Told(**entry) for entry in json.loads(text))
-    numbers = [number for one in entries for number in (one.layer, one.head)]
-    words = [word for one in entries for word in (one.query, one.what)]
+    numbers = [number for entry in entries for number in (entry.layer, entry.head)]
+    words = [word for entry in entries for word in (entry.query, entry.what)]
     if (
         len(entries) > MOST_TOLD
         or not all(type(n) is int for n in numbers)
@@ -155,24 +159,24 @@ def _told(text: str) -> tuple[Told, ...]:
     return entries
 
 
-def _from_hugging_face_file(path: Path, held: Held, said: dict[str, Any], of: Path, given: Given) -> Source:
+def _from_hugging_face_file(path: Path, arrays: Held, description: dict[str, Any], of: Path, given: Given) -> Source:
     given = given.before(Given.beside(of))
     pixels = json_of(of.parent / "preprocessor_config.json")
     if given.num_heads:
-        said = {**said, "num_attention_heads": given.num_heads}
+        description = {**description, "num_attention_heads": given.num_heads}
 
     def used(state: Held) -> tuple[Config, Held]:
-        return hugging_face_config(state, from_hugging_face(state), said, pixels)
+        return hugging_face_config(state, from_hugging_face(state), description, pixels)
 
-    config = _possible(path, lambda: used(held)[0])
-    unsaid = assumed(config, hugging_face_words(said, pixels))
-    shapes = used(held)[1]
+    config = _possible(path, lambda: used(arrays)[0])
+    unsaid = assumed(config, hugging_face_words(description, pixels))
+    shapes = used(arrays)[1]
     source = Source(called(of), config, lambda: used(read_weights(path))[1], str(path), shapes, unsaid, file=of)
     return over(source, given)
 
 
 def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> Config:
-    """The architecture that a file and what lies beside it describe, where there can be such a one."""
+    """The Config that a file and what lies beside it describe; PlaygroundError if it is impossible."""
     try:
         return checkpoints.config(dataclasses.asdict(describe()))
     except PlaygroundError as error:
@@ -182,17 +186,17 @@ def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> C
 
 
 def called(file: Path) -> str:
-    """A model's name by its file, or by its folder where every such file is called the same."""
+    """A model's name: that of its file, or of its folder where all such files share one name."""
     if file.name in (WEIGHTS, PICKLED_WEIGHTS):
         return file.parent.resolve().name
     return file.stem if file.suffix == ".safetensors" else file.name.split(".")[0]
 
 
-def _likely(held: dict[str, Tensor]) -> str:
-    """A name whose shapes these are, to begin with."""
-    patches = held.get("patch_embed.proj.weight")
+def _likely(arrays: dict[str, Tensor]) -> str:
+    """A hint for an error: a timm name that the shapes fit."""
+    patches = arrays.get("patch_embed.proj.weight")
     size = {"Ti": "tiny", "S": "small", "B": "base", "L": "large", "H": "huge"}
     if patches is None or patches.dim() != 4:
         return ""
-    found = next((size[letter] for letter, shape in PAPER.items() if shape["width"] == patches.shape[0]), None)
-    return f". By its shapes NAME may be vit_{found}_patch{patches.shape[2]}_224" if found else ""
+    size_name = next((size[letter] for letter, shape in PAPER.items() if shape["width"] == patches.shape[0]), None)
+    return f". By its shapes NAME may be vit_{size_name}_patch{patches.shape[2]}_224" if size_name else ""

@@ -11,7 +11,7 @@ OURS = {
     "untrained": "our small ViT (random weights)",
     "dinov2-small": "DINOv2 S/14",
 }
-OWN = "own/"  # prefix, on a server, of the names of models from its owner's folder
+OWN = "own/"  # prefix of names of models in a server owner's folder
 SIZES = {
     "tiny": "Ti", "xsmall": "XS", "little": "little", "small": "S", "dwee": "wee", "wee": "wee", "pwee": "wee",
     "mediumd": "M", "medium": "M", "betwixt": "betwixt", "base": "B", "large": "L", "huge": "H", "giant": "g",

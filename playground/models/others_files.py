@@ -1,5 +1,5 @@
-"""State dicts as others lay them out, under timm's names: Meta's DINOv2 and DINOv3, torchvision's ViT, and heads with a
-dropout before their matrix. What plays no part in a pass is left out. ONNX files are read here too."""
+"""State dicts in other layouts, renamed to timm's: Meta's DINOv2 and DINOv3, torchvision's ViT, and heads with a
+dropout. Tensors that take no part in a pass are dropped. ONNX files are read here too."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def is_torchvision(names: Mapping[str, Tensor]) -> bool:
 
 
 def is_meta(names: Mapping[str, Tensor]) -> bool:
-    """DINOv2's or DINOv3's file, as Meta publishes it: both keep the token that stood for hidden patches."""
+    """Whether the file is Meta's DINOv2 or DINOv3: both hold a mask token."""
     return {"mask_token", "patch_embed.proj.weight", "blocks.0.ls1.gamma"} <= names.keys()
 
 
@@ -55,7 +55,7 @@ def no_adapters(names: Iterable[str]) -> None:
 
 
 def from_others(state: Mapping[str, Tensor]) -> Held:
-    """Names that are timm's already pass unchanged."""
+    """Renames Meta's and torchvision's tensors; timm's names pass unchanged."""
     no_adapters(state)
     if is_torchvision(state):
         return {_renamed(name): value for name, value in state.items()}
@@ -74,17 +74,17 @@ def from_others(state: Mapping[str, Tensor]) -> Held:
 
 def _renamed(name: str) -> str:
     for theirs, our in TORCHVISION:
-        if found := re.match(theirs, name):
-            return found.expand(our) + name[found.end() :]
+        if match := re.match(theirs, name):
+            return match.expand(our) + name[match.end() :]
     return name
 
 
 def _gated(state: Held) -> Held:
-    """Meta's SwiGLU: its gate first, as in ours."""
+    """Reorders Meta's SwiGLU: the gate comes first, as in ours."""
     ours: Held = {}
     for name, value in state.items():
-        if found := re.fullmatch(r"(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)", name):
-            start, part, kind = found.groups()
+        if match := re.fullmatch(r"(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)", name):
+            start, part, kind = match.groups()
             if part == "w12":
                 ours[f"{start}fc1.{kind}"] = value
             elif part == "w3":
@@ -100,13 +100,13 @@ OWN_HEAD = "its head is one of its own, which the playground's ViT does not comp
 
 
 def has_own_head(state: Mapping[str, Tensor]) -> bool:
-    """A head that is more than one matrix: it can't be computed, and what stands before it can."""
+    """Whether the head has several matrices: it can't be computed, only the layers before it."""
     head = [name for name in state if name.startswith("head.")]
     return bool(head) and "head.weight" not in _plain_head({name: state[name] for name in head})
 
 
 def _plain_head(state: Held) -> Held:
-    """head = Sequential(Dropout, Linear): its one matrix is the head. One of somebody's own is left out."""
+    """Renames head = Sequential(Dropout, Linear) to one matrix. A larger head of somebody's own is left out."""
     head = [name for name in state if name.startswith("head.")]
     if not head or "head.weight" in state:
         return state
@@ -118,8 +118,8 @@ def _plain_head(state: Held) -> Held:
 
 
 def config_of(state: Mapping[str, Tensor], heads: int | None = None) -> Config | None:
-    """What such a file leaves to its name: of Meta's and torchvision's files the family says it. The rest the weights
-    show (checkpoints.changed)."""
+    """Config fields known only by the family, for Meta's and torchvision's files. All else shows in the weights
+    (checkpoints.changed)."""
     if is_torchvision(state):
         width = state["conv_proj.weight"].shape[0]
         heads = max(1, width // 64) if heads is None else heads
@@ -146,7 +146,7 @@ def is_biased(model: Any) -> bool:
 
 
 def with_biases(model: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The state dict with each layer's B, (h, N, N), in place of what it is made of."""
+    """The state dict with each layer's bias B, (h, N, N), instead of the parameters that it is computed from."""
     ours = {name: x for name, x in state.items() if "rel_pos" not in name and "relative_position" not in name}
     with torch.no_grad():
         shared = _shared(model)
@@ -195,7 +195,7 @@ def _named(data: memoryview) -> dict[str, np.ndarray]:
     graph = next(value for field, value in _fields(data) if field == GRAPH)
     weights = dict(_weight(value) for field, value in _fields(graph) if field == WEIGHT)
     nodes = [_node(value) for field, value in _fields(graph) if field == NODE]
-    matrices = {outputs[0]: inputs[1] for kind, inputs, outputs in nodes if kind == "MatMul"}  # result -> matrix
+    matrices = {outputs[0]: inputs[1] for kind, inputs, outputs in nodes if kind == "MatMul"}  # product -> matrix
     for bias, product in ((a, b) for kind, inputs, _ in nodes if kind == "Add" for a, b in (inputs, inputs[::-1])):
         if bias in weights and matrices.get(product) in weights:
             weights[bias.removesuffix("bias") + "weight"] = weights.pop(matrices[product]).T
@@ -219,7 +219,7 @@ def _node(data: memoryview) -> tuple[str, list[str], list[str]]:
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """(number, value) of each field of a protobuf message."""
+    """Yields (number, value) of each field of a protobuf message."""
     at = 0
     while at < len(data):
         key, at = _varint(data, at)

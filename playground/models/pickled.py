@@ -26,7 +26,7 @@ LONGEST_SENTENCE = 1000
 
 
 def is_pickled(path: Path) -> bool:
-    """By its first bytes: a zip, as torch writes since 2020, or a bare pickle, as before."""
+    """Whether the first bytes are a zip, as torch writes since 2020, or a bare pickle, as before."""
     if path.suffix not in SUFFIXES or not path.is_file():
         return False
     with open(path, "rb") as file:
@@ -35,22 +35,22 @@ def is_pickled(path: Path) -> bool:
 
 @contextmanager
 def as_safetensors(path: Path) -> Iterator[Path]:
-    """A safetensors file of the weights in such a file, as long as the `with` lasts. Its metadata may say "arch", the
-    name that timm's own training writes."""
+    """A temporary safetensors file with the weights of a pickled one, for the time of the `with`. Its metadata may hold
+    "arch", the model's name, as timm's training script writes it."""
     size = path.stat().st_size
     if size > MOST_BYTES:
         raise PlaygroundError(f"{path} has {size / 1e9:,.0f} GB; at most {MOST_BYTES / 1e9:,.0f} are read.")
     with tempfile.TemporaryDirectory(prefix="playground-") as folder:
-        made = Path(folder) / "model.safetensors"
-        _run(path, made, PATIENCE + size // BYTES_A_SECOND)
-        yield made
+        converted = Path(folder) / "model.safetensors"
+        _run(path, converted, PATIENCE + size // BYTES_A_SECOND)
+        yield converted
 
 
-def _run(path: Path, made: Path, seconds: int) -> None:
-    command = [sys.executable, "-m", "playground.models.pickled_process", str(path.resolve()), str(made)]
+def _run(path: Path, converted: Path, seconds: int) -> None:
+    command = [sys.executable, "-m", "playground.models.pickled_process", str(path.resolve()), str(converted)]
     known = {name: os.environ[name] for name in KNOWN if name in os.environ}
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, env=known, timeout=seconds, check=False,
             cwd=Path(__file__).parent.parent.parent,
         )  # fmt: skip
@@ -60,6 +60,6 @@ def _run(path: Path, made: Path, seconds: int) -> None:
         ) from None
     except OSError as error:
         raise PlaygroundError(f"The process that reads {path} can't be started: {error.strerror or error}.") from None
-    if done.returncode:
-        sentence = done.stdout.decode(errors="replace").strip()[:LONGEST_SENTENCE]
+    if process.returncode:
+        sentence = process.stdout.decode(errors="replace").strip()[:LONGEST_SENTENCE]
         raise PlaygroundError(f"{path} {sentence or 'takes far more memory or time than its size: it was not read'}.")

@@ -1,7 +1,5 @@
-"""The process that reads a pickled file of weights: `python -m playground.models.pickled_process FILE SAFETENSORS`.
-
-It may take so much memory and time, and no more; what is wrong with the file is printed as the end of a sentence.
-"""
+"""Reads a pickled file of weights in a process with bounded memory and time: `python -m
+playground.models.pickled_process FILE SAFETENSORS`. It prints what is wrong with the file as the end of a sentence."""
 
 from __future__ import annotations
 
@@ -20,49 +18,49 @@ from torch import Tensor
 SPARE = 2**30  # bytes beside those of the file, which is held twice at most
 CORE_SECONDS = 60
 INSIDE = ("state_dict_ema", "model_ema", "state_dict", "model_state_dict", "model", "teacher", "student")
-SCALARS = ("float64", "float32", "int64", "int32", "bool")  # of NumPy: a checkpoint's best accuracy
+SCALARS = ("float64", "float32", "int64", "int32", "bool")  # NumPy types in checkpoints, such as of an accuracy
 
 
-def main(path: str, made: str) -> None:
+def main(path: str, out: str) -> None:
     size = Path(path).stat().st_size
     _limit(3 * size + SPARE, CORE_SECONDS + size // 10**7)
     try:
         with torch.serialization.safe_globals(_harmless()):
-            held = torch.load(path, map_location="cpu", weights_only=True)
+            content = torch.load(path, map_location="cpu", weights_only=True)
     except MemoryError:
         sys.exit(1)
     except Exception as error:  # whatever a damaged or hostile file brings torch to raise
         _refuse(_why(error))
-    state = _weights(held)
+    state = _weights(content)
     if not state:
         _refuse(
             "holds no weights: a dictionary of names and tensors, such as torch.save(model.state_dict(), file) writes"
         )
     if sum(tensor.numel() * tensor.element_size() for tensor in state.values()) > 2 * size + 10**6:
         _refuse("claims more numbers than it has bytes for")
-    arch = held.get("arch") if isinstance(held, Mapping) else None
+    arch = content.get("arch") if isinstance(content, Mapping) else None
     save_file(
-        {name: tensor.detach().contiguous().clone() for name, tensor in state.items()}, made,
+        {name: tensor.detach().contiguous().clone() for name, tensor in state.items()}, out,
         metadata={"arch": arch} if isinstance(arch, str) else None,
     )  # fmt: skip
 
 
-def _weights(held: Any) -> dict[str, Tensor]:
+def _weights(content: Any) -> dict[str, Tensor]:
     """The state dict in what was saved: bare, or in a checkpoint beside optimiser and epoch; an average of the weights
     before the weights themselves, as timm takes them."""
     for name in INSIDE:
-        if isinstance(held, Mapping) and isinstance(held.get(name), Mapping):
-            held = held[name]
+        if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
+            content = content[name]
             break
-    if not isinstance(held, Mapping):
+    if not isinstance(content, Mapping):
         return {}
-    state = {name: value for name, value in held.items() if isinstance(name, str) and isinstance(value, Tensor)}
+    state = {name: value for name, value in content.items() if isinstance(name, str) and isinstance(value, Tensor)}
     return state
 
 
 def _harmless() -> list:
-    """Classes that training writes beside the weights, and whose making runs nothing: timm's options, NumPy's
-    numbers."""
+    """Safe classes that training scripts save beside weights: timm's options, NumPy's numbers. Making them runs no
+    code."""
     of_numpy = [numpy.dtype, *(type(numpy.dtype(name)) for name in SCALARS)]
     return [argparse.Namespace, (numpy._core.multiarray.scalar, "numpy.core.multiarray.scalar"),
             numpy._core.multiarray.scalar, *of_numpy]  # fmt: skip

@@ -1,8 +1,6 @@
-"""A model before it is built: what it is, where its weights are, and what of it nobody says.
-
-zoo.py finds the Source of a name, model_file.py that of a file, loading.py that of whatever Python's users have.
-Whoever asked passes it on: it tells what the model would take, and `build` makes it, with what was assumed.
-"""
+"""A model before it is built: its Config, its weights' place, and what was assumed. zoo.py gives the Source of a name,
+model_file.py of a file, loading.py of everything Python's users have. Callers pass the Source on instead of asking
+twice."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "acti
 
 
 def assumed(config: Config, known: Collection[str] = ()) -> tuple[Assumed, ...]:
-    """What a file of weights alone does not say and we assume, without what is known from elsewhere."""
+    """What a file of weights does not say and we assume; without what is known from elsewhere."""
     every = [
         Assumed("mean", f"mean {numbers(config.mean)}"),
         Assumed("std", f"std {numbers(config.std)}"),
@@ -37,7 +35,7 @@ def assumed(config: Config, known: Collection[str] = ()) -> tuple[Assumed, ...]:
     ]
     if config.classes and config.pool in READ_OUT and not config.dist_token:
         every.append(Assumed("global_pool", f"{READ_OUT[config.pool]} read out"))
-    return tuple(one for one in every if one.word not in known)
+    return tuple(assumption for assumption in every if assumption.word not in known)
 
 
 def numbers(colours: Sequence[float]) -> str:
@@ -51,20 +49,21 @@ def unlike_ours(pool: object) -> str:
 
 
 def why_no_answer(source: Source) -> str:
-    """Why labels may be wrong: what they are read from, or what MLPs compute, is assumed. "" where they are not."""
+    """Why labels may be wrong: pooling or activation is only assumed. "" where both are known."""
     if source.unlike or not source.config.classes:
         return source.unlike
     usual = {"act_layer": source.config.activation, "global_pool": source.config.pool}
-    unsaid = {word: usual[word] for word in usual if word in {one.word for one in source.assumed}}
+    unsaid = {word: usual[word] for word in usual if word in {assumption.word for assumption in source.assumed}}
     if not unsaid:
         return ""
     such = ", ".join(f"{word}={value!r}" for word, value in unsaid.items())
-    asked = " and ".join(f"{word}=" for word in unsaid)
-    return f"they depend on {asked}, which no weight tells; say it, such as {such}"
+    options = " and ".join(f"{word}=" for word in unsaid)
+    return f"they depend on {options}, which no weight tells; say it, such as {such}"
 
 
 def notice(vit: VisionTransformer) -> str:
-    """What was assumed of a model, in numbers, what says otherwise, and why it has no labels; "" where all is known."""
+    """What was assumed, with the values, which option says otherwise, and why there are no labels; "" where all is
+    known."""
     sentences = []
     if vit.assumed:
         values, words = [one.value for one in vit.assumed], [f"{one.word}=" for one in vit.assumed]
@@ -81,32 +80,32 @@ def notice(vit: VisionTransformer) -> str:
 class Source:
     name: str
     config: Config
-    weights: Callable[[], dict[str, Tensor]] | None = None  # reads them; None: random ones
+    weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights; None: random ones
     where: str = ""  # they are, in a sentence about them
     shapes: dict[str, Tensor] | None = None  # of the weights, where they are known before those are read
     assumed: tuple[Assumed, ...] = ()
     unlike: str = ""  # what the classifier reads that ours does not, as the end of a sentence
     given: Given = NOTHING
     told: tuple[Told, ...] = ()
-    file: Path | None = None  # of somebody's own
+    file: Path | None = None  # the file, if it is somebody's own
 
 
 def over(source: Source, given: Given) -> Source:
-    """The same model, built and trained as a person says."""
+    """The same Source with a person's options."""
     changes = {FIELDS[word]: getattr(given, word) for word in given.words}
-    if changes.get("pool") not in READ_OUT:  # "map" shows in the weights; with others there are no labels
+    if changes.get("pool") not in READ_OUT:  # "map" shows in the weights; with other kinds there are no labels
         changes.pop("pool", None)
     return replace(
         source,
         config=replace(source.config, **changes),
-        assumed=tuple(one for one in source.assumed if one.word not in given.words),
+        assumed=tuple(assumption for assumption in source.assumed if assumption.word not in given.words),
         unlike=unlike_ours(given.global_pool) or source.unlike,
         given=given.before(source.given),
     )
 
 
 def outlined(source: Source) -> VisionTransformer:
-    """Its shapes, without memory."""
+    """The shapes of the weights, without memory."""
     with torch.device("meta"):
         return VisionTransformer(source.config)
 
@@ -125,7 +124,7 @@ def build(source: Source, seed: int = 0) -> VisionTransformer:
 
 
 def placed(vit: VisionTransformer, device: str | torch.device | None) -> VisionTransformer:
-    """In evaluation mode, on the device, by default the best there is."""
+    """The model in evaluation mode, on the device (default: the best there is)."""
     try:
         return vit.eval().to(best_device() if device is None else device)
     except (RuntimeError, AssertionError, TypeError) as error:
@@ -147,27 +146,27 @@ def fill(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
 
 
 def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dict[str, Tensor]:
-    """The state dict under our names; PlaygroundError names the weights that don't fit the model."""
+    """The state dict under our names; PlaygroundError names weights that don't fit the model."""
     state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
     ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
     theirs = {key: tuple(value.shape) for key, value in state.items()}
     misshapen = [key for key in ours.keys() & theirs.keys() if ours[key] != theirs[key]]
-    for wrong, what in (
+    for wrong, verb in (
         (sorted(ours.keys() - theirs.keys()), "lacks"),
         (sorted(theirs.keys() - ours.keys()), "has, and the model has not,"),
         ([f"{key} {theirs[key]} for {ours[key]}" for key in sorted(misshapen)], "holds other shapes:"),
     ):
         if wrong:
             more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-            raise PlaygroundError(f"{where} doesn't fit this model: it {what} {', '.join(wrong[:3])}{more}.")
+            raise PlaygroundError(f"{where} doesn't fit this model: it {verb} {', '.join(wrong[:3])}{more}.")
     return state
 
 
-# What `load` gave, and whether it still is that: a model may be trained, or filled with other weights, afterwards.
+# What `load` was called with, and whether the model still has those weights: it may be trained afterwards.
 
 
 class Asked(NamedTuple):
-    """How a command loads a model again."""
+    """The arguments by which a command loads a model again."""
 
     model: str
     weights: str | None
@@ -182,10 +181,10 @@ def remember(vit: VisionTransformer, asked: Asked | None) -> None:
 
 
 def asked(vit: VisionTransformer | None) -> Asked | None:
-    """How a command loads it again, if one does."""
+    """The arguments by which a command loads it again; None if no command can."""
     return None if vit is None or vit not in _loaded or is_changed(vit, vit.state()) else _loaded[vit][1]
 
 
 def is_changed(vit: VisionTransformer, then: State) -> bool:
-    """Whether it was no longer what `load` gave when its state was this one; () is not known."""
+    """Whether the weights had changed since `load` when the model's state was this one; for () it is unknown."""
     return vit in _loaded and then not in ((), _loaded[vit][0])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # whether a tower is there is asked before the first picture,
     from playground.vit import VisionTransformer
 
 LONGEST = 60  # letters of a text
-TWINS = {  # image towers by timm's names -> the repository that has both towers
+TWINS = {  # timm's name of an image tower -> the repository with both towers
     "vit_base_patch32_clip_224.openai": "openai/clip-vit-base-patch32",
     "vit_base_patch16_clip_224.openai": "openai/clip-vit-base-patch16",
     "vit_large_patch14_clip_224.openai": "openai/clip-vit-large-patch14",
@@ -31,29 +31,29 @@ TOKENIZERS = ("tokenizer.json", "spiece.model", "vocab.json")
 
 
 def of(vit: VisionTransformer) -> Path | None:
-    """The folder of the text tower that was trained with this image tower, if it is on this machine."""
+    """The folder of the text tower trained with this image tower, if it is on this machine."""
     return (beside(vit.file) if vit.file else None) or twin(vit.name)
 
 
 def beside(file: Path) -> Path | None:
-    """The folder of a file of weights, if `transformers` saved both towers there, with a tokenizer."""
+    """The folder of a weights file, if `transformers` saved both towers and a tokenizer there."""
     try:
         config = json.loads((file.parent / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    both = isinstance(config, dict) and config.get("model_type") in ("clip", "siglip") and "text_config" in config
-    return file.parent if both and any((file.parent / name).is_file() for name in TOKENIZERS) else None
+    has_towers = isinstance(config, dict) and config.get("model_type") in ("clip", "siglip") and "text_config" in config
+    return file.parent if has_towers and any((file.parent / name).is_file() for name in TOKENIZERS) else None
 
 
 def twin(name: str) -> Path | None:
-    """In the hub's cache."""
+    """The folder in the hub's cache."""
     repository = TWINS.get(name) or name
     here = borrowed.hub_weights(repository) if "/" in repository else None
     return beside(here) if here else None
 
 
 def direction(vit: VisionTransformer, text: str) -> Tensor:
-    """(width,): where a text lies in the space that pictures and captions share."""
+    """(width,): the text's vector in the space shared by pictures and captions."""
     if not text.strip() or len(text) > LONGEST:
         raise PlaygroundError(f"A text has 1 to {LONGEST} letters, such as 'a cat'; given were {len(text.strip())}.")
     folder = of(vit)
@@ -79,12 +79,12 @@ def _read(folder: Path, written: int, text: str) -> Tensor:
     clip = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"] == "clip"
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **here)
-        both = (CLIPModel if clip else SiglipModel).from_pretrained(folder, use_safetensors=True, **here).eval()
-        most = both.config.text_config.max_position_embeddings
+        towers = (CLIPModel if clip else SiglipModel).from_pretrained(folder, use_safetensors=True, **here).eval()
+        most = towers.config.text_config.max_position_embeddings
         padding = False if clip else "max_length"  # as each was trained
         tokens = tokenizer(text, truncation=True, max_length=most, padding=padding, return_tensors="pt")
         with torch.no_grad():
-            features = both.get_text_features(input_ids=tokens["input_ids"])
+            features = towers.get_text_features(input_ids=tokens["input_ids"])
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise PlaygroundError(f"The text tower of {folder.name} can't be read: {first}") from None

@@ -114,13 +114,13 @@ def why_not(model: Any, itself: bool = False) -> str | None:
 
 
 def instead(model: Any) -> str:
-    """What to give instead, as a sentence behind one."""
+    """The advice that ends an error: which model to take instead."""
     name = (getattr(model, "pretrained_cfg", None) or {}).get("architecture") or ""
     return f" Give a plain ViT, such as {_nearest_that_loads(name)}."
 
 
 def _counts(rope: Any) -> bool:
-    """Whether its angles are those of playground/vit_parts.py::counted."""
+    """Whether its rotation angles are those of playground/vit_parts.py::counted."""
     usual = getattr(rope, "temperature", 0) == 10_000 and not getattr(rope, "in_pixels", True)
     return type(rope).__name__ == "RotaryEmbeddingCat" and usual and not getattr(rope, "rotate_half", False)
 
@@ -218,8 +218,8 @@ def _labels(model: Any, name: str) -> tuple[str, ...]:
 
 
 def hub_file(name: str, offline: bool, report: type | None = None) -> str:
-    """The path of its safetensors file. Weights that are published elsewhere lie there pickled: nobody is asked for
-    them."""
+    """The path of its safetensors file. timm models whose weights are published elsewhere are refused: those are
+    pickled."""
     from huggingface_hub import hf_hub_download
     from timm.models import get_pretrained_cfg
 
@@ -245,13 +245,13 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
 def _patient(report: type | None) -> type:
     """A progress bar that raises once twice the file's size has come: the hub's library retries for ever if a
     connection always breaks off at the same place."""
-    came: float = 0
+    arrived: float = 0
 
     class Patient(report or bar()):  # type: ignore[misc]
         def update(self, n: float | None = 1) -> bool | None:
-            nonlocal came
-            came += max(0, n or 0)
-            if self.total and came > 2 * self.total:
+            nonlocal arrived
+            arrived += max(0, n or 0)
+            if self.total and arrived > 2 * self.total:
                 raise ConnectionError("the connection breaks off again and again")
             return super().update(n)
 
@@ -260,7 +260,7 @@ def _patient(report: type | None) -> type:
 
 def unreachable(name: str, error: Exception) -> PlaygroundError:
     first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    if "local_files_only" in first:  # an option of the hub's own library, which nobody here has given
+    if "local_files_only" in first:  # an option of the hub's own library that is off here
         first = "they are not on this machine, and nothing is to be fetched"
     return PlaygroundError(
         f"The weights of {name} could not be fetched ({first}). "
@@ -282,21 +282,21 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
 
 
 def _nearest_that_loads(name: str) -> str:
-    """One that has all its words, of those a small one; else one with nearly its letters; else a plain ViT that every
-    comparison begins with."""
+    """Suggestions for an unknown name: models with all its words, a small one first; else names with similar letters;
+    else a common plain ViT."""
     import timm
 
     published = [known for module in PLAIN_MODULES for known in timm.list_models(module=module)]
     paper = [f"ViT-{size}/16" for size in PAPER]
     names = [*SHIPPED, "untrained", "dinov2-small", *paper, *dict.fromkeys(published)]
-    given = name.split(".")[0].lower()
+    typed = name.split(".")[0].lower()
 
     def strangeness(known: str) -> tuple[bool, bool, bool, float]:
-        alike = difflib.SequenceMatcher(None, given, known.lower()).ratio()
+        alike = difflib.SequenceMatcher(None, typed, known.lower()).ratio()
         return known != USUAL, "small" not in _words(known), "base" not in _words(known), -alike
 
-    near = sorted((known for known in names if _words(given) and _words(given) <= _words(known)), key=strangeness)
-    near += difflib.get_close_matches(given, names, 20, cutoff=0.7)
+    near = sorted((known for known in names if _words(typed) and _words(typed) <= _words(known)), key=strangeness)
+    near += difflib.get_close_matches(typed, names, 20, cutoff=0.7)
     return next((candidate for candidate in near[:40] if loads(candidate)), USUAL)
 
 
@@ -306,8 +306,8 @@ def _words(name: str) -> set[str]:
 
 @cache
 def loads(name: str) -> bool:
-    """Whether our VisionTransformer can be this model. Cached: for a mistyped name many are tried, each takes tens
-    of milliseconds."""
+    """Whether our VisionTransformer can be this model. Cached: a mistyped name tries many, at tens of milliseconds
+    each."""
     import timm
 
     if name in SHIPPED or name in ("untrained", "dinov2-small") or name.startswith("ViT-"):

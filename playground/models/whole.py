@@ -23,7 +23,7 @@ log = logging.getLogger("playground")
 
 
 def is_whole(path: Path, digest: str | None = None) -> bool:
-    """False where there is none, too. A file is looked at once, as long as it stays as it is."""
+    """Whether the file is there and complete. Checked once, as long as the file stays the same."""
     try:
         facts = os.stat(path)
     except (OSError, ValueError):
@@ -36,7 +36,7 @@ def is_whole(path: Path, digest: str | None = None) -> bool:
 
 @lru_cache(500)
 def _trouble(path: Path, digest: str | None, number: int, size: int, changed: int) -> str | None:
-    """Said to the operator, once."""
+    """Logs it once for the operator."""
     trouble = what_is_wrong(path, digest)
     if trouble:
         log.warning(
@@ -61,7 +61,7 @@ def what_is_wrong(path: Path, digest: str | None = None) -> str | None:
 
 
 def length_of_weights(path: Path) -> int | None:
-    """How long a safetensors file should be, by its header; None if that can't be read."""
+    """The length that a safetensors file should have by its header; None if that can't be read."""
     try:
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")

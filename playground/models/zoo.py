@@ -33,12 +33,12 @@ def load(
     seed: int = 0,
     offline: bool = False,
 ) -> VisionTransformer:
-    """The ViT of a name, in evaluation mode."""
+    """Loads the ViT of this name, in evaluation mode."""
     return placed(build(resolve(name, pretrained, offline), seed), device)
 
 
 def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source:
-    """What a name is: "bundled", "bundled-taught", "untrained", "dinov2-small", "ViT-B/16", or one of timm's. Its
+    """The Source of a name: "bundled", "bundled-taught", "untrained", "dinov2-small", "ViT-B/16", or one of timm's. Its
     weights are not read yet."""
     if name == "untrained":
         return Source(name, UNTRAINED)

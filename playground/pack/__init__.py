@@ -61,8 +61,8 @@ def in_eight_bits(data: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
-    """The header and the arrays, which are views of `data`. What the header says is believed only as far as there are
-    bytes."""
+    """The header and the arrays, as views of `data`. The header's claims are checked against the bytes that are
+    there."""
     try:
         (length,) = struct.unpack_from("<I", data)
         if length > min(LONGEST_HEADER, len(data) - 4):
@@ -94,10 +94,10 @@ def _no_number(word: str) -> None:
     raise ValueError(f"its header says {word}")
 
 
-# What the header of a trace's pack and of a time-lapse may say. Such a file may come from anybody: it is checked
-# before its numbers are made larger.
+# Bounds on the headers of packs and time-lapses. A file may come from a stranger, so its header is checked before its
+# numbers are expanded.
 
-FORMAT = "attention-playground/1"  # of a trace's pack
+FORMAT = "attention-playground/1"  # for the pack of a trace
 COUNTS = {  # field -> (smallest, largest)
     "layers": (1, 1000), "heads": (1, 1000), "head_dim": (1, 4096), "tokens": (1, 70_000), "patch": (1, 4096),
 }  # fmt: skip
@@ -110,7 +110,7 @@ Arrays = dict[str, np.ndarray]
 
 
 def check_trace(header: dict, arrays: Arrays) -> None:
-    """ValueError says what can't be in a pack of a trace."""
+    """Checks the header of a trace's pack; ValueError says what is wrong."""
     for name, (least, most) in COUNTS.items():
         if not _whole(header[name], least, most):
             raise ValueError(f"{name} goes from {least} to {most:,}, and {header[name]!r:.60} stands there")
@@ -123,10 +123,10 @@ def check_trace(header: dict, arrays: Arrays) -> None:
     patches = math.prod(side // header["patch"] for side in header["size"])
     if patches + len(header["prefix"]) != header["tokens"]:
         raise ValueError(f"{patches} patches and {len(header['prefix'])} more are not {header['tokens']} tokens")
-    held = header["held"]
-    if not (isinstance(held, list) and held and all(_whole(i, 0, header["layers"] - 1) for i in held)):
-        raise ValueError(f"held is layers from 0 to {header['layers'] - 1}, not {held!r:.60}")
-    if len(set(held)) != len(held):
+    layers = header["held"]
+    if not (isinstance(layers, list) and layers and all(_whole(i, 0, header["layers"] - 1) for i in layers)):
+        raise ValueError(f"held is layers from 0 to {header['layers'] - 1}, not {layers!r:.60}")
+    if len(set(layers)) != len(layers):
         raise ValueError("a layer is held twice")
     for scale in (header["scale"], header["forward_scale"]):
         if not (_number(scale) or (scale is None and header["forward_scale"] is None)):
@@ -143,7 +143,7 @@ def check_trace(header: dict, arrays: Arrays) -> None:
     for guess in header["predictions"] or []:
         if not (isinstance(guess, list) and len(guess) == 2 and _word(guess[0]) and _number(guess[1])):
             raise ValueError(f"predictions are labels and numbers, not {guess!r:.60}")
-    rows = (len(held), header["heads"], header["tokens"])
+    rows = (len(layers), header["heads"], header["tokens"])
     for name in ("q", "k"):
         _floats(name, arrays, (*rows, header["head_dim"]), MOST_SCORE, or_bytes=f"{name}_low" in arrays)
         for part in (f"{name}_low", f"{name}_step"):
@@ -153,7 +153,7 @@ def check_trace(header: dict, arrays: Arrays) -> None:
 
 
 def check_timelapse(header: dict, arrays: Arrays, habits: tuple[str, ...], samples: set[str]) -> None:
-    """ValueError says what can't be in a time-lapse."""
+    """Checks the header of a time-lapse; ValueError says what is wrong."""
     _words("model", [header["model"]])
     _words("losses", header["losses"])
     if header["sample"] not in samples:
@@ -205,6 +205,6 @@ def _word(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST_WORD
 
 
-def _words(name: str, said: Any) -> None:
-    if not (isinstance(said, list) and len(said) <= 1000 and all(map(_word, said))):
-        raise ValueError(f"{name} is in words of at most {LONGEST_WORD} letters, not {said!r:.60}")
+def _words(name: str, words: Any) -> None:
+    if not (isinstance(words, list) and len(words) <= 1000 and all(map(_word, words))):
+        raise ValueError(f"{name} is in words of at most {LONGEST_WORD} letters, not {words!r:.60}")

@@ -1,5 +1,5 @@
-"""What a forward pass leaves: for each layer its queries, keys and values, by which tokens, layers and heads. As bytes,
-which the browser reads, it has the queries, the keys and the lengths of the values."""
+"""What a forward pass leaves: the queries, keys and values of each layer, by token, layer and head. As bytes, for the
+browser, it holds queries, keys and the norms of the values."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ class Record:
     prefix: tuple[str, ...]
     native_scale: float  # 1/√d_k
     scale: float  # what the pass ran with
-    record: dict[int, QKV]  # layer -> (heads, tokens, d) each; v is None in one that was read from bytes
+    record: dict[int, QKV]  # layer -> (heads, tokens, d) each; v is None in a trace read from bytes
     layers: int
     logits: Tensor | None  # (classes,)
     predictions: tuple[tuple[str, float], ...]  # the five likeliest classes
     input: Tensor | None  # (1, 3, height, width)
     vit: VisionTransformer | None
-    vit_state: State = ()  # of the model's weights in this pass
+    vit_state: State = ()  # digest of the model's weights in this pass
     cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # who did not hear whom in the pass
     at: At = untouched  # what else was put into the pass, see playground/vit.py
     interventions: tuple[str, ...] = ()  # the same in words: "heads 4.0, 7.3 off"
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of one that was read from bytes
-    picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
-    picture_name: str = ""  # its file, or a sample's name
+    picture: Image.Image | None = None  # the image given to `playground.trace`, in full size
+    picture_name: str = ""  # the image's file, or a sample's name
     foretold: dict[Any, Any] = field(default_factory=dict)  # see analysis/faithfulness.py
-    assumed: str = ""  # of the model, by whoever loaded it: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
+    assumed: str = ""  # options of the model as given to `load`: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
 
     def __repr__(self) -> str:
         rows, columns = self.grid
@@ -72,7 +72,7 @@ class Record:
         return f"{type(self).__name__}({self.model}: {size}{ran}{cut})"
 
     def of(self, picture: Image.Image, name: str) -> Self:
-        """The same trace, which remembers the picture that it came from: its figures are as sharp as that."""
+        """The same trace, remembering the full-size picture for sharp figures."""
         return replace(self, picture=picture, picture_name=name)
 
     @property
@@ -101,13 +101,13 @@ class Record:
 
     @property
     def image(self) -> Image.Image:
-        """The picture as the model saw it, pixel for pixel."""
+        """The picture as the model saw it, at its resolution."""
         c = self._network.config
         return denormalised(self._need_input()[0], c.mean, c.std)
 
     @property
     def shown(self) -> Image.Image:
-        """The picture that was traced, with all its pixels where they are remembered."""
+        """The traced picture in full size, if it is remembered."""
         return self.picture or self.image
 
     def value_norms(self, layer: int) -> Tensor:
@@ -155,12 +155,12 @@ class Record:
         return list(patches[:: math.ceil(len(patches) / most)])
 
     def layer_number(self, layer: int) -> int:
-        """From 0; −1 is the last."""
+        """Checks a layer's number, which counts from 0; −1 is the last."""
         number = index(layer)
         counted = number if number is None or number >= 0 else self.layers + number
         if counted is None or counted not in self.record:
-            held = f"0 to {self.layers - 1}" if len(self.record) == self.layers else ", ".join(map(str, self.record))
-            raise PlaygroundError(f"There is no layer {layer!r} here; this trace of {self.model} holds {held}.")
+            layers = f"0 to {self.layers - 1}" if len(self.record) == self.layers else ", ".join(map(str, self.record))
+            raise PlaygroundError(f"There is no layer {layer!r} here; this trace of {self.model} holds {layers}.")
         return counted
 
     def head_number(self, head: int) -> int:
@@ -180,7 +180,7 @@ class Record:
         return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight), self.intervening())
 
     def masked(self, layer: int) -> Tensor | None:
-        """Whom each token hears in a layer, (h or 1, N, N), where `at` says it and not cuts alone; else None."""
+        """A layer's mask of whom each token hears, (h or 1, N, N), if `at` set it and not only cuts; else None."""
         if self.at is untouched:
             return None
         point, everybody = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
@@ -189,20 +189,20 @@ class Record:
         return None if after.shape == before.shape and after.cpu().equal(before) else after[0].cpu()
 
     def bias(self, layer: int, queries: Any) -> Tensor | None:
-        """(h, queries, N): what the model itself adds to the scores of these tokens, if it does."""
+        """(h, queries, N): the bias that the model itself adds to the scores of these queries, if any."""
         if self.vit is None or not self.vit.config.biased:
             return None
         every: Tensor = self._need_vit().blocks[layer].attn.bias  # type: ignore[union-attr, assignment]
         return every.detach().float().cpu()[:, queries]
 
     def intervening(self) -> At:
-        """The cuts of this pass and what else was put into it, for one that runs again."""
+        """The pass's interventions, cuts and `at`, to run it again."""
         cut, at = self.cuts.at(), self.at
         return lambda point, x: at(point, cut(point, x))
 
     @property
     def outdated(self) -> bool:
-        """Whether the model was trained, or filled with other weights, after this pass."""
+        """Whether the model's weights changed after this pass."""
         return self.vit is not None and self.vit_state not in ((), self.vit.state())
 
     @property
@@ -238,7 +238,7 @@ class Record:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """What `save` wrote."""
+        """Reads a file of `save`."""
         try:
             return cls.from_bytes(Path(path).read_bytes())
         except OSError as error:
@@ -258,7 +258,7 @@ class Record:
                 f"{self.model} adds a number for each pair of places to its scores, which bytes can't say: its rows "
                 "are in figures and numbers."
             )
-        held = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
+        layer_numbers = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
         some = slice(None) if heads is None else [self.head_number(head) for head in heads]
         header = {
             "format": FORMAT,
@@ -273,7 +273,7 @@ class Record:
             "grid": list(self.grid),
             "size": list(self.size),
             "patch": self.patch_size,
-            "held": held,
+            "held": layer_numbers,
             **({"cuts": self.cuts.texts} if self.cuts else {}),
             **({"interventions": list(self.interventions)} if self.interventions else {}),
             **({"assumed": self.assumed} if self.assumed else {}),
@@ -283,13 +283,13 @@ class Record:
             header["head_numbers"] = list(heads)
         arrays: dict[str, np.ndarray | bytes] = {}
         for name in ("q", "k"):
-            record = [getattr(self.record[layer], name)[some].cpu() for layer in held]
+            record = [getattr(self.record[layer], name)[some].cpu() for layer in layer_numbers]
             if numbers == "int8":
                 parts = zip(*(eight_bits(x.float().numpy()) for x in record), strict=True)
                 arrays |= zip((name, f"{name}_low", f"{name}_step"), map(np.stack, parts), strict=True)
             else:
                 arrays[name] = np.stack([x.half().numpy() for x in record])
-        norms = np.stack([of_layer[some].numpy() for of_layer in self._norms(held)])
+        norms = np.stack([of_layer[some].numpy() for of_layer in self._norms(layer_numbers)])
         return pack(header, arrays | {"value_norms": norms})
 
     @classmethod
@@ -304,8 +304,8 @@ class Record:
             raise PlaygroundError(f"This pack is damaged: {error}.") from None
 
     def __getstate__(self) -> dict[str, Any]:
-        """A pickle holds no network: hundreds of megabytes that others have already, or may not have. What only the
-        network can tell of it, the value norms, is worked out before."""
+        """For pickling: leaves out the network, hundreds of megabytes that the receiver has or may not have. Value
+        norms, which need the network, are computed first."""
         if self.vit is None:
             return self.__dict__ | {"at": untouched}
         if self.vit.config.biased:
@@ -325,8 +325,8 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         if f"{name}_low" in arrays:
             arrays[name] = from_eight_bits(arrays[name], arrays[f"{name}_low"], arrays[f"{name}_step"])
     q, k, norms = (torch.from_numpy(arrays[name].astype(np.float32)) for name in ("q", "k", "value_norms"))
-    held, native, patch = header["held"], float(header["scale"]), header["patch"]
-    shape = (len(held), header["heads"], header["tokens"], header["head_dim"])
+    layer_numbers, native, patch = header["held"], float(header["scale"]), header["patch"]
+    shape = (len(layer_numbers), header["heads"], header["tokens"], header["head_dim"])
     if q.shape != shape or k.shape != shape or norms.shape != shape[:3]:
         raise ValueError(f"its arrays are not of the shape {shape}")
     prefix, (height, width) = tuple(header["prefix"]), header["size"]
@@ -339,27 +339,27 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "prefix": prefix,
         "native_scale": native,
         "scale": native if header["forward_scale"] is None else float(header["forward_scale"]),
-        "record": {layer: QKV(q[i], k[i], None) for i, layer in enumerate(held)},  # type: ignore[arg-type]
+        "record": {layer: QKV(q[i], k[i], None) for i, layer in enumerate(layer_numbers)},  # type: ignore[arg-type]
         "layers": header["layers"],
         "logits": None,
         "predictions": tuple((label, p) for label, p in header["predictions"] or ()),
         "input": None,
         "vit": None,
         "cuts": replace(cuts.read(header.get("cuts", []), may_be), numbers=numbers),
-        "stored_norms": {layer: norms[i] for i, layer in enumerate(held)},
+        "stored_norms": {layer: norms[i] for i, layer in enumerate(layer_numbers)},
         "interventions": tuple(header.get("interventions", ())),
         "assumed": header.get("assumed", ""),
     }
 
 
 def denormalised(pixels: Tensor, mean: Any, std: Any) -> Image.Image:
-    """(3, H, W), as a model gets it -> the picture."""
+    """(3, H, W) of model input -> the picture."""
     shares = pixels.detach().cpu().permute(1, 2, 0) * torch.as_tensor(std).float() + torch.as_tensor(mean).float()
     return Image.fromarray((shares * 255).round().clamp(0, 255).byte().numpy())
 
 
 def index(number: Any) -> int | None:
-    """Of Python's integers, NumPy's and torch's; None for anything else."""
+    """An integer of Python, NumPy or torch as an int; None for anything else."""
     if isinstance(number, bool | np.bool_) or getattr(number, "dtype", None) is torch.bool:
         return None
     try:
@@ -368,13 +368,13 @@ def index(number: Any) -> int | None:
         return None
 
 
-# A trace as a table of pandas: `Trace.table`
+# A trace as a pandas table: `Trace.table`
 
 SPREAD = 256  # patches at most that are asked
 
 
 def table_of_query(seen: Any, query: Any, scale: Any) -> pd.DataFrame:
-    """A line for each layer, head and token. `seen` is a Trace."""
+    """One row for each layer, head and token. `seen` is a Trace."""
     import pandas as pd
 
     rows, columns = seen.grid
@@ -392,7 +392,7 @@ def table_of_query(seen: Any, query: Any, scale: Any) -> pd.DataFrame:
 
 
 def table_of_heads(seen: Any, scale: Any, far: Tensor) -> pd.DataFrame:
-    """A line for each layer and head. `far`, (patches, patches): how far each patch lies from each other one."""
+    """One row for each layer and head. `far`, (patches, patches): the distance between patches."""
     import pandas as pd
 
     asking = seen.some_patches(SPREAD)
@@ -401,13 +401,13 @@ def table_of_heads(seen: Any, scale: Any, far: Tensor) -> pd.DataFrame:
     for layer in seen.record:
         weights = seen.weights(layer, asking, scale)  # (heads, queries, tokens)
         patches = weights[..., len(seen.prefix) :]
-        given = patches.sum(-1)
+        on_patches = patches.sum(-1)
         of_layer = {
             "layer": layer,
             "head": range(seen.heads),
             "entropy": seen.entropy(layer, asking, scale).mean(-1),
-            "prefix": (1 - given).mean(-1),
-            "distance": ((patches * far).sum(-1) / given).mean(-1),
+            "prefix": (1 - on_patches).mean(-1),
+            "distance": ((patches * far).sum(-1) / on_patches).mean(-1),
         }
         layers.append(pd.DataFrame({name: x.tolist() if torch.is_tensor(x) else x for name, x in of_layer.items()}))
     return pd.concat(layers, ignore_index=True)

@@ -26,7 +26,7 @@ from PIL import Image
 from playground.errors import Busy, PlaygroundError
 
 MOST_BYTES = 600 * 2**20
-CORE_SECONDS = 5  # of a core's time for a file
+CORE_SECONDS = 5  # seconds of one core for a file
 SLOW, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # AVIF and HEIC; HEIC of 64 megapixels takes 2
 PATIENCE = 2.0  # seconds for each of those, on a busy machine
 STARTING = 120.0  # seconds until a process is ready, which no file is to blame for
@@ -35,20 +35,20 @@ LONGEST_SENTENCE = 2000
 PIPE = 2**20  # bytes
 READY = b"\1"  # the first that a process says
 REQUEST = struct.Struct("<IIIQ")  # pixels and longest side that are wanted, seconds of a core, bytes of the file
-HEAD = struct.Struct("<III?")  # of an answer: width and height of RGB, or none and the bytes of a sentence; if it is
+HEAD = struct.Struct("<III?")  # header of an answer: width, height of the RGB, or 0, 0 and the length of a sentence
 # the last one of this process
 
 # Nothing else of the environment: no secret of the server lies in the memory of a process that reads hostile files
 KNOWN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
-SAVING = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each of numpy's threads would take memory
+SAVING = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # one thread: each of numpy's threads would take memory
 
 
 class Killed(Busy):
-    """Somebody else ended the process: the machine's memory was full, or its operator did. The file may be good."""
+    """Something else ended the process: a full memory, or the operator. The file may be fine."""
 
 
 class TookTooMuch(PlaygroundError):
-    """Decoding this file took more memory or time than its share: the process was ended."""
+    """The process was ended because this file took too much memory or time."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Answer:
 
 
 class Worker:
-    """Starts at once, and decodes one file after the other. A file that takes too much ends it."""
+    """Starts at once and decodes one file after another. A file that takes too much ends the process."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-m", "playground.pictures.decoder_process", str(MOST_BYTES)]
@@ -89,7 +89,7 @@ class Worker:
         self.end()
 
     def goes_on(self) -> bool:
-        """Whether it can be given a file."""
+        """Whether the process lives and can take a file."""
         return not self._last and self._process.poll() is None
 
     def end(self) -> None:
@@ -100,14 +100,14 @@ class Worker:
                 pipe.close()
 
     def decoded(
-        self, data: bytes, kept: int, side: int = 2**31, stays: Callable[[], None] = lambda: None
+        self, data: bytes, pixels: int, side: int = 2**31, stays: Callable[[], None] = lambda: None
     ) -> Image.Image:
         """Upright RGB of a file, of about `kept` pixels and with sides of `side` at most. `stays` is called again and
         again; when it raises, because who asked has left, or when the time is over, the process is ended."""
         seconds = SLOW_CORE_SECONDS if SLOW.match(data) else CORE_SECONDS
         answers: SimpleQueue[Answer | None] = SimpleQueue()
-        request = REQUEST.pack(kept, side, seconds, len(data))
-        ask = lambda: answers.put(self._ask(request, data, 2 * kept))  # noqa: E731
+        request = REQUEST.pack(pixels, side, seconds, len(data))
+        ask = lambda: answers.put(self._ask(request, data, 2 * pixels))  # noqa: E731
         threading.Thread(target=ask, name="decoder", daemon=True).start()
         try:
             answer = self._waited_for(answers, PATIENCE * seconds, stays)
@@ -121,7 +121,7 @@ class Worker:
         return Image.frombytes("RGB", answer.size, answer.pixels)
 
     def _ask(self, request: bytes, data: bytes, most_pixels: int) -> Answer | None:
-        """None where the process has ended, or says what it should not."""
+        """The process's answer; None where it has ended or sends something invalid."""
         try:
             if not self._ready.is_set():
                 if self._process.stdout.read(1) != READY:
@@ -143,7 +143,7 @@ class Worker:
     def _waited_for(
         self, answers: SimpleQueue[Answer | None], patience: float, stays: Callable[[], None]
     ) -> Answer | None:
-        """A file's time begins when the process is ready for it."""
+        """Waits until the process is ready: only then a file's time begins."""
         was_ready, until = False, time.monotonic() + STARTING
         while time.monotonic() < until:
             stays()
@@ -169,7 +169,7 @@ class Worker:
 
 
 def _widen(pipe: int) -> None:
-    """A picture has megabytes, and Linux gives a pipe 64 KB."""
+    """Enlarges the pipe: a picture has megabytes, and Linux gives 64 KB."""
     with contextlib.suppress(ImportError, AttributeError, OSError):
         import fcntl
 

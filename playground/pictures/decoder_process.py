@@ -23,7 +23,7 @@ from playground.errors import PlaygroundError
 from playground.pictures.decoder import HEAD, READY, REQUEST
 from playground.pictures.images import decode_here
 
-THREADS = 2  # of the decoders of AVIF and HEIC; each takes memory
+THREADS = 2  # threads of the AVIF and HEIC decoders; each takes memory
 MOST_FILES = 50  # that one process decodes: what a decoder loses of its memory goes with it
 LARGE = (
     150 * 2**20
@@ -42,22 +42,22 @@ def main() -> None:
         request = requests.read(REQUEST.size)
         if len(request) < REQUEST.size:
             return
-        kept, side, seconds, length = REQUEST.unpack(request)
+        pixels, side, seconds, length = REQUEST.unpack(request)
         data = requests.read(length)
         if len(data) < length:
             return
         _limit_seconds(seconds)
-        size, body = _answer(data, kept, side)
+        size, body = _answer(data, pixels, side)
         last = file == MOST_FILES - 1 or _most_bytes_taken() > LARGE
         answers.write(HEAD.pack(*size, last))
         answers.write(body)
         answers.flush()
 
 
-def _answer(data: bytes, kept: int, side: int) -> tuple[tuple[int, int, int], bytes]:
-    """(width, height, 0) and RGB, or (0, 0, length) and a sentence."""
+def _answer(data: bytes, pixels: int, side: int) -> tuple[tuple[int, int, int], bytes]:
+    """(width, height, 0) and RGB bytes, or (0, 0, length) and a sentence."""
     try:
-        image = decode_here(data, kept)
+        image = decode_here(data, pixels)
         image.thumbnail((side, side))
     except PlaygroundError as error:
         sentence = str(error).encode()
@@ -84,7 +84,7 @@ def _limit_memory(most_bytes: int) -> None:
 
 
 def _limit_seconds(seconds: int) -> None:
-    """Of a core, from now on: the limit counts from the beginning of the process, and ends it."""
+    """Limits this process's CPU seconds: the system counts from its beginning, and ends it."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -34,7 +34,7 @@ MIN_SIDE, MAX_SIDE = 8, 20_000
 
 MAX_READS = 250_000  # a large, finely divided but honest picture needs some 100,000
 MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # every scan of a progressive JPEG visits all its pixels
-MAX_WEBP_PIXELS = 36_000_000  # its decoder keeps three copies beside Pillow's: one of 64 megapixels took a gigabyte
+MAX_WEBP_PIXELS = 36_000_000  # its decoder keeps three copies beside Pillow's: 64 megapixels took a gigabyte
 MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes these in slow Python
 MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
 MAX_HEIF_HEADER = 2**17  # of AVIF and HEIC: libavif takes quadratic time in the number of items
@@ -93,8 +93,8 @@ def _read_path(path: str | os.PathLike) -> bytes:
             _check_bytes(status.st_size)
             with open(path, "rb") as file:
                 return _read_stream(file)
-        what = "a folder" if stat.S_ISDIR(status.st_mode) else "no ordinary file"
-        complaint = f"{path!r:.200} is {what}: give the path of one picture."
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no ordinary file"
+        complaint = f"{path!r:.200} is {kind}: give the path of one picture."
     except PlaygroundError:
         raise
     except FileNotFoundError:
@@ -105,7 +105,7 @@ def _read_path(path: str | os.PathLike) -> bytes:
 
 
 def _read_stream(file: BinaryIO) -> bytes:
-    with contextlib.suppress(Exception):  # a pipe can't be rewound and is read from where it is
+    with contextlib.suppress(Exception):  # a pipe can't be rewound, so it is read from where it is
         file.seek(0)
     pieces, size = [], 0
     try:
@@ -125,9 +125,9 @@ def _check_bytes(size: int, known: bool = True) -> None:
     if size == 0:
         raise PlaygroundError("The file is empty: choose a picture.")
     if size > MAX_BYTES:
-        given = f"{size / 2**20:,.1f} MB" if known else "more than that"
+        has = f"{size / 2**20:,.1f} MB" if known else "more than that"
         raise PlaygroundError(
-            f"A picture's file may have at most {MAX_BYTES // 2**20} MB, and this one has {given}: save it smaller."
+            f"A picture's file may have at most {MAX_BYTES // 2**20} MB, and this one has {has}: save it smaller."
         )
 
 
@@ -181,12 +181,12 @@ def _defuse_tiff(data: bytes) -> bytes:
     if start < 8 or tags > 4096:
         raise ValueError("no picture has so many tags")
     entries = [struct.unpack_from(entry, data, first + step * tag) for tag in range(tags)]
-    kept = {tag: (tag, *rest) for tag, *rest in reversed(entries) if tag in TIFF_TAGS}
-    if sum(length for _, kind, length, _ in kept.values() if kind not in (1, 2, 6, 7)) > MAX_TAG_NUMBERS:
+    kept_tags = {tag: (tag, *rest) for tag, *rest in reversed(entries) if tag in TIFF_TAGS}
+    if sum(length for _, kind, length, _ in kept_tags.values() if kind not in (1, 2, 6, 7)) > MAX_TAG_NUMBERS:
         raise PlaygroundError("The TIFF file is cut into far more strips or tiles than a picture needs: save it again.")
 
     def number(tag: int) -> int:
-        _, kind, length, value = kept.get(tag, (tag, 3, 1, struct.pack(order + "H", 1)))
+        _, kind, length, value = kept_tags.get(tag, (tag, 3, 1, struct.pack(order + "H", 1)))
         if length != 1:
             raise ValueError("one number was expected")
         return struct.unpack_from(order + TIFF_NUMBERS[kind], value)[0]
@@ -195,8 +195,8 @@ def _defuse_tiff(data: bytes) -> bytes:
         raise PlaygroundError(f"The TIFF file has tiles of {number(322):,} × {number(323):,} pixels: save it as PNG.")
     if number(259) not in TIFF_COMPRESSIONS:
         raise PlaygroundError(f"The TIFF file is compressed in a rare way (scheme {number(259)}): save it as PNG.")
-    packed = b"".join(struct.pack(entry, *kept[tag]) for tag in sorted(kept))
-    page = struct.pack(count, len(kept)) + packed + struct.pack(offset, 0)
+    packed = b"".join(struct.pack(entry, *kept_tags[tag]) for tag in sorted(kept_tags))
+    page = struct.pack(count, len(kept_tags)) + packed + struct.pack(offset, 0)
     return data[:start] + page + data[start + len(page) :]
 
 
@@ -220,7 +220,7 @@ def _defuse_heif(data: bytes) -> bytes:
 
 def _defuse_heic(data: bytes) -> bytes:
     """Refuses a grid whose tiles are grids themselves: a few bytes could ask for the same tile a million times."""
-    made, parts = set(), set()
+    wholes, parts = set(), set()
     for reference in re.finditer(rb"dimg", data):  # `dimg` lists the tiles of a grid
         size = int.from_bytes(data[reference.start() - 4 : reference.start()])
         for number in "HI":  # item numbers have two bytes, or four
@@ -228,9 +228,9 @@ def _defuse_heic(data: bytes) -> bytes:
                 whole, count = struct.unpack_from(f">{number}H", data, reference.end())
                 layout = f">{number}H{count}{number}"
                 if size == 8 + struct.calcsize(layout):
-                    made.add(whole)
+                    wholes.add(whole)
                     parts.update(struct.unpack_from(layout, data, reference.end())[2:])
-    if made & parts or re.search(rb"infe[\2\3].{7,9}iovl", data, re.DOTALL):
+    if wholes & parts or re.search(rb"infe[\2\3].{7,9}iovl", data, re.DOTALL):
         raise PlaygroundError("The HEIC file is put together from other pictures: save it as PNG.")
     return _defuse_heif(data)
 

@@ -36,7 +36,7 @@ KEPT_PIXELS = 2**25  # of larger ones squares of pixels become one, here and in 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
 
 
-def open_image(source: Source, kept: int = KEPT_PIXELS) -> Image.Image:
+def open_image(source: Source, pixels: int = KEPT_PIXELS) -> Image.Image:
     """An upright RGB picture, decoded and detached from its file, from a path, bytes, a file object or a PIL image; or
     from an array or a tensor of (height, width, 3), (3, height, width) or (height, width): bytes, or 0 … 1.
 
@@ -45,26 +45,26 @@ def open_image(source: Source, kept: int = KEPT_PIXELS) -> Image.Image:
     """
     if hasattr(source, "__array__") and not isinstance(source, Image.Image | memoryview):
         source = _of_array(source)
-    picture = _or_a_sentence(_open, source, kept)
+    picture = _or_a_sentence(_open, source, pixels)
     picture.filename = _file_of(source)  # type: ignore[attr-defined]  # as Pillow's own pictures have it
     return picture
 
 
 def _file_of(source: Source) -> str:
-    """Where a picture came from, so that what is made of it can say so; "" of bytes."""
+    """The path or name of the picture, for captions of what is made of it; "" for bytes."""
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     return str(getattr(source, "filename", "") or "")
 
 
-def decode_here(data: bytes, kept: int) -> Image.Image:
-    """The same for a file, never in another process."""
-    return _or_a_sentence(_decoded_file, data, kept)
+def decode_here(data: bytes, pixels: int) -> Image.Image:
+    """Opens a file in this process, never in another one."""
+    return _or_a_sentence(_decoded_file, data, pixels)
 
 
-def _or_a_sentence(opened: Callable[[Any, int], Image.Image], source: Any, kept: int) -> Image.Image:
+def _or_a_sentence(opened: Callable[[Any, int], Image.Image], source: Any, pixels: int) -> Image.Image:
     try:
-        return opened(source, kept)
+        return opened(source, pixels)
     except PlaygroundError:
         raise
     except MemoryError:
@@ -82,7 +82,7 @@ def _or_a_sentence(opened: Callable[[Any, int], Image.Image], source: Any, kept:
 
 
 def _of_array(numbers: Any) -> Image.Image:
-    """Of numpy, torch and whoever else has arrays."""
+    """Pixels from arrays of numpy, torch and others."""
     import numpy as np
 
     on_cpu = numbers.detach().cpu() if hasattr(numbers, "detach") else numbers
@@ -115,45 +115,45 @@ def _of_array(numbers: Any) -> Image.Image:
     return Image.fromarray(array)
 
 
-def _open(source: Source, kept: int) -> Image.Image:
+def _open(source: Source, pixels: int) -> Image.Image:
     if isinstance(source, Image.Image):
         check_size(*source.size)
-        return _decoded(source, kept)
+        return _decoded(source, pixels)
     data = read(source)
     if SLOW.match(data):
         with Worker() as worker:
-            return worker.decoded(data, kept)
-    return _decoded_file(data, kept)
+            return worker.decoded(data, pixels)
+    return _decoded_file(data, pixels)
 
 
-def _decoded_file(data: bytes, kept: int) -> Image.Image:
+def _decoded_file(data: bytes, pixels: int) -> Image.Image:
     picture = read_header(data)
     check_size(*picture.size)
     check_effort(picture)
     if picture.format == "JPEG":
-        if kept < KEPT_PIXELS:  # else squares of pixels are averaged, as the browser's engine does
-            shrink = shrinkage(picture, kept)
+        if pixels < KEPT_PIXELS:  # else squares of pixels are averaged, as in the browser's engine
+            shrink = shrinkage(picture, pixels)
             picture.draft(None, (picture.width // shrink, picture.height // shrink))
         blocks = picture.applist  # type: ignore[attr-defined]  # of a JPEG
         picture.info["exif"] = next((block for _, block in blocks if block.startswith(HIDDEN_EXIF)), b"")
-    return _decoded(picture, kept)
+    return _decoded(picture, pixels)
 
 
-def _decoded(picture: Image.Image, kept: int) -> Image.Image:
+def _decoded(picture: Image.Image, pixels: int) -> Image.Image:
     picture.load()
-    return upright_rgb(picture, kept)
+    return upright_rgb(picture, pixels)
 
 
 # The model's input
 
-RESAMPLING = {method.name.lower(): method for method in Image.Resampling}  # the names are timm's
+RESAMPLING = {method.name.lower(): method for method in Image.Resampling}  # timm's names of the filters
 
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".avif")
 
 
 def in_folder(folder: Path) -> list[Path]:
-    """The pictures of a folder and of those in it, by their names."""
+    """The picture files in a folder and its subfolders, sorted by name."""
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}.")
     return sorted(file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
@@ -183,7 +183,7 @@ def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tup
 
 
 def checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
-    """An input size (H, W) that somebody chose, if it is whole patches, and not too many."""
+    """A chosen input size (H, W), checked: whole patches, and not too many."""
     try:
         height, width = (int(n) for n in size)
     except (TypeError, ValueError):
@@ -227,8 +227,8 @@ def model_input(
 
 
 def given_input(values: Any) -> torch.Tensor:
-    """What somebody made for a model, (B, 3, H, W) float32: a tensor, an array, or the dictionary of an image processor
-    of `transformers`. Nothing of it is changed."""
+    """Somebody's own model input, (B, 3, H, W) float32, unchanged: a tensor, an array, or the dictionary of an image
+    processor of `transformers`."""
     import torch
 
     if isinstance(values, Mapping):
@@ -244,8 +244,8 @@ def given_input(values: Any) -> torch.Tensor:
             f"pixel_values are pictures of one size, (pictures, 3, height, width); given was {tuple(pixels.shape)}."
         )
     if not pixels.is_floating_point() or not bool(pixels.isfinite().all()):
-        what = f"{pixels.dtype}".removeprefix("torch.") if not pixels.is_floating_point() else "NaN or infinite"
-        raise PlaygroundError(f"pixel_values are the normalised numbers that the model gets; given were {what}.")
+        fault = f"{pixels.dtype}".removeprefix("torch.") if not pixels.is_floating_point() else "NaN or infinite"
+        raise PlaygroundError(f"pixel_values are the normalised numbers that the model gets; given were {fault}.")
     return pixels.float() if pixels.requires_grad else pixels.cpu().float()
 
 
@@ -263,28 +263,28 @@ MOST_TAGS = 100  # LittleCMS reads no profile that has more
 
 
 def is_usable(profile: bytes) -> bool:
-    held = memoryview(profile)
+    data = memoryview(profile)
     try:
-        (count,) = struct.unpack_from(">I", held, TAGS_AT)
+        (count,) = struct.unpack_from(">I", data, TAGS_AT)
         if count > MOST_TAGS:
             return False
-        tags = [TAG.unpack_from(held, TAGS_AT + 4 + TAG.size * number) for number in range(count)]
-        return all(_is_modest(held[offset:], len(held)) for _, offset, _ in tags)
+        tags = [TAG.unpack_from(data, TAGS_AT + 4 + TAG.size * number) for number in range(count)]
+        return all(_is_modest(data[offset:], len(data)) for _, offset, _ in tags)
     except (struct.error, ValueError):  # cut short
         return False
 
 
-def _is_modest(data: memoryview, held: int) -> bool:
-    """Of a tag, and all that follows it: where it ends is only claimed."""
+def _is_modest(data: memoryview, size: int) -> bool:
+    """Checks a tag and all bytes behind it: where a tag ends is only claimed."""
     kind = bytes(data[:4])
     if kind == b"mpet":
         return False
     if kind in (b"mft1", b"mft2"):  # a table with as many points along each side
         inputs, outputs, points = data[8:11]
-        return points**inputs * outputs <= held
+        return points**inputs * outputs <= size
     if kind in (b"mAB ", b"mBA ") and (at := int.from_bytes(data[24:28])):
         inputs, outputs = data[8:10]
-        return math.prod(data[at : at + 16][:inputs]) * outputs <= held
+        return math.prod(data[at : at + 16][:inputs]) * outputs <= size
     return True
 
 
@@ -301,8 +301,8 @@ UPRIGHT = {  # EXIF orientation -> the transposition that makes the picture upri
 }
 
 
-def upright_rgb(picture: Image.Image, kept: int) -> Image.Image:
-    shrink, to_srgb, scale = shrinkage(picture, kept), None, _deep_scale(picture)
+def upright_rgb(picture: Image.Image, pixels: int) -> Image.Image:
+    shrink, to_srgb, scale = shrinkage(picture, pixels), None, _deep_scale(picture)
     canvas = Image.new("RGB", (math.ceil(picture.width / shrink), math.ceil(picture.height / shrink)))
     for top, band in _bands(picture, shrink):
         colours, opacity = _parts(band, scale)
@@ -314,9 +314,9 @@ def upright_rgb(picture: Image.Image, kept: int) -> Image.Image:
     return canvas if turn is None else canvas.transpose(turn)
 
 
-def shrinkage(picture: Image.Image, kept: int) -> int:
-    """By how much its sides are divided so that no more than so many pixels are kept."""
-    return math.ceil(math.sqrt(picture.width * picture.height / kept))
+def shrinkage(picture: Image.Image, pixels: int) -> int:
+    """The factor by which both sides shrink so that at most `pixels` pixels remain."""
+    return math.ceil(math.sqrt(picture.width * picture.height / pixels))
 
 
 def _bands(picture: Image.Image, multiple: int = 1) -> Iterator[tuple[int, Image.Image]]:
@@ -326,8 +326,8 @@ def _bands(picture: Image.Image, multiple: int = 1) -> Iterator[tuple[int, Image
 
 
 def _parts(band: Image.Image, scale: tuple[float, float] | None) -> tuple[Image.Image, Image.Image | None]:
-    """Eight bits a channel: RGB, or a mode (such as CMYK) that `_colours` converts by the picture's colour profile; and
-    its opacity, None where nothing shines through."""
+    """The picture with eight bits a channel, in RGB or a mode (such as CMYK) that `_colours` converts by its colour
+    profile; and its opacity, None where nothing shines through."""
     if scale:
         return _shallow(band, *scale), None
     if band.has_transparency_data:

@@ -21,7 +21,7 @@ def smaller(jpeg: bytes, side: int) -> bytes:
 
 
 def small_url(jpeg: bytes, side: int = 960) -> str:
-    """The picture as a data URL, small enough for a message."""
+    """A data URL of the picture, small enough for a message."""
     return data_url(smaller(jpeg, side))
 
 

@@ -14,7 +14,7 @@ GROUNDED = frozenset({"landscape", "indoors"})  # the backdrops with a ground th
 @dataclass(frozen=True)
 class Backdrop:
     kind: str
-    materials: tuple[Material, ...] = ()  # of its surfaces; their order is explained at each kind's function
+    materials: tuple[Material, ...] = ()  # materials of its surfaces, in the order that each kind's function explains
     horizon: float = 0.55  # where the ground begins, from the top
     sun: tuple[float, float] | None = None  # (x, y), unit: the image's height
     clouds: float = 0.5
@@ -73,7 +73,7 @@ def _surface(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None
 
 
 def _patchwork(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
-    """One region for each material, with smooth borders: where its random wave is the highest of all."""
+    """One region for each material, smoothly bordered: a pixel belongs to the material whose random wave is highest."""
     heights = []
     for _ in backdrop.materials:
         wave = rng.uniform(2.0, 5.5, (2, 2)) * rng.choice((-1, 1), (2, 2))

@@ -28,7 +28,7 @@ class Thing:
     x: float
     y: float
     size: float  # its longest side
-    materials: tuple[Material, ...]  # of body, second and third part; the last is repeated if there are fewer
+    materials: tuple[Material, ...]  # for body, second and third part; the last repeats if there are fewer
     seed: int = 0  # the outline varies with it: no two houses are the same
     angle: float = 0.0  # radians, clockwise
     flip: bool = False
@@ -101,17 +101,17 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
     soft = np.asarray(whole.filter(ImageFilter.GaussianBlur(0.09 * extent)), np.float32) / 255  # (h, w)
     if thing.shadow != "none":
         missing = _shadow(thing, whole, soft, extent, light, max(lows) - y0)
-        under, seen = _window(canvas, missing, x0, y0)
-        under *= 1 - seen[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
+        under, opacity = _window(canvas, missing, x0, y0)
+        under *= 1 - opacity[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
     inset = margin - 2  # the thing itself fills less than its shadow
     tight = (inset, inset, x1 - x0 - inset, y1 - y0 - inset)
     alpha = np.asarray(whole.crop(tight), np.float32) / 255
     colours = _coloured(thing, parts, covers, (x0, y0), tight, height)
-    under, seen = _window(canvas, alpha, x0 + inset, y0 + inset)
+    under, opacity = _window(canvas, alpha, x0 + inset, y0 + inset)
     _, lit = _window(canvas, _lit(colours, soft, inset, thing.relief, extent, light), x0 + inset, y0 + inset)
-    under += (lit - under) * seen[..., None]
+    under += (lit - under) * opacity[..., None]
     numbers, _ = _window(objects, alpha, x0 + inset, y0 + inset)
-    numbers[seen > 0.5] = number
+    numbers[opacity > 0.5] = number
     return float((alpha > 0.5).sum())
 
 
@@ -136,8 +136,8 @@ def _turned(thing: Thing, height: int) -> list[Part]:
 
 def _worth_drawing(parts: list[Part], spans: list[tuple[float, ...]]):
     """Leaves out parts smaller than a pixel, such as the glint of an eye."""
-    kept = [k for k, (x0, y0, x1, y1) in enumerate(spans) if k == 0 or (x1 - x0) + (y1 - y0) > 1.2]
-    return [parts[k] for k in kept], [spans[k] for k in kept]
+    numbers = [k for k, (x0, y0, x1, y1) in enumerate(spans) if k == 0 or (x1 - x0) + (y1 - y0) > 1.2]
+    return [parts[k] for k in numbers], [spans[k] for k in numbers]
 
 
 def _mask(part: Part, span: tuple[float, ...], x0: int, y0: int) -> tuple[int, int, Image.Image]:
@@ -228,12 +228,12 @@ def _finished(canvas: np.ndarray, description: Description) -> np.ndarray:
 
 def _scene(description: Description, image: np.ndarray, objects: np.ndarray, areas: list[float], sheet) -> Scene:
     """Collects the labels. Things that are completely hidden are left out, and the others renumbered."""
-    seen = np.bincount(objects.ravel(), minlength=len(areas) + 1)[1:]
-    kept = np.flatnonzero(seen)
+    areas_seen = np.bincount(objects.ravel(), minlength=len(areas) + 1)[1:]
+    visible = np.flatnonzero(areas_seen)
     renumber = np.zeros(len(areas) + 1, np.uint8)
-    renumber[kept + 1] = np.arange(1, len(kept) + 1)
+    renumber[visible + 1] = np.arange(1, len(visible) + 1)
     objects = renumber[objects]
-    things = [description.things[k] for k in kept]
+    things = [description.things[k] for k in visible]
     backdrop = description.backdrop
     return Scene(
         image=image,
@@ -241,8 +241,8 @@ def _scene(description: Description, image: np.ndarray, objects: np.ndarray, are
         regions=sheet.regions,
         shapes=np.array([SHAPES.index(thing.shape) for thing in things], np.int64),
         materials=np.array([MATERIALS.index(thing.materials[0].name) for thing in things], np.int64),
-        visible=np.array([seen[k] / areas[k] for k in kept], np.float32),
-        boxes=_boxes(objects, len(kept)),
+        visible=np.array([areas_seen[k] / areas[k] for k in visible], np.float32),
+        boxes=_boxes(objects, len(visible)),
         grounds=np.array(sheet.grounds, np.int64),
         backdrop=BACKDROPS.index(backdrop.kind),
     )

@@ -15,9 +15,9 @@ from playground.scenes.drawing import Description, Scene, Thing, draw
 from playground.scenes.silhouettes import ANY_WAY_UP, SHAPES
 from playground.scenes.textures import MATERIALS, NATURAL, Colour, Material, mix, oklch, palette
 
-HELD_OUT = 2**40  # seeds from here on are for measuring; training draws its seeds below
+HELD_OUT = 2**40  # seeds from here on are for evaluation; training uses those below
 SMALLEST, LARGEST = 0.3, 0.64  # things, in heights of the picture
-OUTLINES = 128  # how many birds, houses… there are; each process draws an outline once and keeps it
+OUTLINES = 128  # outlines of each thing; every process draws an outline once and keeps it
 
 _KINDS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
 _KIND_ODDS = np.cumsum((0.1, 0.2, 0.13, 0.1, 0.15, 0.19, 0.13))
@@ -44,7 +44,7 @@ def scene(seed: int, size: int = 112) -> Scene:
 
 
 def close_up(seed: int, size: int = 56) -> Scene:
-    """A scene of one or two things seen from near: as large in 56 pixels as a whole scene's things are in 112."""
+    """A close-up of one or two things: in 56 pixels as large as a whole scene's are in 112."""
     return draw(describe(seed, most=2, zoom=1.8), size)
 
 
@@ -181,7 +181,7 @@ def _indoors(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop,
 def _things(
     rng, colours: list[Colour], behind: list[Colour], backdrop: Backdrop, most: int, zoom: float
 ) -> list[Thing]:
-    """A few things; often one of them again, far away from the first."""
+    """A few things; often one of them again, far from the first."""
     count = int(rng.integers(1, most + 1))
     things: list[Thing] = []
     while len(things) < count:
@@ -241,11 +241,11 @@ def _spot(rng, size: float, same: list[Thing], others: list[Thing], spread: bool
     tries = rng.uniform(inset, 1 - inset, (8, 2))
     if not others:
         return tuple(tries[0].tolist())
-    taken = np.array([(other.x, other.y, other.size) for other in others])  # (others, 3)
-    far = np.hypot(tries[:, None, 0] - taken[:, 0], tries[:, None, 1] - taken[:, 1])  # (8, others)
-    clear = np.minimum((far / (0.5 * (size + taken[:, 2]))).min(1), 0.95)
+    places = np.array([(placed.x, placed.y, placed.size) for placed in others])  # (others, 3)
+    far = np.hypot(tries[:, None, 0] - places[:, 0], tries[:, None, 1] - places[:, 1])  # (8, others)
+    clear = np.minimum((far / (0.5 * (size + places[:, 2]))).min(1), 0.95)
     if spread and same:
-        likes = np.array([(other.x, other.y) for other in same])
+        likes = np.array([(placed.x, placed.y) for placed in same])
         clear = clear + np.hypot(tries[:, None, 0] - likes[:, 0], tries[:, None, 1] - likes[:, 1]).min(1)
     elif rng.random() < 0.3:
         return tuple(tries[0].tolist())
@@ -331,15 +331,15 @@ def _majority(numbers: np.ndarray, count: int, patch: int) -> np.ndarray:
 def presence(scene: Scene) -> np.ndarray:
     """Which of LABELS the picture shows: float32 (labels,), zeros and ones. Hardly visible objects don't count."""
     clear = plainly_visible(scene)
-    seen = {SHAPES[i] for i in scene.shapes[clear]} | {MATERIALS[i] for i in scene.materials[clear]}
-    families = [bool(seen.intersection(members)) for members in FAMILIES.values()]
+    names = {SHAPES[i] for i in scene.shapes[clear]} | {MATERIALS[i] for i in scene.materials[clear]}
+    families = [bool(names.intersection(members)) for members in FAMILIES.values()]
     return np.array([*families, *(i == scene.backdrop for i in range(len(BACKDROPS)))], np.float32)
 
 
 def plainly_visible(scene: Scene) -> np.ndarray:
     """Which objects are visible enough to count as present: bool (objects,)."""
-    seen = np.bincount(scene.objects.ravel(), minlength=len(scene.shapes) + 1)[1:]
-    return (scene.visible >= ENOUGH_SEEN) & (seen >= ENOUGH_AREA * scene.objects.size)
+    areas = np.bincount(scene.objects.ravel(), minlength=len(scene.shapes) + 1)[1:]
+    return (scene.visible >= ENOUGH_SEEN) & (areas >= ENOUGH_AREA * scene.objects.size)
 
 
 # Baselines for attention: (patches, patches), rows sum to 1, with 0 on the patch itself.

@@ -18,10 +18,10 @@ class Part:
 def curve(*corners: tuple[float, float], steps: int = 12) -> np.ndarray:
     """A closed smooth line (Catmull-Rom) through the points; a point given twice is a sharp corner."""
     p = np.array(corners, float)  # (n, 2)
-    before, after, later = np.roll(p, 1, 0), np.roll(p, -1, 0), np.roll(p, -2, 0)
+    former, after, later = np.roll(p, 1, 0), np.roll(p, -1, 0), np.roll(p, -2, 0)
     t = np.arange(steps)[:, None, None] / steps  # (steps, 1, 1)
-    bow = (2 * before - 5 * p + 4 * after - later) * t**2 + (3 * p - before - 3 * after + later) * t**3
-    pieces = (p + 0.5 * ((after - before) * t + bow)).transpose(1, 0, 2)  # (n, steps, 2)
+    bow = (2 * former - 5 * p + 4 * after - later) * t**2 + (3 * p - former - 3 * after + later) * t**3
+    pieces = (p + 0.5 * ((after - former) * t + bow)).transpose(1, 0, 2)  # (n, steps, 2)
     return pieces[(p != after).any(1)].reshape(-1, 2)  # a piece between equal points would be a small loop
 
 

@@ -67,15 +67,16 @@ class Job:
         if self.left or time.monotonic() - self.looked > PATIENCE:
             raise queue.Left("Who asked for this has left.")
 
-    def waits(self, before: int) -> None:
-        self.before = before
+    def waits(self, ahead: int) -> None:
+        self.before = ahead
         self.stays()
 
     def hears(self, sentence: str) -> None:
         self.says.append(sentence)
 
     def begin(self, work: Callable[[], Response]) -> None:
-        """In a thread that ends with it: torch keeps some megabytes for each thread that it ever computed in."""
+        """Runs in a thread that ends with the work: torch keeps some megabytes for each thread that ever computed in
+        it."""
 
         def run() -> None:
             began = time.thread_time()
@@ -104,14 +105,14 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
             return said(FULL[trouble], 503)
         job = Job(asking)
         job.begin(work)
-    made = asyncio.wrap_future(job.future)
+    future = asyncio.wrap_future(job.future)
     try:
         while True:
-            await asyncio.wait([made], timeout=HEARD_AFTER)
+            await asyncio.wait([future], timeout=HEARD_AFTER)
             job.looked = time.monotonic()
-            if made.done():
-                return made.result()
-            if job.before and people.key_of(request):  # an <img> of a figure keeps no ticket: it waits for its picture
+            if future.done():
+                return future.result()
+            if job.before and people.key_of(request):  # an <img> keeps no ticket: its request waits instead
                 _waiting[job.ticket] = job
                 return JSONResponse(
                     {"before": job.before, "again": AGAIN}, 202,
@@ -130,7 +131,7 @@ def _size(response: Response) -> int:
 
 
 def drop_tickets() -> None:
-    """Work that is done keeps its answer for nobody longer than PATIENCE."""
+    """Drops work whose answer nobody has asked for within PATIENCE seconds."""
     now = time.monotonic()
     for ticket, job in list(_waiting.items()):
         if now - job.looked > PATIENCE:
@@ -139,7 +140,7 @@ def drop_tickets() -> None:
 
 
 def _answered(job: Job, work: Callable[[], Response]) -> Response:
-    """What `work` gives, or what went wrong as a status and a sentence."""
+    """Runs `work` and returns its answer, or the error as a status and a sentence."""
     try:
         job.stays()
         response = work()
@@ -166,7 +167,7 @@ def who(request: Request) -> asker.Who:
 
 
 def changes(endpoint: Callable) -> Callable:
-    """For what changes something on the server: only a page of this server may ask, and says whose browser it is."""
+    """For routes that change something: only this server's own pages may ask, with the browser's key."""
 
     @wraps(endpoint)
     async def guarded(request: Request) -> Response:

@@ -18,17 +18,17 @@ from weakref import WeakSet
 
 
 class Who(NamedTuple):
-    """Whose turn it is in the queue; empty where nobody waits."""
+    """Who waits in the queue; empty where nobody does."""
 
     person: str = ""  # the same in all tabs of a browser
-    address: str = ""  # of the network, behind which many may sit: see `network`
+    address: str = ""  # the network's address, which many people may share: see `network`
 
 
 NOBODY = Who()
 
 
 def network(address: str | None) -> str:
-    """What stands for one asker's network: of the new addresses, of which everybody has billions, the first half."""
+    """The key of an address's network: for IPv6 its first half, since one household owns billions of addresses."""
     if not address or ":" not in address:
         return address or ""
     try:
@@ -46,8 +46,8 @@ class Asker(Protocol):
     def stays(self) -> None:
         """Raises when the person has left the page."""
 
-    def waits(self, before: int) -> None:
-        """The same, and tells that `before` others have to finish first; 0 ends a wait."""
+    def waits(self, ahead: int) -> None:
+        """As `stays`, and tells that `ahead` others have to finish first; 0 ends the wait."""
 
     def hears(self, sentence: str) -> None:
         """A sentence for the person, such as: the graphics card is full."""
@@ -60,7 +60,7 @@ class Nobody:
     def stays(self) -> None:
         pass
 
-    def waits(self, before: int) -> None:
+    def waits(self, ahead: int) -> None:
         self.stays()
 
     def hears(self, sentence: str) -> None:
@@ -77,12 +77,12 @@ def current() -> Asker:
 
 
 @contextmanager
-def working_for(one: Asker) -> Iterator[None]:
-    before = _named.set(one)
+def working_for(asker: Asker) -> Iterator[None]:
+    token = _named.set(asker)
     try:
         yield
     finally:
-        _named.reset(before)
+        _named.reset(token)
 
 
 # A set with one thing of every session. A session that ends takes its own out of it.
@@ -92,15 +92,15 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """As a WeakSet; but while one thread goes through it, another may add to it. A WeakSet would raise then."""
+    """A WeakSet that one thread may add to while another iterates. A plain WeakSet would raise."""
 
     def __init__(self) -> None:
         self._all: WeakSet[T] = WeakSet()
         self._lock = Lock()
 
-    def add(self, one: T) -> None:
+    def add(self, item: T) -> None:
         with self._lock:
-            self._all.add(one)
+            self._all.add(item)
 
     def __iter__(self) -> Iterator[T]:
         with self._lock:

@@ -57,28 +57,28 @@ class Cache:
                 self.hits += 1
                 return self._kept[key][0]
             making = self._making.setdefault(key, threading.Lock())
-        with _held(making):
+        with _locked(making):
             with self._lock:
                 if key in self._kept:
                     return self._kept[key][0]
             self.misses += 1
             try:
-                made = make()
-                self._keep(key, made)
+                value = make()
+                self._keep(key, value)
             finally:
                 with self._lock:
                     self._making.pop(key, None)
-        return made
+        return value
 
-    def _keep(self, key: Hashable, made: Any) -> None:
-        size = self.size(made)
+    def _keep(self, key: Hashable, value: Any) -> None:
+        size = self.size(value)
         self.make_room(size)
         with self._lock:
-            self._kept[key] = (made, size)
+            self._kept[key] = (value, size)
 
     def make_room(self, size: int) -> None:
-        """Drops what was used longest ago until an entry of so many bytes fits: done before a large one is made, so
-        that the two never are in memory together."""
+        """Evicts the least recently used entries until `size` bytes fit. Done before a large value is made, so that old
+        and new are never in memory together."""
         while self.bytes + size > self.most_bytes and self.drop_oldest():
             pass
 
@@ -98,8 +98,8 @@ class Cache:
 
 
 @contextmanager
-def _held(lock: threading.Lock) -> Iterator[None]:
-    """Holds the lock; whoever waits for it, while another thread makes the same, may leave meanwhile."""
+def _locked(lock: threading.Lock) -> Iterator[None]:
+    """Acquires the lock. A thread that waits for it may leave when its person leaves."""
     while not lock.acquire(timeout=LOOK_EVERY):
         asker.current().stays()
     try:
@@ -113,9 +113,9 @@ def trim(caches: Iterable[Cache], most_bytes: int) -> None:
     caches = sorted(caches, key=lambda cache: cache.used)
     excess = sum(cache.bytes for cache in caches) - most_bytes
     for cache in caches[:-1]:  # the last was used just now, for an answer that somebody waits for
-        while excess > 0 and (held := cache.bytes):
+        while excess > 0 and (size_before := cache.bytes):
             cache.drop_oldest()
-            excess -= held - cache.bytes
+            excess -= size_before - cache.bytes
 
 
 # Free memory goes back to the operating system, or to the next person, at once.
@@ -137,7 +137,7 @@ def keep_few_arenas() -> bool:
 
 
 def give_back_free() -> None:
-    """Gives back what lies free between blocks in use: after a class has left, some 50 to 100 MB."""
+    """Returns free blocks between used ones to the system: 50 to 100 MB after a class has left."""
     if platform.libc_ver()[0] == "glibc":
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -26,7 +26,7 @@ from playground.version import __version__
 #
 # Addresses are hostile: whatever is not one of the expected values is dropped, and the page shows its default.
 
-PAGE = {  # a choice of the page -> what it may be; those of the microscope are in figures/drawing/view.py
+PAGE = {  # setting of the page -> the pattern of its values; the microscope's are in figures/drawing/view.py
     "model": r"[A-Za-z0-9_./-]{1,80}",
     "mine": r"[0-9a-f]{16}",
     "sample": "|".join(re.escape(s.name) for s in (*PHOTOGRAPHS, *SAMPLES)),
@@ -36,22 +36,22 @@ PAGE = {  # a choice of the page -> what it may be; those of the microscope are 
 
 
 def read_address(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """(page, view): the choices of the page and of the microscope that an address holds."""
+    """(page's settings, microscope's view) that an address holds."""
     return view.kept(address, PAGE), view.matching(address)
 
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
-    """Of these words the choices of the microscope."""
+    """The words that belong to the microscope's view."""
     return view.matching(words)
 
 
 def readable(words: dict[str, str]) -> dict[str, str]:
-    """Of a page's choices those that an address can hold: a model may have a name that `read` would drop."""
+    """The page's settings that an address can hold. A model's name that `read` would drop is left out."""
     return view.kept(words, PAGE)
 
 
 LONGEST_CUT = 1000  # letters, as in an address: see figures/drawing/view.py
-MOST_SCALE = 8.0  # where the microscope's dial ends
+MOST_SCALE = 8.0  # the largest scale that the microscope's dial reaches
 
 
 def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish]:
@@ -60,8 +60,8 @@ def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish
 
 
 def _picture(words: Mapping[str, str], person: Person | None) -> Picture:
-    if mine := words.get("mine"):
-        return own_picture(mine, person)
+    if picture_id := words.get("mine"):
+        return own_picture(picture_id, person)
     name = words.get("sample") or first_sample(words.get("model"))
     if named(name) is None:
         raise Refused(f"There is no sample called {name[:60]!r}; choose one in the strip.", 404)
@@ -72,11 +72,11 @@ def _picture(words: Mapping[str, str], person: Person | None) -> Picture:
 
 
 def own_picture(picture_id: str, person: Person | None) -> Picture:
-    found = person and person.pictures.get(picture_id)
-    if not found:
+    picture = person and person.pictures.get(picture_id)
+    if not picture:
         raise Refused("Your photograph is not on the server any more: it is sent again.", 404, forgotten=picture_id)
-    found.asked = time.monotonic()
-    return found
+    picture.asked = time.monotonic()
+    return picture
 
 
 def _wish(words: Mapping[str, str], picture: Picture) -> Wish:
@@ -92,9 +92,9 @@ def _wish(words: Mapping[str, str], picture: Picture) -> Wish:
 def check_model(model: str) -> None:
     try:
         models.check_name(model)
-        if not models.is_here(model) and (own := own_models.called(model)):
-            named = {"model": own, "title": plain_name(own), "here": True}
-            raise Refused(f"{model} is a model of this server's own: its name here is {own}.", 404, missing=named)
+        if not models.is_here(model) and (own_name := own_models.called(model)):
+            named = {"model": own_name, "title": plain_name(own_name), "here": True}
+            raise Refused(f"{model} is a model of this server's own: its name here is {own_name}.", 404, missing=named)
         if not models.is_here(model) and not models.may_fetch(model):
             raise Refused(f"{plain_name(model)} is not on this server, and it fetches no models.", 404)
     except Refused:
@@ -112,9 +112,9 @@ def check_model(model: str) -> None:
 def _detail(text: str | None, model: str, usual: int) -> int:
     if text is None:
         return usual
-    there = models.details(model)
-    if text not in map(str, there):
-        grids = ", ".join(map(str, there))
+    details = models.details(model)
+    if text not in map(str, details):
+        grids = ", ".join(map(str, details))
         raise Refused(f"{plain_name(model)} has the grids {grids} times as fine as usual; asked was {text[:20]!r}.")
     return int(text)
 
@@ -132,7 +132,7 @@ def _scale(text: str | None) -> float | None:
 
 
 def _cut(text: str | None) -> tuple[str, ...]:
-    """The tracing says what is wrong with one."""
+    """Parses cuts without checking them: tracing says what is wrong with one."""
     if text and len(text) > LONGEST_CUT:
         raise Refused(f"Cuts are said in at most {LONGEST_CUT:,} letters; these have {len(text):,}.")
     return tuple(text.split(";")) if text else ()
@@ -153,7 +153,7 @@ def _other_sample(cut: tuple[str, ...], beside: str) -> str:
 
 
 def other(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish] | None:
-    """What is compared with it: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
+    """The compared picture and wish: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
     if not words.get("with"):
         return None
     kind, _, name = words["with"].partition(":")
@@ -167,7 +167,7 @@ def other(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wis
 
 
 def number(words: Mapping[str, str], name: str, below: int) -> int:
-    """A whole number from 0."""
+    """Parses a whole number from 0 up."""
     text = words.get(name, "")
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < below):
         raise Refused(f"The {name} is a number from 0 to {below - 1}; asked was {text[:20]!r}.")
@@ -178,16 +178,15 @@ def numbers(words: Mapping[str, str], name: str, below: int) -> list[int]:
     parts = words.get(name, "").split(",")
     if len(parts) > below:
         raise Refused(f"The {name} are at most {below} numbers; asked were {len(parts):,}.")
-    one = name.removesuffix("s")
-    return [number({one: part}, one, below) for part in dict.fromkeys(parts)]
+    singular = name.removesuffix("s")
+    return [number({singular: part}, singular, below) for part in dict.fromkeys(parts)]
 
 
 # What the numbers of a trace depend on --------------------------------------------------------------------------------
 
 
 def digest(picture: Picture, wish: Wish) -> str:
-    """The same on every machine that would compute the same: of what goes in, never of the numbers that come out, for
-    these differ between processors in the last digit."""
+    """A digest of the inputs, never of the computed numbers: those differ between processors in the last digit."""
     size = traces.size(picture, wish)
     made_of = (_picture_digest(picture), model_digest(wish.model), size, wish.scale, wish.cut, __version__)
     if wish.other:
@@ -199,8 +198,8 @@ def _picture_digest(picture: Picture) -> str:
     return sample_digest(picture.name) if picture.sample else picture.id
 
 
-def check_digest(given: str, picture: Picture, wish: Wish) -> None:
-    if given != digest(picture, wish):
+def check_digest(asked_digest: str, picture: Picture, wish: Wish) -> None:
+    if asked_digest != digest(picture, wish):
         raise Refused("This page is older than the server: reload it.", 410)
 
 
@@ -211,15 +210,15 @@ def check_digest(given: str, picture: Picture, wish: Wish) -> None:
 
 
 def first_sample(model: str | None = None) -> str:
-    """The photograph that shows most, if there is a model for it. Who names another model gets what suits that."""
+    """The sample that opens first: a photograph, where their model is on this machine and `model` is not one of ours;
+    else our drawing."""
     if model in models.OURS or not models.has_real():
         return SAMPLES[0].name
     return next((sample.name for sample in PHOTOGRAPHS if sample.is_here), SAMPLES[0].name)
 
 
 def wish(sample: str | None) -> Wish:
-    """The model that suits a picture, and how finely it looks at it first. None: a person's own, which is taken for a
-    photograph."""
+    """The model and the detail in which a picture opens. None means a person's own picture, treated as a photograph."""
     photograph = sample is None or named(sample).kind == "photograph"
     model = models.REAL if photograph and models.has_real() else models.default()
     return Wish(model, detail(sample, model))
@@ -230,7 +229,7 @@ def detail(sample: str | None, model: str) -> int:
 
 
 def opening_view(sample: str | None, wish: Wish) -> dict[str, str]:
-    """The layer and head where a photograph shows most; empty where the microscope's own choice will do."""
+    """The layer and head at which a sample opens; empty where the microscope's default will do."""
     look: Look | None = named(sample).look if sample else None
     if look is None or wish.model != look.model or wish.detail != 1:
         return {}

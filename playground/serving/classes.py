@@ -31,7 +31,7 @@ MOST_SCREENS = 4  # of the lecturer, which wait at the same time
 MOST_SQUARES = 10_000
 MOST_HEAT = 4096  # squares whose shares go to the phones
 BURST, A_SECOND = 30, 2.0  # requests of one phone, beside those that wait
-ASKS, SHOWS, TELLS = "asks", "shows", "tells"  # guesses come in; all guesses are shown; the truth is shown
+ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # guesses come in; all guesses are shown; the truth is shown
 KINDS = ("place", "number", "choice")
 
 REFUSALS = {  # by the keys under which the browser has them in other languages: microscope/classroom/words.js
@@ -73,7 +73,7 @@ def refusal(key: str, status: int = 400, **filled: object) -> Refused:
 
 @dataclass
 class Question:
-    """What is asked of one scene. `told` is what phones show of it, as the lecturer's page gave it."""
+    """A question about one scene. `told` is what phones show of it, as the lecturer's page sent it."""
 
     number: int  # in this class
     scene: int
@@ -82,25 +82,23 @@ class Question:
     high: int  # of a place: the last square
     values: tuple[str, ...]  # of a choice
     told: Mapping[str, object]
-    of: str = ""  # the picture and the square that it is about, as the lecturer's page names them
+    of: str = ""  # which picture and square it is about, as the lecturer's page names them
     phase: str = ASKS
-    rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # key -> guess
-    hands: list[dict[str, int]] = field(
-        default_factory=lambda: [{}]
-    )  # counted in the room, by round: value -> how many
+    rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # phone's key -> guess
+    hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # counted in the room: value -> hands
     truth: int | str | None = None
     after: object = None
-    heat: str = ""  # of a place: what the head gives to each square, a digit of 16 steps; "" where there are too many
+    heat: str = ""  # for a place: each square's weight as a digit of 16 steps; "" where there are too many squares
 
     def counts(self) -> list[dict[str, int]]:
-        """By round: how many guessed what."""
+        """For each round: guess -> how many made it."""
         return [
             dict(Counter(map(str, guesses.values())) + Counter(hands))
             for guesses, hands in zip(self.rounds, self.hands, strict=True)
         ]
 
     def guess(self, value: object) -> int | str:
-        """As it is kept. Raises Refused where it is none."""
+        """A guess in the form in which it is stored. Raises Refused where it is not valid."""
         if self.kind == "choice":
             if not isinstance(value, str) or value not in self.values:
                 raise refusal("noAnswer")
@@ -155,15 +153,15 @@ class Class:
         self.scene: Mapping[str, object] = {"n": 0}
         self.questions: dict[int, Question] = {}  # by scene
         self.asked = 0  # questions so far
-        self.pictures: dict[str, bytes] = {}  # the lecturer's own that phones may see: id -> JPEG; the last one
+        self.pictures: dict[str, bytes] = {}  # the lecturer's own that phones may see, id -> JPEG; only the last
         self.address = ""  # that phones open
-        self.trouble = ""  # the command that opens the app to them, where they can't reach it
+        self.trouble = ""  # the command that makes the app reachable for phones, where it is not
         self.kept: tuple[int, bytes] | None = None  # (version, what all phones are told)
         self.version = self.count = 0  # of what phones hear of, of what the lecturer does
         self.screens: list[asyncio.Future[None]] = []  # of the lecturer, which wait
 
     def tell(self) -> None:
-        """Everybody who waits."""
+        """Wakes everybody who waits."""
         self.version += 1
         for phone in self.phones.values():
             phone.wake()
@@ -183,7 +181,7 @@ class Class:
 
     @property
     def question(self) -> Question | None:
-        """Of the scene that the lecturer is on."""
+        """The question of the scene that the lecturer is on."""
         return self.questions.get(int(str(self.scene["n"])))
 
     def needs_question(self) -> Question:
@@ -273,16 +271,19 @@ _classes: OrderedDict[str, Class] = OrderedDict()  # by code, the oldest first
 
 
 def start(key: str, network: str, seat: str = "") -> Class:
-    """`seat`: of the lecturer's browser, by which a proxy finds the replica where it is."""
+    """Starts a class. `seat`: the cookie of the lecturer's browser, by which a proxy finds its replica."""
     drop_the_old()
-    of_key = [one for one in _classes.values() if one.key == key]
+    of_key = [group for group in _classes.values() if group.key == key]
     if len(of_key) >= MOST_OF_A_KEY:
         end(of_key[0])
-    if sum(one.network == network for one in _classes.values()) >= MOST_OF_A_NETWORK or len(_classes) >= MOST_CLASSES:
-        left = min(_classes.values(), key=lambda one: one.heard)
-        if clock() - left.heard < LEFT_AFTER:
+    if (
+        sum(group.network == network for group in _classes.values()) >= MOST_OF_A_NETWORK
+        or len(_classes) >= MOST_CLASSES
+    ):
+        quietest = min(_classes.values(), key=lambda group: group.heard)
+        if clock() - quietest.heard < LEFT_AFTER:
             raise refusal("manyClasses", 503)
-        end(left)
+        end(quietest)
     ledger.costs.charge(Who(key, network), ledger.START, "classes")
     code = _code(seat)
     while code in _classes:
@@ -292,8 +293,8 @@ def start(key: str, network: str, seat: str = "") -> Class:
 
 
 def _code(seat: str) -> str:
-    """The first two letters are the first two digits of the seat, as deploy/nginx.conf reads them: who asks for this
-    class is at the same replica."""
+    """A code whose first two letters encode the first two digits of the seat, as deploy/nginx.conf reads them: phones
+    reach the lecturer's replica."""
     digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
     at = [LETTERS[int(digit, 16)] for digit in digits]
     return "".join([*at, *(secrets.choice(LETTERS) for _ in range(CODE_LENGTH - len(at)))])
@@ -304,28 +305,28 @@ def named(code: str) -> Class | None:
     return _classes.get(code.upper())
 
 
-def end(one: Class) -> None:
-    one.ended = True
-    _classes.pop(one.code, None)
-    for key in one.phones:
-        if ledger.costs.phones.get(key, ("",))[0] == f"class {one.code}":
+def end(group: Class) -> None:
+    group.ended = True
+    _classes.pop(group.code, None)
+    for key in group.phones:
+        if ledger.costs.phones.get(key, ("",))[0] == f"class {group.code}":
             del ledger.costs.phones[key]
-    one.tell()
+    group.tell()
 
 
 def drop_the_old() -> None:
-    for one in list(_classes.values()):
-        if clock() - one.begun > LONGEST_LIFE:
-            end(one)
+    for group in list(_classes.values()):
+        if clock() - group.begun > LONGEST_LIFE:
+            end(group)
 
 
 def end_all() -> None:
-    for one in list(_classes.values()):
-        end(one)
+    for group in list(_classes.values()):
+        end(group)
 
 
 def _phones() -> int:
-    return sum(len(one.phones) for one in _classes.values())
+    return sum(len(group.phones) for group in _classes.values())
 
 
 # Codes that nobody has: each browser has few tries, and where a network has made many, each try takes longer. A code
@@ -337,7 +338,7 @@ MOST_TRIERS = 4000  # of whom is known when they tried
 
 
 class Tries:
-    """For each browser and network: the times at which they tried a code that no class has."""
+    """When each browser and network tried a code that no class has."""
 
     def __init__(self, most: int):
         self.most = most

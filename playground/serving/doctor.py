@@ -28,11 +28,11 @@ from playground.serving import hosts, prepared, settings
 from playground.version import __version__
 
 FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: it works, and something is not there
-REQUIREMENTS = "requirements.txt"  # of a checkout, as in the image; an installed package has none
+REQUIREMENTS = "requirements.txt"  # the repository's root in a checkout and in the image; an installed package has none
 DISTRIBUTION = "attention-playground"
 TESTED_PYTHON = (3, 11)
 STREAMLITS_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"
-HUB_DIGEST = re.compile(r"[0-9a-f]{64}")  # how the hub's cache calls a large file
+HUB_DIGEST = re.compile(r"[0-9a-f]{64}")  # the pattern by which the hub's cache names a large file
 COMPARE = {">=": operator.ge, "<": operator.lt, "==": operator.eq}
 
 
@@ -44,13 +44,13 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for part in (_versions, _settings, _shipped, _cache, _temporary, _borrowed, _hub, _packs, _decoding):
         try:
-            found += part()
+            findings += part()
         except (PlaygroundError, OSError) as error:
-            found.append(Finding(WRONG, str(error)))
-    return list(dict.fromkeys(found))
+            findings.append(Finding(WRONG, str(error)))
+    return list(dict.fromkeys(findings))
 
 
 # What is installed ----------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def _versions() -> Iterator[Finding]:
         yield Finding(FINE, f"Python {python}, as tested")
     else:
         yield Finding(LESS, f"Python {python}: tested was {tested}; others may work as well")
-    for name, bounds in sorted(wanted().items()):
+    for name, bounds in sorted(requirements().items()):
         try:
             here = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -74,12 +74,12 @@ def _versions() -> Iterator[Finding]:
             yield Finding(FINE, f"{name} {here}, within what was tested ({bounds})")
 
 
-def wanted() -> dict[str, str]:
+def requirements() -> dict[str, str]:
     """Package -> bounds such as ">=2.12,<2.16": the checkout's, or the installed package's without its extras."""
     file = HOME / REQUIREMENTS
     lines = file.read_text("utf-8").splitlines() if file.is_file() else metadata.requires(DISTRIBUTION) or []
-    found = (re.match(r"([\w.-]+)\s*([^;#]*)", line) for line in lines if "extra ==" not in line)
-    return {match[1].lower(): match[2].strip() for match in found if match}
+    matches = (re.match(r"([\w.-]+)\s*([^;#]*)", line) for line in lines if "extra ==" not in line)
+    return {match[1].lower(): match[2].strip() for match in matches if match}
 
 
 def lies_within(version: str, bounds: str) -> bool:
@@ -102,9 +102,9 @@ def _settings() -> Iterator[Finding]:
 
 
 def _shipped() -> Iterator[Finding]:
-    """Of an installed package each file by the digest that pip keeps; of a checkout whether the files can be read."""
+    """Checks files against pip's digests in an installed package; in a checkout, only that they can be read."""
     wrong = _unreadable() if (HOME / REQUIREMENTS).is_file() else _differing_from_the_package()
-    yield from (Finding(WRONG, f"{what}: install the playground again") for what in wrong)
+    yield from (Finding(WRONG, f"{damage}: install the playground again") for damage in wrong)
     if not wrong:
         yield Finding(FINE, f"the playground's own files ({__version__})")
 
@@ -144,8 +144,8 @@ def _unreadable() -> list[str]:
 
 def _cache() -> Iterator[Finding]:
     folder = borrowed.cache_folder()
-    there = next(one for one in (folder, *folder.parents) if one.exists())
-    if os.access(there, os.W_OK):
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if os.access(existing, os.W_OK):
         yield Finding(FINE, f"the cache, {folder}, can be written")
     else:
         yield Finding(LESS, f"the cache, {folder}, can't be written: what is fetched or prepared can't be kept. "
@@ -160,14 +160,14 @@ def _temporary() -> Iterator[Finding]:
 def _borrowed() -> Iterator[Finding]:
     for group, things in borrowed.GROUPS.items():
         whole, missing = 0, []
-        for thing in things:
-            digest = borrowed.CONVERTED.get(thing.file, thing.sha256)
-            lies = [folder / thing.file for folder in borrowed.folders() if (folder / thing.file).is_file()]
+        for item in things:
+            digest = borrowed.CONVERTED.get(item.file, item.sha256)
+            lies = [folder / item.file for folder in borrowed.folders() if (folder / item.file).is_file()]
             wrong = {path: why for path in lies if (why := what_is_wrong(path, digest))}
             another = len(wrong) < len(lies)
             yield from (_damaged(path, why, another) for path, why in wrong.items())
             whole += another
-            missing += [] if lies else [thing.file]
+            missing += [] if lies else [item.file]
         if whole:
             yield Finding(FINE, f"{group}: {whole} of {len(things)} files are whole")
         if missing and not (group == "dinov2-small" and _hub_has_dinov2()):
@@ -180,7 +180,7 @@ def _hub_has_dinov2() -> bool:
 
 
 def _hub() -> Iterator[Finding]:
-    """Weights that were fetched from the hub, in its own library's cache."""
+    """Checks weights in the hub library's own cache."""
     for path in sorted(borrowed.hub_cache().glob("models--timm--*/snapshots/*/model.safetensors")):
         blob = path.resolve()
         why = what_is_wrong(path, blob.name if HUB_DIGEST.fullmatch(blob.name) else None)
@@ -225,10 +225,10 @@ def _decoding() -> Iterator[Finding]:
 
 
 def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[str]:
-    """Removes what is damaged, fetches and prepares again; says what it did, and what it could not."""
+    """Removes what is damaged, fetches and prepares it again; reports what worked and what did not."""
     from playground.models import catalogue
 
-    names = {thing.file: group for group, things in borrowed.GROUPS.items() for thing in things}
+    names = {item.file: group for group, things in borrowed.GROUPS.items() for item in things}
     again = []
     for path in (finding.file for finding in findings if finding.file):
         try:
@@ -240,7 +240,7 @@ def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[
             yield f"{path} can't be removed: {error.strerror or error}"
         if path.suffix != ".pack":
             again.append(names.get(path.name) or path.parts[-4].removeprefix("models--timm--"))
-    again += [group for group, things in borrowed.GROUPS.items() if 0 < _here(things) < len(things)]
+    again += [group for group, things in borrowed.GROUPS.items() if 0 < _count_here(things) < len(things)]
     for name in dict.fromkeys(again):
         try:
             catalogue.fetch(name, report)
@@ -248,11 +248,11 @@ def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[
         except PlaygroundError as error:
             yield str(error)
     try:
-        if made := prepared.prepare(report):
-            yield f"prepared {', '.join(made)}"
+        if prepared_names := prepared.prepare(report):
+            yield f"prepared {', '.join(prepared_names)}"
     except PlaygroundError as error:
         yield str(error)
 
 
-def _here(things: Iterable[borrowed.Borrowed]) -> int:
-    return sum(borrowed.find(thing.file) is not None for thing in things)
+def _count_here(things: Iterable[borrowed.Borrowed]) -> int:
+    return sum(borrowed.find(item.file) is not None for item in things)

@@ -12,14 +12,14 @@ from functools import cache
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 
-# How long a picture will take to decode, by its first bytes alone: small files come first. Nothing is decoded here,
-# and what can't be read is taken for costly; a file that lies has its bounds in decoder.py.
+# How long a picture will take to decode, estimated from its first bytes, so that quick ones come first. Nothing is
+# decoded here. What can't be parsed counts as costly; decoder.py bounds files that lie.
 
 PNG_BYTES = 100e6  # of pixels, that are decoded in a second: an old processor, and other people compute meanwhile
 JPEG_PIXELS, OTHER_PIXELS = 100e6, 20e6  # likewise
 UNKNOWN = 2.0  # seconds
-HEADER = 2**16  # bytes that are looked at; of a JPEG its whole head is walked through
-CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by PNG's colour type
+HEADER = 2**16  # bytes that are read; of a JPEG, all its headers
+CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by PNG colour type
 SIZE = re.compile(rb"ispe.{4}(.{4})(.{4})", re.DOTALL)  # in AVIF and HEIC: each picture of the file has one
 
 
@@ -52,13 +52,13 @@ def _of_webp(data: bytes) -> tuple[int, int]:
         width, height = struct.unpack_from("<HH", data, 26)
         return width & 0x3FFF, height & 0x3FFF
     if data[15:16] == b"L":
-        (both,) = struct.unpack_from("<I", data, 21)
-        return (both & 0x3FFF) + 1, (both >> 14 & 0x3FFF) + 1
+        (sides,) = struct.unpack_from("<I", data, 21)
+        return (sides & 0x3FFF) + 1, (sides >> 14 & 0x3FFF) + 1
     return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
 
 
 def _of_jpeg(data: bytes) -> float:
-    """A progressive one visits its pixels once for each scan, of which ten are usual."""
+    """A progressive JPEG visits its pixels once per scan; ten scans are usual."""
     at = 2
     while at < len(data):
         marker, length = struct.unpack_from(">xBH", data, at)
@@ -74,7 +74,7 @@ SHARE = 0.9  # of the speed of one large matrix product that a whole pass reache
 
 
 def multiplications(vit, patches: int) -> float:
-    """Of a forward pass: each weight meets each token, and each token each other one twice."""
+    """Multiplications of a forward pass: each weight with each token, and each token with each other one, twice."""
     c = vit.config
     tokens = patches + len(c.prefix)
     weights = sum(p.numel() for p in vit.blocks.parameters()) + vit.patch_embed.proj.weight.numel()
@@ -87,9 +87,8 @@ def seconds(vit, patches: int) -> float:
 
 @cache
 def per_second(device: str) -> float:
-    """Multiplications per second in a pass on this device when nothing else runs. On a processor this thread's own time
-    is taken, not the clock's: others compute meanwhile. Torch shares the work out evenly, so its part of it takes as
-    long as the whole."""
+    """Multiplications per second on an idle device. On a CPU, this thread's own time is measured, not the clock's, for
+    others compute meanwhile. Torch splits the work evenly, so this thread's part takes as long as the whole."""
     import torch
 
     tokens, width = 1024, 768
@@ -117,12 +116,12 @@ def check(vit, grid: tuple[int, int], passes: float = 1.0) -> None:
 
 
 def passes_in_time(vit, grid: tuple[int, int]) -> int:
-    """How many passes over such a grid are quick enough together."""
+    """How many passes over this grid fit into MOST_SECONDS."""
     return int(MOST_SECONDS / seconds(vit, grid[0] * grid[1]))
 
 
 def _most_patches(vit, passes: float, too_many: int) -> int:
-    """The largest number of patches for which so many passes are quick enough, rounded down to two digits."""
-    found = max(0, bisect_right(range(too_many), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)
-    tens = 10 ** max(0, len(str(found)) - 2)
-    return found // tens * tens
+    """The largest number of patches for which this many passes fit into MOST_SECONDS, rounded down to two digits."""
+    most = max(0, bisect_right(range(too_many), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)
+    tens = 10 ** max(0, len(str(most)) - 2)
+    return most // tens * tens

@@ -1,7 +1,5 @@
-"""The files of what somebody looks at: the same figures and numbers as the command `figure` makes, byte for byte.
-
-matplotlib is imported for those who ask.
-"""
+"""Files of figures and numbers, byte for byte as the command `figure` makes them. matplotlib is imported only on
+demand."""
 
 from __future__ import annotations
 
@@ -39,21 +37,21 @@ log = logging.getLogger("playground")
 
 
 def file(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
-    """The file that the command makes of this. Stills are kept: a class of people sees the same one."""
+    """The file as the command makes it. Stills are cached: a whole class sees the same one."""
     if kind not in STILL:
-        return _made(here, spec, kind, person)
-    return _kept(here, person, ("figure", spec, kind), lambda: _made(here, spec, kind, person))
+        return _data(here, spec, kind, person)
+    return _cached(here, person, ("figure", spec, kind), lambda: _data(here, spec, kind, person))
 
 
-def _made(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
+def _data(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
     began = time.perf_counter()
     if kind == "html":
-        made = _alive(here, spec, person)
+        data = _alive(here, spec, person)
     else:
         make = _numbers if kind in TABLES else _picture
-        made = make(here, spec, kind, person)
+        data = make(here, spec, kind, person)
     log.info("file kind=%s ms=%.0f", kind, (time.perf_counter() - began) * 1e3)
-    return made
+    return data
 
 
 def name(spec: Spec, kind: str) -> str:
@@ -61,16 +59,17 @@ def name(spec: Spec, kind: str) -> str:
 
 
 def digest(here: Shown, spec: Spec, kind: str) -> str:
-    """Of all that the file is made of."""
-    of = [] if not layouts.of(spec).of_pictures else [chosen.digest(*pair) for pair in _grid(here, spec) or here.pairs]
-    return sha256(repr((of, spec, kind, __version__)).encode()).hexdigest()[:16]
+    """A digest of everything that the file depends on."""
+    pairs = (_grid(here, spec) or here.pairs) if layouts.of(spec).of_pictures else ()
+    digests = [chosen.digest(*pair) for pair in pairs]
+    return sha256(repr((digests, spec, kind, __version__)).encode()).hexdigest()[:16]
 
 
-def _kept(here: Shown, person: Person | None, what: tuple, make: Callable[[], Any]) -> Any:
-    """What was made of the same before. Where one of two pictures is the person's own, so is what was made of both."""
-    of: Hashable = tuple((picture.id, wish) for picture, wish in here.pairs)
+def _cached(here: Shown, person: Person | None, what_for: tuple, make: Callable[[], Any]) -> Any:
+    """A cached result. Where one of two pictures is the person's own, the result goes into their own cache."""
+    pictures: Hashable = tuple((picture.id, wish) for picture, wish in here.pairs)
     picture, wish = min(here.pairs, key=lambda pair: pair[0].sample)
-    return people.worked_out(picture, wish, person and person.worked, (*what, of), make)
+    return people.worked_out(picture, wish, person and person.worked, (*what_for, pictures), make)
 
 
 def _picture(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
@@ -114,7 +113,7 @@ def _alive(here: Shown, spec: Spec, person: Person | None) -> bytes:
 
 
 def said_of_alive(here: Shown, spec: Spec, person: Person | None) -> str:
-    """How large the interactive file is, and what eight bits change."""
+    """The size of the interactive file, and what eight-bit rounding changes."""
     from playground.figures import html
 
     def measured() -> tuple[int, str]:
@@ -122,13 +121,14 @@ def said_of_alive(here: Shown, spec: Spec, person: Person | None) -> str:
         with queue.drawing():
             return html.size(spec, seen, here.picture.image), html.lost_by(spec, seen)
 
-    size, lost = _kept(here, person, ("alive", spec), measured)
+    size, lost = _cached(here, person, ("alive", spec), measured)
     says = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
     return f"{says} With {lost}." if lost else says
 
 
 def beginning(spec: Spec) -> Spec:
-    """An interactive figure of one layer with that layer's number: by default the one that a drawn figure shows."""
+    """The spec of an interactive figure with its layer's number filled in: by default the layer that a drawn figure
+    shows."""
     from playground.pack import upper_layer
 
     if spec.layers is not None or spec.layer is not None:
@@ -140,22 +140,22 @@ def beginning(spec: Spec) -> Spec:
 
 
 def _traces(here: Shown, spec: Spec, person: Person | None) -> tuple:
-    """(the trace, what a figure takes beside it): made once, and kept in the server's caches."""
+    """(the trace, keyword arguments of the figure): computed once and cached."""
     from playground.figures import request
 
     if not layouts.of(spec).of_pictures:
         return None, {}
-    own = person and person.traces
+    cache = person and person.traces
     if cells := _grid(here, spec):
-        seen, beside = _of_a_grid(cells, here, spec, own)
+        seen, beside = _of_a_grid(cells, here, spec, cache)
     else:
 
-        def run(other: bool, size: tuple[int, int] | None, scale: str):
-            picture, wish = here.other if other else (here.picture, here.wish)
+        def run(is_other: bool, size: tuple[int, int] | None, scale: str):
+            picture, wish = here.other if is_other else (here.picture, here.wish)
             details = models.details(wish.model)
             detail = next((d for d in details if traces.size(picture, Wish(wish.model, d)) == size), 1)
-            cut = () if other else tuple(spec.cuts)
-            return traces.trace(picture, Wish(wish.model, detail, _number(scale), cut), own)
+            cut = () if is_other else tuple(spec.cuts)
+            return traces.trace(picture, Wish(wish.model, detail, _number(scale), cut), cache)
 
         other_image = here.other and here.other[0].image
         seen, beside = request.traces(spec, here.picture.image, other_image, run, _turn)
@@ -174,7 +174,7 @@ def _number(scale: str) -> float | None:
 
 
 def _check_place(spec: Spec, seen) -> None:
-    """As the command line does it, before anything is drawn."""
+    """Checks layer, head and query as the command line does, before anything is drawn."""
     from playground.figures.drawing.option_words import read_numbers
     from playground.figures.drawing.spec import POOLED
 
@@ -185,7 +185,7 @@ def _check_place(spec: Spec, seen) -> None:
 
 
 def _grid(here: Shown, spec: Spec) -> list[tuple]:
-    """Every (picture, wish) of a grid, the first one first; empty for another layout. All are samples."""
+    """The (picture, wish) of each cell of a grid, the first one first; empty for other layouts. All are samples."""
     if layouts.of(spec).beside(spec) != "many":
         return []
     c = models.load(spec.model).config
@@ -194,33 +194,33 @@ def _grid(here: Shown, spec: Spec) -> list[tuple]:
     names = grid.names(spec)
     if len(names) > MOST_TRACES:
         raise Refused(f"A grid of {len(names)} pictures and models is too much for this server: {MOST_TRACES} at most.")
-    mine = {(spec.image, spec.model): (here.picture, here.wish)}
-    return [mine.get(cell) or chosen.read({"sample": cell[0], "model": cell[1]}, None) for cell in names]
+    chosen_pair = {(spec.image, spec.model): (here.picture, here.wish)}
+    return [chosen_pair.get(cell) or chosen.read({"sample": cell[0], "model": cell[1]}, None) for cell in names]
 
 
-def _of_a_grid(cells: list[tuple], here: Shown, spec: Spec, own) -> tuple:
+def _of_a_grid(cells: list[tuple], here: Shown, spec: Spec, cache) -> tuple:
     from playground.figures import request
 
-    found = {}
+    shown = {}
     for picture, wish in cells:
-        if traces.size(picture, wish) != (wanted := _size_of_command(spec, picture, wish)):
-            size, wanted = ("×".join(map(str, both)) for both in (traces.size(picture, wish), wanted))
+        if traces.size(picture, wish) != (needed := _size_of_command(spec, picture, wish)):
+            size, needed = ("×".join(map(str, pair)) for pair in (traces.size(picture, wish), needed))
             raise Refused(
-                f"{picture.name} is seen at {size} pixels by {wish.model} here, and the command would take {wanted}: "
+                f"{picture.name} is seen at {size} pixels by {wish.model} here, and the command would take {needed}: "
                 "make this grid with the command."
             )
         scale = _number(spec.scale) if spec.whole else None
-        seen = traces.trace(picture, replace(wish, scale=scale, cut=tuple(spec.cuts)), own)
+        seen = traces.trace(picture, replace(wish, scale=scale, cut=tuple(spec.cuts)), cache)
 
         def other(wish=wish, scale=scale):
-            return traces.trace(here.other[0], Wish(wish.model, here.other[1].detail, scale), own)
+            return traces.trace(here.other[0], Wish(wish.model, here.other[1].detail, scale), cache)
 
-        found[picture.name, wish.model] = request.put(spec, seen, other, _turn), picture.image
-    return next(iter(found.values()))[0], {"more": found}
+        shown[picture.name, wish.model] = request.put(spec, seen, other, _turn), picture.image
+    return next(iter(shown.values()))[0], {"more": shown}
 
 
 def _size_of_command(spec: Spec, picture, wish: Wish) -> tuple[int, int]:
-    """At which size figures/request.py traces a cell of a grid."""
+    """The size at which figures/request.py traces a cell of a grid."""
     from playground.pictures.images import fit
 
     look, c = replace(spec, image=picture.name, model=wish.model).look, models.load(wish.model).config

@@ -28,7 +28,7 @@ from playground.serving.people import Person
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 
-PLACE = ("sample", "mine", "model", "detail", "with")  # which picture in which model; chosen.py reads them
+PLACE = ("sample", "mine", "model", "detail", "with")  # the words of picture and model; chosen.py reads them
 ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  # said by those, or a file on a disk
 LOOKS = tuple(
     name for name in command_line.FLAGS if name not in ELSEWHERE and name not in {choice.field for choice in DRAWN}
@@ -41,7 +41,7 @@ LONGEST = 200  # letters of a value
 MOST_DOTS, MOST_MOVING = 5000, 1920  # across a picture: a dot takes four bytes, in each frame of what moves
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 CHOICES = {choice.key: choice for choice in VIEW}
-KEYS = {choice.field: choice.key for choice in DRAWN}  # a field of Spec -> its word
+KEYS = {choice.field: choice.key for choice in DRAWN}  # field of Spec -> word of the address
 IN_ADDRESS = Words(
     lambda option: KEYS.get(option, option),
     lambda key, value: f"{key}={value.lower() if value in ('True', 'False') else value}",
@@ -53,7 +53,7 @@ IN_ADDRESS = Words(
 
 @dataclass(frozen=True)
 class Shown:
-    """A picture in a model, and what stands beside it."""
+    """A picture in a model, and what it is compared with."""
 
     picture: Picture
     wish: Wish
@@ -69,12 +69,12 @@ class Shown:
 
 
 def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Shown, Spec]:
-    """What is shown, and the figure of it as a file of this kind."""
+    """Reads what is shown, and the Spec of its figure as a file of this kind."""
     check_names(words, (*PLACE, *CHOICES, *LOOKS, "held"))
     looks = {name: _look(name, words[name]) for name in LOOKS if name in words}
     layout = _layout(looks.get("layout", DEFAULTS["layout"]))
-    if not layout.of_pictures and (given := next((name for name in (*PLACE, *CHOICES) if name in words), None)):
-        raise Refused(f"The layout {layout.name} shows random rows: it takes no picture. Leave {given} out.")
+    if not layout.of_pictures and (unusable := next((name for name in (*PLACE, *CHOICES) if name in words), None)):
+        raise Refused(f"The layout {layout.name} shows random rows: it takes no picture. Leave {unusable} out.")
     here, view = shown(words, person), view_of(words)
     spec = description(here, view, **looks)
     spec = replace(spec, view=urlencode({key: view[key] for key in VIEW_ALONE if key in view}))
@@ -83,21 +83,21 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Sh
     if here.other is not None:
         spec = replace(spec, **_beside(here))
     if kind == "html":
-        spec = replace(spec, layers=_held(words.get("held", "layer")))
+        spec = replace(spec, layers=_held_axis(words.get("held", "layer")))
     elif "held" in words:
         raise Refused("held belongs to an .html: leave it out.")
     _check(spec, kind, {**view, **looks})
     return here, spec
 
 
-def _check(spec: Spec, kind: str, given: Mapping[str, str]) -> None:
-    """As figures/batch.py does it for flags."""
+def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
+    """Checks as figures/batch.py does for flags."""
     if kind == "html":
         from playground.figures import html
 
         return html.check(spec)
     if spec.sweep and kind != "webp":
-        raise Refused("A sweep is as_in_address as a .webp: ask for figure.webp, or leave sweep out.")
+        raise Refused("A sweep is made as a .webp: ask for figure.webp, or leave sweep out.")
     if kind == "webp" and not spec.sweep:
         raise Refused("A .webp moves: add sweep=layers or sweep=scale, or ask for figure.png.")
     if spec.sweep and spec.sweep not in SWEEPS:
@@ -111,7 +111,7 @@ def _check(spec: Spec, kind: str, given: Mapping[str, str]) -> None:
         )
     if layouts.of(spec).beside(spec) == "other" and spec.other_image is None and spec.other_model is None:
         raise Refused(IN_ADDRESS.put_into(ALONE))
-    named = {CHOICES[key].field or "view" if key in CHOICES else key for key in given}
+    named = {CHOICES[key].field or "view" if key in CHOICES else key for key in words}
     for name, why in unused(spec, f".{kind}").items():
         beside = name in ("other_image", "other_model")
         if (name in named or beside) and getattr(spec, name) != DEFAULTS[name]:
@@ -119,7 +119,7 @@ def _check(spec: Spec, kind: str, given: Mapping[str, str]) -> None:
 
 
 def word(spec: Spec, name: str) -> str:
-    """By which an address says this field."""
+    """The word of an address for this field."""
     if name == "view":
         return ", ".join(dict(parse_qsl(spec.view)))
     if name in ("other_image", "other_model"):
@@ -131,32 +131,32 @@ def check_names(words: Mapping[str, str], known: tuple[str, ...]) -> None:
     for name in words:
         if name not in known:
             near = difflib.get_close_matches(name[:LONGEST], known, n=1, cutoff=0.5)
-            meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(dict.fromkeys(known))}."
-            raise Refused(f"A figure knows no word {name[:60]!r}; {meant}")
+            advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(dict.fromkeys(known))}."
+            raise Refused(f"A figure knows no word {name[:60]!r}; {advice}")
         if len(words[name]) > LONGEST:
             raise Refused(f"{name} has {len(words[name]):,} letters; {LONGEST} are enough for every figure.")
 
 
 def shown(words: Mapping[str, str], person: Person | None) -> Shown:
-    place = {key: words[key] for key in PLACE if key in words}  # `scale` is the view's, of one layer
+    place = {key: words[key] for key in PLACE if key in words}  # `scale` belongs to the view and holds for one layer.
     return Shown(*chosen.read(place, person), chosen.other(place, person))
 
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
-    """Of these words the view. A value that can't be is refused."""
+    """The view that these words describe. An impossible value is refused."""
     view = {key: words[key] for key in CHOICES if key in words}
     for key, value in view.items():
         choice = CHOICES[key]
         if re.fullmatch(choice.text, value, re.ASCII) or (key == "head" and value in POOLED):
             continue
         options = (True, False) if isinstance(choice.default, bool) else choice.options
-        said = ", ".join(map(as_in_address, options)) or IN_ADDRESS.put_into(choice.help) or choice.text
-        raise Refused(f"{key} can't be {value!r}: {said}.")
+        allowed = ", ".join(map(as_in_address, options)) or IN_ADDRESS.put_into(choice.help) or choice.text
+        raise Refused(f"{key} can't be {value!r}: {allowed}.")
     return view
 
 
 def _look(name: str, text: str) -> object:
-    """The value of a Spec's field. What it may be, the Spec itself says."""
+    """Parses the value of a Spec's field. The Spec itself says which values are allowed."""
     default = DEFAULTS[name]
     try:
         if isinstance(default, bool) or name in command_line.TRISTATE:
@@ -171,7 +171,7 @@ def _look(name: str, text: str) -> object:
         raise Refused(f"{name} is {kind}; given was {text!r}.") from None
 
 
-def _held(text: str) -> str | None:
+def _held_axis(text: str) -> str | None:
     if text not in HELD:
         raise Refused(f"held is {' or '.join(HELD)}; given was {text!r}.")
     return "all" if text == "all" else None
@@ -181,7 +181,7 @@ def _held(text: str) -> str | None:
 
 
 def description(here: Shown, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
-    """What a view shows, as the description of a figure."""
+    """The Spec of what a view shows."""
     shape = _layout(layout)
     if not shape.of_pictures:
         return Spec(layout=layout, **look)
@@ -233,7 +233,7 @@ def _beside(here: Shown) -> dict[str, str | None]:
 
 
 def as_typed(spec: Spec) -> Spec:
-    """With the files' names of models that lie in the operator's folder: the command is typed where they lie."""
+    """The Spec with file names for models of the operator's folder: the command is typed in that folder."""
     return replace(spec, model=own_models.in_folder(spec.model), other_model=own_models.in_folder(spec.other_model))
 
 
@@ -247,8 +247,8 @@ def place_of(here: Shown, beside: bool) -> dict[str, str]:
     if beside and here.other is not None:
         picture, wish = here.other
         same = picture.id == here.picture.id
-        said = f"model:{wish.model}" if same else f"{'sample' if picture.sample else 'mine'}:{_name(picture)}"
-        words["with"] = said
+        partner = f"model:{wish.model}" if same else f"{'sample' if picture.sample else 'mine'}:{_name(picture)}"
+        words["with"] = partner
     return words
 
 
@@ -257,7 +257,7 @@ def _name(picture: Picture) -> str:
 
 
 def words_of(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
-    """The words from which `read` makes this figure: what differs from the defaults and has a use in it."""
+    """The words from which `read` makes this figure: only those that differ from the defaults and matter to it."""
     layout = layouts.of(spec)
     words = place_of(here, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
     left_out = {} if kind == "html" else unused(spec)

@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from playground.vit import VisionTransformer
 
 
-# Work that a button of a lesson starts (lessons/parts.py, Run): one person's after another's, in a thread. When
-# nobody looks at it any more, it is stopped. What all of it has come to has a bound in common.
+# Work that a button of a lesson starts (lessons/parts.py, Run): in a thread, one after another for each person. It
+# stops when nobody looks at it any more. The results of all runs share one bound in bytes.
 
-MOST_KEPT = 100 * MB  # of what all people's runs together have come to; deploy/README.md counts on it
+MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md counts on it
 _queue = Queue()
 _ended: WeakSet[Work] = WeakSet()  # a session that goes takes its runs along
 _ending = Lock()
 
 
 class Runner(Nobody):
-    """Who asked for a run, and whether they still look at it: its turns are theirs, and charged to them."""
+    """Who asked for a run, and whether they still look at it. Its turns in the queue are charged to them."""
 
     def __init__(self, ticket: Ticket):
         self.ticket = ticket
@@ -63,12 +63,12 @@ class Work:
         self.come_to: Any = None
         self.ended = 0.0  # when
         self.let_go = False  # others have ended since, and there was no room for all
-        before = former and former.come_to
-        self._ticket = _queue.run(lambda ticket: self._do(run, before, ticket))
+        former_result = former and former.come_to
+        self._ticket = _queue.run(lambda ticket: self._do(run, former_result, ticket))
 
-    def _do(self, run: Run, before: Any, ticket: Ticket) -> None:
+    def _do(self, run: Run, former_result: Any, ticket: Ticket) -> None:
         try:
-            with suppress(Left), working_for(Runner(ticket)), closing(run.work(before)) as waits:
+            with suppress(Left), working_for(Runner(ticket)), closing(run.work(former_result)) as waits:
                 for wait in waits:
                     self.words, self.come_to = wait.words, wait.come_to
                     if ticket.stopped():
@@ -77,7 +77,7 @@ class Work:
             self._keep()
 
     def look(self) -> int:
-        """How many come first. Whoever does not look for a while is taken to have left."""
+        """How many come first. Whoever stops polling is taken to have left."""
         return _queue.before(self._ticket)
 
     @property
@@ -96,15 +96,15 @@ class Work:
         self._ticket.stop()
 
     def _keep(self) -> None:
-        """Lets go of what ended longest ago when all together hold too much."""
+        """Drops the results that ended longest ago until all together fit the bound."""
         with _ending:
             self.ended = time.monotonic()
             _ended.add(self)
-            held = {work: people.held(work.come_to) for work in _ended}
-            for work in sorted(held, key=lambda work: work.ended):
-                if sum(held.values()) <= MOST_KEPT or work is self:
+            sizes = {work: people.held(work.come_to) for work in _ended}
+            for work in sorted(sizes, key=lambda work: work.ended):
+                if sum(sizes.values()) <= MOST_KEPT or work is self:
                     break
-                del held[work]
+                del sizes[work]
                 work.come_to, work.let_go = None, True
 
 
@@ -113,7 +113,7 @@ _view_ids = count(1)  # never the same twice on a server
 
 
 class Here:
-    """Refused, a PlaygroundError, says what can't be had."""
+    """Raises Refused, a PlaygroundError, where the choice can't be had."""
 
     def __init__(self, words: Mapping[str, str], view: Mapping[str, str] | None = None, key: str | None = None):
         self.person = people.known(key) if key else None
@@ -129,7 +129,7 @@ class Here:
 
     @property
     def picture(self) -> Picture:
-        """One's own is the person's: a page that is left open must not keep it when they are forgotten."""
+        """An own picture is looked up at its person: an open page must not keep it after they are forgotten."""
         return self._sample or chosen.own_picture(self.mine, self.person)
 
     @property
@@ -183,16 +183,16 @@ class Here:
 
     @property
     def own(self) -> Cache | None:
-        """The traces of this person's pictures."""
+        """The cache of this person's traces."""
         return self.person and self.person.traces
 
     def trace(self, scale: float | None = None) -> Trace:
         return traces.trace(self.picture, self.wish if scale is None else replace(self.wish, scale=scale), self.own)
 
     def sample(self, name: str) -> Here:
-        other = copy(self)
-        other._sample, other.mine = pictures.sample(name), ""
-        return other
+        copied = copy(self)
+        copied._sample, copied.mine = pictures.sample(name), ""
+        return copied
 
     @property
     def passes_in_time(self) -> int:
@@ -234,11 +234,11 @@ class Here:
         return people.is_worked_out(self.picture, self.wish, self.worked, what)
 
     def kept(self, what: Hashable, make: Callable[[], Any]) -> Any:
-        """`what` was worked out about the picture and its trace; made again if it had to be dropped."""
+        """Computes a value about the picture and its trace once; again if the cache had to drop it."""
         return people.worked_out(self.picture, self.wish, self.worked, what, make)
 
     def words(self, view: bool = False) -> dict[str, str]:
-        """The choice as in an address; with the microscope's `view` where the way leads there."""
+        """The choice as words of an address; with the microscope's `view` for a link to the microscope."""
         words = {"model": self.wish.model}
         words |= {"sample": self._sample.name} if self._sample else {"mine": self.mine}
         if self.wish.detail > 1:

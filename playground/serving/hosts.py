@@ -25,7 +25,7 @@ HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[0-9a-z_.-]+))(?::\d{1,5
 
 
 async def is_answered(scope: Scope) -> bool:
-    """Whether a request, or a socket's, names this server. Every browser names one host; a probe may name none."""
+    """Whether a request or socket names this server as its host. Browsers always name one; a probe may name none."""
     named = hosts_named(scope)
     if not named:
         return True
@@ -36,7 +36,8 @@ async def is_answered(scope: Scope) -> bool:
 
 
 def is_foreign(headers: Headers) -> bool:
-    """Whether a page of another host or port asks. Streamlit lets in every page of this machine, whatever its port."""
+    """Whether a page of another host or port asks. Streamlit alone would let in every page of this machine, on any
+    port."""
     origin = headers.get("origin")
     return origin is not None and urlsplit(origin).netloc != headers.get("host", "")
 
@@ -47,13 +48,13 @@ def hosts_named(scope: Scope) -> list[str]:
 
 @cache
 def names() -> frozenset[str]:
-    """All but the full name, for which the network may have to be asked."""
+    """This machine's names, without the full name, for which the network may have to be asked."""
     machine = socket.gethostname().lower()
     return frozenset({"localhost", machine, f"{_short(machine)}.local", *settings.now().hosts})
 
 
 def _name_in(host: str) -> str | None:
-    """The name or the address, without a port; None for what is no host."""
+    """The host's name or address, without its port; None for what is no host."""
     match = HOST.fullmatch(host.lower())
     return match and (match["v6"] or match["name"].removesuffix("."))
 
@@ -67,7 +68,7 @@ def _is_address(name: str) -> bool:
 
 
 async def _is_full_name(name: str) -> bool:
-    """Of this machine, such as box.example.org. The network is asked for it only where the name begins as ours."""
+    """This machine's full name, such as box.example.org. The network is asked only if `name` begins like ours."""
     begins = name.startswith(f"{_short(socket.gethostname().lower())}.")
     return begins and name == await asyncio.to_thread(_full_name)
 
@@ -92,7 +93,7 @@ WITHIN = "playground.path"
 
 
 class BasePath:
-    """ASGI middleware: notes the path as the app knows it."""
+    """ASGI middleware: stores the path as the app knows it."""
 
     def __init__(self, app: ASGIApp, base: str):
         self.app, self.base = app, base
@@ -110,14 +111,14 @@ def path_of(scope: Scope) -> str:
 
 
 def under(base: str, routes: Iterable[Route]) -> list[Route]:
-    """The routes behind this path. Probes ask on the machine itself, and need not know it."""
+    """These routes below the base path. Probes ask on the machine itself and keep the plain path."""
     if not base:
         return list(routes)
-    behind = (Route(f"{base}{one.path}", one.endpoint, methods=sorted(one.methods or ())) for one in routes)
-    return [*behind, *(one for one in routes if one.path in PROBED)]
+    behind = (Route(f"{base}{route.path}", route.endpoint, methods=sorted(route.methods or ())) for route in routes)
+    return [*behind, *(route for route in routes if route.path in PROBED)]
 
 
 def read(option: str | None) -> str:
-    """As Streamlit reads it: attention, /attention and /attention/ are the same."""
+    """Normalises the base path as Streamlit does: attention, /attention and /attention/ are the same."""
     name = (option or "").strip("/")
     return f"/{name}" if name else ""

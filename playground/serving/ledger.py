@@ -108,33 +108,33 @@ class Ledger:
         halves = (self.clock() - self._began) / HALF
         if halves > 500:  # a float ends at 2 ** 1023
             self._began += halves * HALF
-            self._grown = {name: kept for name, grown in self._grown.items() if (kept := grown * 2**-halves) > 1e-6}
+            self._grown = {name: shrunk for name, grown in self._grown.items() if (shrunk := grown * 2**-halves) > 1e-6}
             return 1.0
         return 2.0**halves
 
 
-def in_networks(held: Mapping[str, float]) -> Counter[str]:
+def in_networks(amounts: Mapping[str, float]) -> Counter[str]:
     """What each network holds, where each address holds so much."""
     wide: Counter[str] = Counter()
-    for address, amount in held.items():
+    for address, amount in amounts.items():
         for name, _ in path(address):
             wide[name] += amount
     return wide
 
 
-def shares(held: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+def shares(amounts: Mapping[str, float]) -> dict[str, tuple[float, float]]:
     """How far each address, which holds so much, is above its share: what the fullest of its networks holds for what it
     may, and then what it holds itself."""
-    wide = in_networks(held)
+    wide = in_networks(amounts)
     return {
         address: (max([wide[name] / many for name, many in path(address)], default=0.0), amount)
-        for address, amount in held.items()
+        for address, amount in amounts.items()
     }
 
 
-def furthest(held: Mapping[str, float]) -> str:
+def furthest(amounts: Mapping[str, float]) -> str:
     """The address whose networks exceed their share most."""
-    return max(above := shares(held), key=above.__getitem__)
+    return max(above := shares(amounts), key=above.__getitem__)
 
 
 # Where something runs out ---------------------------------------------------------------------------------------------
@@ -157,12 +157,12 @@ class Room:
     def trouble(self, who: Who, count: float = 1) -> str:
         """Who has too much for so much more: "everybody", "network", "key", or "" where there is room."""
         free = self.most - self.held
-        mine = max((self._wide[name] / many for name, many in path(who.address)), default=0.0)
+        own_cost = max((self._wide[name] / many for name, many in path(who.address)), default=0.0)
         if who.person and self._wide[who] and self._wide[who] + count > self.of_key:
             return "key"
-        if count > free - (KEPT * self.most if mine else 0):
+        if count > free - (KEPT * self.most if own_cost else 0):
             return "everybody"
-        return "network" if mine and mine + count > REACH * free else ""
+        return "network" if own_cost and own_cost + count > REACH * free else ""
 
     def take(self, who: Who, count: float = 1) -> str:
         """As `trouble`; where there is none, they hold it from now on."""
@@ -269,9 +269,9 @@ class Seats:
                 if key in ("", seat.key):
                     return
                 seat.key = key
-                same = [other for other in list(self.open) if other.key and other.who() == seat.who()]
+                same = [open_seat for open_seat in list(self.open) if open_seat.key and open_seat.who() == seat.who()]
                 if len(same) > OF_BROWSER:
-                    self.close(min(same, key=lambda other: other.asked))
+                    self.close(min(same, key=lambda open_seat: open_seat.asked))
                 return
 
     def charge(self) -> None:
@@ -299,29 +299,29 @@ class Seats:
     def _network(self, seat: Seat) -> str:
         return self.costs.phones.get(seat.key, (seat.address,))[0]
 
-    def _held(self) -> Counter[str]:
+    def _seats_of_addresses(self) -> Counter[str]:
         return Counter(map(self._network, list(self.open)))
 
     def _gives_way(self, address: str) -> Seat | None:
         """The seat that one more of this address gets."""
         if self._fullest is None:
-            above = shares(held := self._held())
+            above = shares(counts := self._seats_of_addresses())
             most = max(above, key=above.__getitem__)
-            self._fullest = above[most][0], most, in_networks(held)
+            self._fullest = above[most][0], most, in_networks(counts)
         amount, most, wide = self._fullest
         is_fuller = max([(wide[name] + 1) / many for name, many in path(address)], default=0.0) >= amount
         if is_fuller:  # perhaps they are, or somebody beside them
-            above = shares(self._held() + Counter([address]))
+            above = shares(self._seats_of_addresses() + Counter([address]))
             most = max(above, key=above.__getitem__)
             is_fuller = above[most] == above[address]
         now = self.clock()
         if is_fuller:
-            theirs = [seat for seat in self.open if seat.address == address and now - seat.asked > IDLE]
+            candidates = [seat for seat in self.open if seat.address == address and now - seat.asked > IDLE]
         else:
-            theirs = [seat for seat in self.open if self._network(seat) == most]
-            if not theirs:  # they have joined a class since
+            candidates = [seat for seat in self.open if self._network(seat) == most]
+            if not candidates:  # they have joined a class since
                 self._fullest = None
-        return min(theirs, key=lambda seat: (bool(seat.key), seat.asked), default=None)
+        return min(candidates, key=lambda seat: (bool(seat.key), seat.asked), default=None)
 
 
 costs = Ledger()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from playground.models.source import Source
 
 MOST_PATCHES = 4200  # more than that takes minutes and gigabytes, and everybody else would wait
-PAPER = r"ViT-\w+/(\d+)"  # the paper's architectures, with random weights
+PAPER = r"ViT-\w+/(\d+)"  # architectures of the ViT paper, with random weights
 PAPER_PATCHES = range(4, 33)  # pixels: the weights of a patch embedding grow with their square
 MOST_RANDOM_MB = 500  # of a model with random weights, which shows nothing more when it is larger: ViT-B takes 350
 LONGEST_NAME = 80  # of a model, as in an address
@@ -71,40 +71,40 @@ def load(name: str):
         return kept().get(name, lambda: _load(name))
 
 
-_made_of: dict[str, tuple] = {}  # of models from the owner's folder, when they were last asked for
+_made_of: dict[str, tuple] = {}  # models of the owner's folder, as they were when last asked for
 
 
 def _drop_if_changed(name: str) -> None:
-    """Its owner may put other weights there, or say beside them how they were trained, while the server runs."""
-    now = own_models.known(name)
-    if _made_of.get(name, now) != now:
+    """Reloads a model whose files the owner has changed while the server runs."""
+    known = own_models.known(name)
+    if _made_of.get(name, known) != known:
         kept().drop_where(lambda key: key == name)
         for forget in when_dropped:
             forget(name)
-    _made_of[name] = now
+    _made_of[name] = known
 
 
 def assumed(name: str) -> str:
-    """Of a model from the owner's folder: what was assumed of it, where it is in memory; "" where nothing was."""
+    """What was assumed of a loaded model from the owner's folder; "" where nothing was."""
     vit = kept().held(name) if own_models.is_own(name) else None
     return "" if vit is None else own_models.assumed(name, vit)
 
 
 @contextmanager
 def _without_folders() -> Iterator[None]:
-    """Strangers read these sentences: where a file lies is for the log."""
+    """The error for strangers, without paths: where a file lies is only for the log."""
     try:
         yield
     except PlaygroundError as error:
-        said = str(error)
-        if (theirs := borrowed.without_folders(said)) == said:
+        message = str(error)
+        if (public := borrowed.without_folders(message)) == message:
             raise
-        log.warning("%s", said)
-        raise PlaygroundError(theirs) from None
+        log.warning("%s", message)
+        raise PlaygroundError(public) from None
 
 
 def _load(name: str):
-    """One at a time, and after the models have gone that it takes the place of: two large ones would not fit."""
+    """Loads one model at a time, after evicting those it replaces: two large ones would not fit together."""
     from playground.models.source import build, placed
 
     with _one_at_a_time, own_models.without_its_path(name):
@@ -114,7 +114,7 @@ def _load(name: str):
 
 
 def _resolve(name: str, offline: bool) -> Source:
-    """What a name is on this server."""
+    """Describes the model of this name."""
     from playground.models import model_file, zoo
 
     if not own_models.is_own(name):
@@ -124,7 +124,7 @@ def _resolve(name: str, offline: bool) -> Source:
 
 
 def fetch(name: str, report: type | None = None) -> None:
-    """Brings the weights to this machine. Nobody's turn to compute is taken up by it."""
+    """Fetches the weights to this machine, outside the queue of computations."""
     with _without_folders():
         _fetch(name, report)
 
@@ -162,7 +162,7 @@ def check_name(name: str) -> None:
 
 
 def _check_size(name: str, source: Source) -> int:
-    """Of the model and of what it computes, before the first byte of it is asked for. Gives its bytes in memory."""
+    """Refuses a model that is too large, before a byte of it is fetched. Returns its bytes in memory."""
     from playground.models.source import outlined
 
     vit, title = outlined(source), plain_name(name) if own_models.is_own(name) else name
@@ -175,9 +175,9 @@ def _check_size(name: str, source: Source) -> int:
     random = re.fullmatch(PAPER, name) is not None
     most = min(settings.now().model_mb, MOST_RANDOM_MB) if random else settings.now().model_mb
     if megabytes > most:
-        kept = "models with random weights" if random else "models"
+        which = "models with random weights" if random else "models"
         raise PlaygroundError(
-            f"{title} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for {kept}: choose a smaller one."
+            f"{title} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for {which}: choose a smaller one."
         )
     return _bytes(vit)
 
@@ -191,8 +191,8 @@ def cut(name: str) -> tuple[int, tuple[int, int]]:
 
 
 def details(name: str) -> list[int]:
-    """By how much this model's grid can be refined along each side, up to about 4,096 patches, and as long as an answer
-    comes in time."""
+    """The factors by which this model's grid can be refined along each side: up to about 4,096 patches, and only while
+    an answer comes in time."""
     patch, (height, width) = cut(name)
     patches = (height // patch) * (width // patch)
     finer = [d for d in (2, 3, 4) if patches * d * d <= MOST_PATCHES]
@@ -210,7 +210,7 @@ def default() -> str:
 
 
 def offers() -> dict[str, dict]:
-    """The models of timm that are offered, with what to know before fetching one."""
+    """timm's models on offer, with what to know before fetching one."""
     chosen = settings.now().models
     return _known() if chosen is None else {name: _known().get(name, {}) for name in chosen}
 
@@ -222,7 +222,7 @@ def _known() -> dict[str, dict]:
 
 @dataclass(frozen=True)
 class Card:
-    """What to know of a model before choosing it."""
+    """A model as the browser's list shows it."""
 
     name: str
     title: str
@@ -231,17 +231,17 @@ class Card:
     megabytes: int  # 0: it comes with the playground
     licence: str
     here: bool
-    assumed: str = ""  # of a model of this server's own
+    assumed: str = ""  # whether it is of this server's own
 
     @property
     def quick(self) -> bool:
-        """Whether a look through this model may be had while the cards are opened."""
+        """Whether a preview is quick enough to compute while the cards are open."""
         return self.here and self.megabytes <= QUICK_MB
 
 
 def cards() -> list[Card]:
-    """What is offered; what is on this machine stands first."""
-    ours = [
+    """All models on offer; those on this machine come first."""
+    unborrowed = [
         Card(name, plain_name(name), good_for, suits(name) if name in SHIPPED else "", 0, "MIT", True)
         for name, good_for in OURS.items()
         if name not in SHIPPED or SHIPPED[name].exists()
@@ -253,30 +253,30 @@ def cards() -> list[Card]:
         )
         for name, fact in offers().items()
     ]  # fmt: skip
-    own = [
+    own_cards = [
         Card(
             name, plain_name(name), "of this server's own", "", round(own_models.megabytes(file)), "", True,
             assumed(name),
         )
         for name, file in own_models.files().items()
     ]  # fmt: skip
-    return sorted([*own, *offered, *ours], key=lambda card: (not card.here, card.name == "untrained"))
+    return sorted([*own_cards, *offered, *unborrowed], key=lambda card: (not card.here, card.name == "untrained"))
 
 
 def search(text: str, most: int = 12) -> list[Card]:
-    """Of all plain ViTs of timm those whose name or plain name holds these words."""
+    """timm's plain ViTs whose name or title holds these words."""
     from playground.models import timm_models
 
     words = text.lower().split()
     names = [n for n in timm_models.matching("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)]
-    found = []
+    listed = []
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
-        if len(found) == most:
+        if len(listed) == most:
             break
         asker.current().stays()  # who types on has left this search
-        if card := _fact(name):  # not all of timm's names load
+        if card := _fact(name):  # not every name of timm loads
             size = round(card.megabytes)
-            found.append(
+            listed.append(
                 Card(
                     name,
                     plain_name(name),
@@ -287,19 +287,19 @@ def search(text: str, most: int = 12) -> list[Card]:
                     is_here(name),
                 )
             )
-    return found
+    return listed
 
 
 @cache
 def _fact(name: str):
-    """What timm says of a model, kept: it builds the network without its numbers, which takes tenths of a second."""
+    """timm's description of a model, cached: building the network without weights takes tenths of a second."""
     from playground.models import catalogue
 
     return catalogue.card(name)
 
 
 def megabytes(name: str) -> int:
-    """To fetch; 0 where that is not known."""
+    """Megabytes to fetch; 0 where unknown."""
     if name in borrowed.GROUPS:
         return round(
             sum(borrowed.PACKAGE_BYTES[package] for package in {t.package for t in borrowed.GROUPS[name]}) / 1e6
@@ -308,7 +308,7 @@ def megabytes(name: str) -> int:
 
 
 def coming_with(name: str) -> tuple[str, ...]:
-    """What is fetched with a model: the photographs with the one that knows photographs."""
+    """What is fetched together with a model: the photographs, with the model for photographs."""
     with_photographs = name == REAL and not borrowed.is_here("photographs")
     return (name, "photographs") if with_photographs else (name,)
 
@@ -319,7 +319,7 @@ def may_fetch(name: str) -> bool:
 
 
 def is_here(name: str) -> bool:
-    """Whether it can be shown without fetching anything."""
+    """Whether it can be shown without a download."""
     if name in OURS or re.fullmatch(PAPER, name) or name in kept():
         return True
     if own_models.is_own(name):
@@ -336,7 +336,7 @@ def that_names() -> str | None:
 
 
 def has_real() -> bool:
-    """Whether photographs can be shown in a model that knows them."""
+    """Whether the sample photographs and their model are here."""
     return (settings.now().open or REAL in offers()) and is_here(REAL)
 
 

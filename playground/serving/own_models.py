@@ -27,10 +27,10 @@ def files() -> dict[str, Path]:
     from playground.models import model_file
 
     try:
-        found = model_file.in_folder(folder)
+        in_folder = model_file.in_folder(folder)
     except PlaygroundError:  # the folder is not there yet
         return {}
-    return {OWN + name: file for name, file in found.items() if READABLE.fullmatch(name)}
+    return {OWN + name: file for name, file in in_folder.items() if READABLE.fullmatch(name)}
 
 
 def is_own(name: str) -> bool:
@@ -38,7 +38,7 @@ def is_own(name: str) -> bool:
 
 
 def called(name: str) -> str | None:
-    """What the model of this file is called in an address, for who leaves the prefix out; None: there is none."""
+    """The name in an address of a model file named without the prefix; None where there is no such file."""
     return OWN + name if OWN + name in files() else None
 
 
@@ -48,7 +48,7 @@ def check(name: str) -> None:
 
 
 def in_folder(name: str | None) -> str | None:
-    """Of a model of theirs, what a command calls it that is typed in their folder; any other name as it is."""
+    """A model's name in a command typed in the owner's folder: own models are files there, others keep their name."""
     file = files().get(name or "")
     if file is None:
         return name
@@ -58,7 +58,7 @@ def in_folder(name: str | None) -> str | None:
 
 
 def megabytes(file: Path) -> float:
-    """Nothing if the file was deleted since the folder was read."""
+    """Empty if the file was deleted since the folder was read."""
     try:
         return file.stat().st_size / MB
     except FileNotFoundError:
@@ -76,7 +76,7 @@ def text_tower(name: str) -> Path | None:
 
 
 def weights(name: str) -> Path:
-    """Of a model: before a byte of it is read, it must not be larger than what this server keeps."""
+    """Checks a file's size before reading it: it must fit what this server keeps."""
     check(name)
     here = files()[name]
     needed, most = megabytes(here), settings.now().model_mb
@@ -90,19 +90,19 @@ def weights(name: str) -> Path:
 
 @contextmanager
 def without_its_path(name: str) -> Iterator[None]:
-    """PlaygroundError says what is wrong with a model of theirs by its name and never by its path."""
+    """Loads a model of the owner. Errors name the model, never its path."""
     here = files().get(name) if is_own(name) else None
     try:
         yield
     except PlaygroundError as error:
         if here is None:
             raise
-        said = str(error).replace(str(here), name.removeprefix(OWN)).replace(str(beside(here)), beside(here).name)
-        raise PlaygroundError(said) from None
+        message = str(error).replace(str(here), name.removeprefix(OWN)).replace(str(beside(here)), beside(here).name)
+        raise PlaygroundError(message) from None
 
 
 def beside(file: Path) -> Path:
-    """Where its owner says how the model was built and trained, if they do."""
+    """The JSON file in which the owner may say how the model was built and trained."""
     return file.with_suffix(".json")
 
 
@@ -112,14 +112,14 @@ def known(name: str) -> tuple[tuple[Path, int], ...]:
         return ()
     folder = file.parent
     here = (file, beside(file), folder / "config.json", folder / "preprocessor_config.json")
-    return tuple((one, one.stat().st_mtime_ns) for one in here if one.is_file())
+    return tuple((path, path.stat().st_mtime_ns) for path in here if path.is_file())
 
 
 def assumed(name: str, vit) -> str:
-    """What was assumed of a model, in a line for who looks through it."""
+    """One line about what was assumed of a model, for people who look through it."""
     if not vit.assumed:
         return ""
-    said = f"Assumed: {', '.join(one.value for one in vit.assumed)}."
+    note = f"Assumed: {', '.join(assumption.value for assumption in vit.assumed)}."
     if file := files().get(name):
-        said += f" {beside(file).name} beside its file says otherwise."
-    return f"{said} Labels are not shown: {vit.no_answer}." if vit.no_answer else said
+        note += f" {beside(file).name} beside its file says otherwise."
+    return f"{note} Labels are not shown: {vit.no_answer}." if vit.no_answer else note

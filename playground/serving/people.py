@@ -30,13 +30,13 @@ from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 
 HEADER = "x-playground-key"
-LOGIN = "x-playground-login"  # from the image's proxy alone, which sets it from PLAYGROUND_USER_HEADER
+LOGIN = "x-playground-login"  # the header comes from the image's proxy alone, which sets it from PLAYGROUND_USER_HEADER
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 FORGOTTEN_AFTER = 600.0  # seconds
-MOST_PICTURES = 3  # of one person; their browser keeps more and sends them again
-MOST_PEOPLE = 2000  # with pictures of their own; who asked longest ago goes first
+MOST_PICTURES = 3  # pictures of one person; their browser keeps more and sends them again
+MOST_PEOPLE = 2000  # people with own pictures; the one who asked longest ago goes first
 
-_people: OrderedDict[str, Person] = OrderedDict()  # by key; who asked last is the last
+_people: OrderedDict[str, Person] = OrderedDict()  # key -> person, in the order of their last requests
 _lock = threading.Lock()
 
 
@@ -57,20 +57,20 @@ class Person:
 
     def drop(self, picture_id: str) -> bool:
         """Forgets one picture, and all that was computed from it."""
-        found = self.pictures.pop(picture_id, None)
-        for kept in (self.traces, self.worked, self.names):
-            kept.drop_where(lambda key: key[0] == picture_id)
-        return found is not None
+        picture = self.pictures.pop(picture_id, None)
+        for answers in (self.traces, self.worked, self.names):
+            answers.drop_where(lambda key: key[0] == picture_id)
+        return picture is not None
 
     def drop_all(self) -> None:
-        """A page that a browser has left open still holds this person: it must not hold their pictures."""
+        """Empties the person: a page that is still open refers to them, but must not keep their pictures."""
         for picture_id in list(self.pictures):
             self.drop(picture_id)
 
 
 def who(scope: Scope) -> Who:
-    """Who asks, in a request or for a socket: their network, and the key of their browser where it sends one. Who has
-    logged in at a company's proxy is a person of their own, wherever they are."""
+    """Who sends a request or opens a socket: their network, and their browser's key if sent. With a company's proxy,
+    whoever has logged in is one person wherever they are."""
     headers, client = Headers(scope=scope), scope.get("client")
     key, login = headers.get(HEADER, ""), headers.get(LOGIN, "") if is_behind_proxy(scope) else ""
     address = f"login {sha256(login.encode()).hexdigest()[:16]}" if login else network(client[0] if client else "")
@@ -78,7 +78,7 @@ def who(scope: Scope) -> Who:
 
 
 def is_behind_proxy(scope: Scope) -> bool:
-    """Whether the image's own proxy asks: nobody else reaches a Unix socket. What it says of who asks is true."""
+    """Whether the image's own proxy asks, whose word about the asker is trusted: nobody else reaches a Unix socket."""
     server = scope.get("server")
     return bool(server) and server[1] is None
 
@@ -88,13 +88,13 @@ def key_of(request: Request) -> str | None:
 
 
 def of(request: Request) -> Person | None:
-    """None for who sends no key, and for whom nothing is kept."""
+    """The person who asks; None without a key, when nothing is kept."""
     key = key_of(request)
     return known(key) if key else None
 
 
 def known(key: str) -> Person | None:
-    """Counts as a request of theirs."""
+    """Counts as a request of this person, who is kept for longer."""
     with _lock:
         person = _people.get(key)
         if person is None:
@@ -123,14 +123,14 @@ def forget(key: str) -> None:
 
 
 def forget_the_gone() -> None:
-    """Called now and then."""
+    """Forgets people whose time is over. Called now and then."""
     with _lock:
         for key in [key for key, person in _people.items() if _is_gone(person)]:
             _forget(key)
 
 
 def _forget_picture(picture: Picture) -> None:
-    """There is no room for it any more."""
+    """Forgets this person's pictures: there is no room any more."""
     with _lock:
         for person in _people.values():
             if person.pictures.get(picture.id) is picture:
@@ -153,11 +153,11 @@ def _forget(key: str) -> None:
 # when a page asks: what a person chose or guessed has its place in the state of their session.
 
 OF_ALL = 60 * MB  # about the samples: the same for everybody. deploy/README.md counts on it
-OWN = 40 * MB  # of all sessions together, each one's own. deploy/README.md counts on it
+OWN = 40 * MB  # bytes of all sessions' own caches together; deploy/README.md counts on it
 OF_ONE = 16 * MB  # of those
 ENTRY = 2000  # bytes of a key, and of what else an entry takes
 
-_own: Registry[Cache] = Registry()  # of all sessions
+_session_caches: Registry[Cache] = Registry()  # of all sessions
 
 
 @cache
@@ -166,46 +166,47 @@ def worked_for_all() -> Cache:
 
 
 def lesson_cache() -> Cache:
-    """A session's: what is about its uploads, and the messages to its browser."""
-    own = Cache(OF_ONE, size=size)
-    _own.add(own)
-    return own
+    """A session's own cache, for results about its uploads and for messages to its browser."""
+    session_cache = Cache(OF_ONE, size=size)
+    _session_caches.add(session_cache)
+    return session_cache
 
 
-def worked_out(picture: Picture, wish: Wish, own: Cache, what: Hashable, make: Callable[[], Any]) -> Any:
-    """`what` was worked out about a picture: about a sample for everybody, about an upload in the session's `own`."""
+def worked_out(picture: Picture, wish: Wish, own_cache: Cache, what: Hashable, make: Callable[[], Any]) -> Any:
+    """Gives `make()`, computed once: a sample's for everybody, an upload's in the session's own cache."""
     key = (picture.id, wish, what)
-    return worked_for_all().get(key, make) if picture.sample else mine(own, key, make)
+    return worked_for_all().get(key, make) if picture.sample else value_of(own_cache, key, make)
 
 
-def is_worked_out(picture: Picture, wish: Wish, own: Cache, what: Hashable) -> bool:
-    return (picture.id, wish, what) in (worked_for_all() if picture.sample else own)
+def is_worked_out(picture: Picture, wish: Wish, own_cache: Cache, what: Hashable) -> bool:
+    return (picture.id, wish, what) in (worked_for_all() if picture.sample else own_cache)
 
 
-def mine(own: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
-    found = own.get(key, make)
-    trim(_own, OWN)
-    return found
+def value_of(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
+    value = own_cache.get(key, make)
+    trim(_session_caches, OWN)
+    return value
 
 
-def size(made: Any) -> int:
-    return held(made) + ENTRY
+def size(value: Any) -> int:
+    return held(value) + ENTRY
 
 
-def held(thing: Any) -> int:
-    """The bytes of numbers, words, pictures, and whatever is built of them. What can't be counted is not kept."""
-    if isinstance(thing, bytes | str | int | float | np.generic | None):
-        return sys.getsizeof(thing)
-    if isinstance(thing, dict):
-        return sys.getsizeof(thing) + held([*thing.keys(), *thing.values()])
-    if isinstance(thing, list | tuple):
-        return sys.getsizeof(thing) + sum(map(held, thing))
-    if isinstance(thing, np.ndarray):  # a slice keeps all that it was cut from
-        return max(thing.nbytes, 0 if thing.base is None else held(thing.base))
-    if isinstance(thing, Image.Image):
-        return 4 * thing.width * thing.height  # Pillow takes four for red, green and blue
-    if hasattr(thing, "untyped_storage"):  # a tensor; torch is not imported for those who need none
-        return thing.untyped_storage().nbytes()
-    if is_dataclass(thing):
-        return held(vars(thing))
-    raise TypeError(f"how many bytes a {type(thing).__name__} holds is not known: teach it to held")
+def held(value: Any) -> int:
+    """The bytes of a value: numbers, text, arrays, images and containers of them. Raises for anything else, which is
+    not cached."""
+    if isinstance(value, bytes | str | int | float | np.generic | None):
+        return sys.getsizeof(value)
+    if isinstance(value, dict):
+        return sys.getsizeof(value) + held([*value.keys(), *value.values()])
+    if isinstance(value, list | tuple):
+        return sys.getsizeof(value) + sum(map(held, value))
+    if isinstance(value, np.ndarray):  # a slice keeps all that it was cut from
+        return max(value.nbytes, 0 if value.base is None else held(value.base))
+    if isinstance(value, Image.Image):
+        return 4 * value.width * value.height  # Pillow takes four for red, green and blue
+    if hasattr(value, "untyped_storage"):  # a tensor; torch is not imported only to ask that
+        return value.untyped_storage().nbytes()
+    if is_dataclass(value):
+        return held(vars(value))
+    raise TypeError(f"how many bytes a {type(value).__name__} holds is not known: teach it to held")

@@ -35,19 +35,18 @@ _ready: deque[Worker] = deque()
 _processes_lock = threading.Lock()
 
 
-def decoded(data: bytes, kept: int, side: int) -> Image.Image:
-    """Ends when its asker has left. A process that somebody else ended is no fault of the file, which gets another
-    one."""
+def decoded(data: bytes, pixels: int, side: int) -> Image.Image:
+    """Decodes a picture; stops when its asker leaves. If the process was killed for another reason, one retry."""
     try:
-        return _decoded(data, kept, side)
+        return _decoded(data, pixels, side)
     except Killed:
-        return _decoded(data, kept, side)
+        return _decoded(data, pixels, side)
 
 
-def _decoded(data: bytes, kept: int, side: int) -> Image.Image:
+def _decoded(data: bytes, pixels: int, side: int) -> Image.Image:
     worker = _take()
     try:
-        return worker.decoded(data, kept, side, asker.current().stays)
+        return worker.decoded(data, pixels, side, asker.current().stays)
     finally:
         _give_back(worker)
 
@@ -80,8 +79,8 @@ def _give_back(worker: Worker) -> None:
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
 ENOUGH = (2 * SHOWN_SIDE) ** 2  # pixels that are kept: no model looks at more, and JPEGs are decoded faster so
 THUMB = 96  # pixels of a small one, shown at 38 on a screen with two pixels to a point
-TINY = 64  # pixels: a smaller picture is enlarged for the eye, each pixel a square; the model gets it as it is
-LONGEST_NAME = 60  # letters of a file's name
+TINY = 64  # pixels; a smaller picture is shown enlarged, each pixel a square, but the model gets it as it is
+LONGEST_NAME = 60  # longest file name that is shown
 LEAST_SIDE = 512  # pixels that each of them keeps when there are many
 
 log = logging.getLogger("playground")
@@ -91,7 +90,7 @@ log = logging.getLogger("playground")
 class Picture:
     """An image that a person chose: a sample, or one of their own, which lives as long as the server knows them."""
 
-    name: str  # a sample's name, or what the upload's file was called
+    name: str  # the sample's name, or the upload's file name
     sample: bool
     jpeg: bytes  # what the browser shows
     image: Image.Image
@@ -110,7 +109,7 @@ class Picture:
 
     @cached_property
     def thumbnail(self) -> str:
-        """As a data URL."""
+        """The picture as a data URL."""
         return thumbnail(self.image)
 
     @property
@@ -118,7 +117,7 @@ class Picture:
         return 4 * self.image.width * self.image.height + len(self.jpeg)  # Pillow takes four for red, green and blue
 
     def halve(self) -> bool:
-        """Keeps half as many pixels along each side. What was traced stays as it is. False if they are few already."""
+        """Halves width and height to save memory. Existing traces stay. False if the picture is already small."""
         if max(self.image.size) <= LEAST_SIDE:
             return False
         smaller = self.image.copy()
@@ -146,15 +145,15 @@ def upload(data: bytes, name: str) -> Picture:
 
 @contextmanager
 def _waits(count: int) -> Iterator[None]:
-    """For its turn to be decoded, as it came."""
+    """Holds an undecoded upload while it waits to be decoded."""
     with ledger.decodes.holding(asker.current().who(), count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield
 
 
-# All people's own pictures together. A picture goes when the person is forgotten whose it is.
-_own: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # in the order in which they came
+# All people's own pictures together. A picture goes when its person is forgotten.
+_of_people: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # in the order in which they came
 _numbers, _lock = count(), threading.Lock()
 when_no_room: list[Callable[[Picture], None]] = []  # told that a picture is forgotten
 
@@ -164,24 +163,24 @@ def _keep(picture: Picture) -> Picture:
     forgotten; a browser that still shows one sends it again. A picture that is too large alone is refused."""
     picture.network = asker.current().who().address
     with _lock:
-        _own[next(_numbers)] = picture
-        while held() > ledger.PICTURES:
+        _of_people[next(_numbers)] = picture
+        while bytes_of_people() > ledger.PICTURES:
             of_networks: Counter[str] = Counter()
-            for one in list(_own.values()):
-                of_networks[one.network] += one.bytes
+            for stored in list(_of_people.values()):
+                of_networks[stored.network] += stored.bytes
             most = ledger.furthest(of_networks)
-            theirs = [(number, one) for number, one in list(_own.items()) if one.network == most]
-            theirs.sort(key=lambda numbered: numbered[1].asked)
-            if any(one.halve() for _, one in theirs):
+            numbered = [(number, stored) for number, stored in list(_of_people.items()) if stored.network == most]
+            numbered.sort(key=lambda pair: pair[1].asked)
+            if any(stored.halve() for _, stored in numbered):
                 continue
             ledger.refused["pictures"] += 1
-            number, oldest = theirs[0]
+            number, oldest = numbered[0]
             if oldest is picture:
                 raise PlaygroundError(
                     "So many people look at pictures of their own that this server has no room for one more: take one "
                     "of the samples, or try again in a few minutes."
                 )
-            del _own[number]
+            del _of_people[number]
             for forget in when_no_room:
                 forget(oldest)
     return picture
@@ -191,13 +190,13 @@ def digest(data: bytes) -> str:
     return sha256(data).hexdigest()[:16]
 
 
-def held() -> int:
+def bytes_of_people() -> int:
     """Bytes of all people's own pictures."""
-    return sum(picture.bytes for picture in list(_own.values()))
+    return sum(picture.bytes for picture in list(_of_people.values()))
 
 
 def thumbnail(image: Image.Image) -> str:
-    """As a data URL."""
+    """A thumbnail as a data URL."""
     image = image.copy()
     image.thumbnail((THUMB * 2, THUMB))
     return data_url(as_jpeg(image, quality=80))

@@ -66,7 +66,7 @@ log = logging.getLogger("playground")
 
 @dataclass(frozen=True)
 class Ahead:
-    """A sample's pack, in the model that suits it."""
+    """A sample's pack, in the model that suits the sample."""
 
     sample: Sample
     detail: int = 1
@@ -81,14 +81,15 @@ class Ahead:
 
     @property
     def file(self) -> str:
-        """It changes with all that the numbers depend on, so an old pack is never shown."""
+        """A digest of everything that the numbers depend on, so that an old pack is never shown."""
         grid = self.sample.look and self.sample.look.grid
         made_of = (sample_digest(self.sample.name), model_digest(self.model), grid, __version__)
         return f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}.pack"
 
 
 def all_packs() -> list[Ahead]:
-    """Of the samples and models on this machine; what opens first is made first."""
+    """All packs of the samples and models on this machine, in the order in which they are made: the first picture's
+    first."""
     finer = [Ahead(named(name), detail) for name, detail in FINER.items()]
     return [a for a in (*finer, *map(Ahead, SAMPLES), *map(Ahead, PHOTOGRAPHS)) if _can_be_made(a)]
 
@@ -105,7 +106,7 @@ def layers(sample: str, model: str, detail: int, wanted: list[int] | None, heads
     ahead = Ahead(named(sample), detail)
     if model != ahead.model:
         return None
-    for file in (_shipped, _kept):  # the first without a look at any other file: it is the first picture
+    for file in (_shipped, _from_cache):  # the first without a look at any other file: it is the first picture
         try:
             if (data := file(ahead)) is not None:
                 return some_layers(data, wanted, heads)
@@ -119,8 +120,8 @@ def _shipped(ahead: Ahead) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _kept(ahead: Ahead) -> mmap.mmap | None:
-    """The pack in the cache; None where it is not whole."""
+def _from_cache(ahead: Ahead) -> mmap.mmap | None:
+    """The pack in the cache; None where it is missing or incomplete."""
     for path in (folder / ahead.file for folder in borrowed.folders() if _can_be_made(ahead)):
         try:
             with open(path, "rb") as file:
@@ -135,7 +136,7 @@ def _kept(ahead: Ahead) -> mmap.mmap | None:
 
 @lru_cache(100)
 def _is_whole(path: Path, number: int, size: int, changed: int) -> bool:
-    """Read once in the life of a server, as long as the file stays as it is."""
+    """Checks the file once; again only when it has changed."""
     if trouble := what_is_wrong_with(path):
         log.warning("%s is damaged (%s) and counts as absent: it is made again.", path, trouble)
     return trouble is None
@@ -147,17 +148,17 @@ def what_is_wrong_with(path: Path) -> str | None:
 
 
 def is_ready(ahead: Ahead) -> bool:
-    return _kept(ahead) is not None
+    return _from_cache(ahead) is not None
 
 
 def whole(ahead: Ahead) -> bytes | None:
-    """All layers of it, if they were made ahead."""
-    data = _kept(ahead)
+    """All layers of the pack, if it was made ahead."""
+    data = _from_cache(ahead)
     return None if data is None else data[:-SUM]
 
 
 def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[int] | None = None) -> bytes:
-    """Of a file only the pages that hold these layers are read from the disk. The heads keep their numbers."""
+    """Reads only these layers' pages of the file from the disk. Heads keep their numbers."""
     header, arrays = unpack(data)
     del header["sections"]
     layers = [upper_layer(header["layers"])] if layers is None else layers
@@ -172,7 +173,7 @@ def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[i
 
 def prepare(report: type | None = None) -> list[str]:
     """Makes the packs that are missing and gives their names. `report` is a class like tqdm's."""
-    missing = [ahead for ahead in all_packs() if _kept(ahead) is None]
+    missing = [ahead for ahead in all_packs() if _from_cache(ahead) is None]
     for ahead in report(missing, desc="preparing", unit="picture") if report and missing else missing:
         vit = models.load(ahead.model)
         with queue.turn(finer=True):
@@ -183,10 +184,10 @@ def prepare(report: type | None = None) -> list[str]:
 
 
 def prepare_behind_everybody() -> None:
-    """What a server does once, after its first picture."""
+    """Run by a server once, after its first picture."""
     try:
-        if made := prepare():
-            log.info("prepared %s", ", ".join(made))
+        if names := prepare():
+            log.info("prepared %s", ", ".join(names))
     except PlaygroundError as error:  # nothing can be kept here: samples are traced when they are asked for
         log.info("samples are not prepared: %s", error)
 
@@ -205,7 +206,7 @@ def fresh_pack(sample: str, vit, detail: int = 1) -> bytes:
 
 
 def _put(path: Path, data: bytes) -> None:
-    """Whole or not at all: another process may be about to read it."""
+    """Writes the file atomically: another process may be about to read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for old in path.parent.glob(f"{path.stem.rpartition('-')[0]}-{HEX}.pack"):
         old.unlink(missing_ok=True)  # another process may make the same pack
@@ -221,7 +222,7 @@ def _put(path: Path, data: bytes) -> None:
 
 
 def write_packs(folder: Path = PACKS) -> None:
-    """What ships: of the first picture the layer that it opens at."""
+    """Writes the pack that ships: the layer at which the first picture opens."""
     from playground.models.zoo import load
 
     vit = load("bundled", device="cpu")

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from playground.errors import PlaygroundError
 
-DATA = {1: 19, 2: 34, 3: 55, 4: 80, 5: 108}  # version -> bytes of data
-CORRECTION = {1: 7, 2: 10, 3: 15, 4: 20, 5: 26}  # version -> bytes that repair it
+DATA = {1: 19, 2: 34, 3: 55, 4: 80, 5: 108}  # version -> data bytes
+CORRECTION = {1: 7, 2: 10, 3: 15, 4: 20, 5: 26}  # version -> error correction bytes
 HEAD = 12  # bits: what kind of data, and how many bytes
 LONGEST = DATA[5] - 2  # bytes of a text
 MASKS: tuple[Callable[[int, int], bool], ...] = (
@@ -41,7 +41,7 @@ def rows(text: str) -> list[str]:
 
 
 def _words(data: bytes, room: int) -> list[int]:
-    """The bytes with their head, four bits of which put all others across two words; then the padding."""
+    """Header, bytes and padding. The header's four bits shift all other bytes by half a byte."""
     whole = (0b0100 << 8 | len(data)) << 8 * len(data) + 4 | int.from_bytes(data) << 4
     words = list(whole.to_bytes(len(data) + 2))
     return words + [(0xEC, 0x11)[i % 2] for i in range(room - len(words))]
@@ -76,7 +76,7 @@ def _correction(words: list[int], count: int) -> list[int]:
 
 
 def _fixed(version: int) -> list[list[int | None]]:
-    """What is the same for all data; None where data comes. The places of the format are taken, and written later."""
+    """The fixed pattern: True and False where it is set, None where data go. Places of the format bits are reserved."""
     side = 17 + 4 * version
     grid: list[list[int | None]] = [[None] * side for _ in range(side)]
     for i in range(8, side - 8):
@@ -98,14 +98,14 @@ def _fixed(version: int) -> list[list[int | None]]:
 
 
 def _format_places(side: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Where the fifteen bits of the format stand, the highest first; twice."""
+    """The places of the fifteen format bits, the highest bit first; each stands twice."""
     around = [(8, column) for column in (0, 1, 2, 3, 4, 5, 7, 8)] + [(row, 8) for row in (7, 5, 4, 3, 2, 1, 0)]
     apart = [(side - 1 - i, 8) for i in range(7)] + [(8, side - 8 + i) for i in range(8)]
     return around, apart
 
 
 def _format(mask: int) -> int:
-    """The correction (L is 01) and the mask, with ten bits that repair them."""
+    """The format bits: correction level (L is 01) and mask, with ten bits that correct errors in them."""
     chosen = 0b01 << 3 | mask
     rest = chosen << 10
     for bit in range(14, 9, -1):
@@ -118,7 +118,7 @@ def _drawn(fixed: list[list[int | None]], bits: list[int], mask: int) -> Grid:
     side = len(fixed)
     grid: Grid = [[-1 if cell is None else cell for cell in row] for row in fixed]
     waiting = iter(bits)
-    pairs = (*range(side - 1, 6, -2), *range(5, 0, -2))  # two columns at a time, up and down; the sixth is fixed
+    pairs = (*range(side - 1, 6, -2), *range(5, 0, -2))  # filled two columns at a time; the sixth column is fixed
     for turn, right in enumerate(pairs):
         for row in range(side) if turn % 2 else range(side - 1, -1, -1):
             for column in (right, right - 1):

@@ -24,7 +24,7 @@ from playground.serving import asker, ledger, settings
 
 SHORT = 0.3  # seconds that a question is thought to take where nobody says
 LONG = 1.0  # seconds: above, it goes to the one place for what takes long
-TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not reported
+TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not told
 FAR = 50  # with n times as many ahead, somebody looks n times less often: hundreds of looks at the line take a core
 PATIENCE = 12.0  # seconds; a page looks at its ticket every second, but a busy server or a hidden tab makes it late
 SLICE = 1.0  # seconds that long work goes on while others wait
@@ -37,7 +37,7 @@ CROWDED = "So many people wait that there is no place in the line: try again in 
 
 
 class Ticket:
-    """A place in the queue. With `patience`, it is dropped if it isn't polled for so many seconds."""
+    """A place in the queue. With `patience`, it is dropped if it isn't polled for that many seconds."""
 
     def __init__(
         self, patience: float | None = None, who: asker.Who = asker.NOBODY, finer: bool = False, seconds: float = SHORT
@@ -46,11 +46,11 @@ class Ticket:
         self.sent_away = False  # others come first, and too many wait
         self.who, self.finer, self.seconds = who, finer, seconds
         self.payer: asker.Who = who
-        self.person: Hashable = self  # nobody's tickets are each of a person of their own
+        self.person: Hashable = self  # an anonymous ticket counts as a person of its own
         self.networks: tuple[tuple[Hashable, int], ...] = ()  # of the payer, as ledger.path gives them
         self.trouble: Exception | None = None  # the exception that ended the work
         self.began = 0.0
-        self.own = self.place = (False, 0.0)  # within their network, and in the line; the lowest comes first
+        self.own = self.place = False, 0.0  # rank within their network, and in the line; the lowest is first
         self._patience = patience
         self._looked = time.monotonic()
         self._stop = threading.Event()
@@ -67,8 +67,8 @@ class Ticket:
         self.turn.set()
 
     def stopped(self) -> bool:
-        left = self._patience is not None and time.monotonic() - self._looked > self._patience
-        return left or self._stop.is_set()
+        deserted = self._patience is not None and time.monotonic() - self._looked > self._patience
+        return deserted or self._stop.is_set()
 
     def look(self) -> None:
         """Notes that somebody still waits for it."""
@@ -76,7 +76,7 @@ class Ticket:
 
 
 class Queue:
-    """`at_once` at the same time, one of them long; and `beside` them one more that is long."""
+    """Runs `at_once` tickets at a time, of which one may be long; `beside` more long ones may run besides."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Queue:
         self.at_once, self.beside, self.patience = at_once, beside, patience
         self.kind, self.costs = kind, charged  # without a kind, what it takes is charged elsewhere
         self.most = most
-        self._line: list[Ticket] = []  # in the order in which they are served; one stays until its work is done
+        self._line: list[Ticket] = []  # in the order of service; a ticket stays until its work is done
         self._ordered = -math.inf  # when
         self._would_cost: dict[Hashable, float] = {}  # each network, after all that it asks for
         self._lock = threading.Lock()
@@ -103,10 +103,10 @@ class Queue:
         finer: bool = False,
         seconds: float = SHORT,
     ) -> Iterator[None]:
-        """Waits for a turn. `tell` is called with the number of people who come first (0: this person's own questions
-        do), and with 0 when the wait is over; an exception of it gives up the place."""
+        """Waits for a turn. `tell(n)` gets the number of people who come first (0: only this person's own questions),
+        and 0 when the wait is over. If it raises, the place is given up."""
         ticket = Ticket(who=asker.current().who() if who is None else who, finer=finer, seconds=seconds)
-        told = False
+        was_told = False
         self._join(ticket)
         try:
             while self._wait(ticket) or ticket.sent_away:
@@ -114,8 +114,8 @@ class Queue:
                     raise Busy(CROWDED)
                 if tell:
                     tell(self._people(ticket))
-                    told = True
-            if told:
+                    was_told = True
+            if was_told:
                 tell(0)
             yield
         finally:
@@ -130,7 +130,7 @@ class Queue:
 
     @property
     def waiting(self) -> int:
-        """How many wait for a turn."""
+        """How many tickets wait."""
         with self._lock:
             return len(self._waiting())
 
@@ -138,7 +138,7 @@ class Queue:
         """How many have to finish before this ticket is served. Calling it also notes that somebody still waits."""
         ticket.look()
         with self._lock:
-            return self._before(ticket)
+            return self._ahead_of(ticket)
 
     def _serve(self, ticket: Ticket, work: Callable[[Ticket], None]) -> None:
         try:
@@ -148,27 +148,27 @@ class Queue:
                 raise Busy(CROWDED)
             if ticket.state == SERVED:
                 work(ticket)
-        except Exception as error:  # reported by the ticket; the queue must go on
+        except Exception as error:  # the ticket carries the error; the queue must go on
             ticket.trouble = error
         finally:
             self._leave(ticket)
 
     def _join(self, ticket: Ticket) -> None:
-        """The last in the line is sent away where too many wait: whoever has cost least always finds a place."""
+        """Where too many wait, drops the last in line, so that whoever has cost least always finds a place."""
         with self._lock:
             waiting = self._waiting()
-            mine = [other.seconds for other in waiting if other.who == ticket.who] if ticket.who.person else []
-            ticket.payer = ledger.seats.account(ticket.who, sum(mine) + ticket.seconds)
+            seconds = [other.seconds for other in waiting if other.who == ticket.who] if ticket.who.person else []
+            ticket.payer = ledger.seats.account(ticket.who, sum(seconds) + ticket.seconds)
             ticket.person = ticket.payer if ticket.payer != asker.NOBODY else ticket
             ticket.networks = ledger.path(ticket.payer.address) or ((ticket.person, 1),)
-            if len(mine) >= OF_KEY:
+            if len(seconds) >= OF_KEY:
                 ledger.refused["questions"] += 1
                 raise Busy(f"{OF_KEY} of your questions wait already: wait for an answer, then ask again.")
             too_many = len(waiting) >= self.most
             self._enter(ticket, waiting, too_many)
             if too_many:
                 ledger.refused["questions"] += 1
-                last = next(other for other in reversed(self._line) if other.state == WAITING and not other.stopped())
+                last = next(ahead for ahead in reversed(self._line) if ahead.state == WAITING and not ahead.stopped())
                 last.sent_away = True
                 last.stop()
             self._wake()
@@ -180,10 +180,10 @@ class Queue:
         return [ticket for ticket in self._line if ticket.state == WAITING and not ticket.stopped()]
 
     def _enter(self, ticket: Ticket, waiting: list[Ticket], too_many: bool) -> None:
-        """Where the line is long, they stand behind all of their networks until it is ordered. But nobody is sent away
-        while one of those has cost more."""
-        mine = sum(other.seconds for other in waiting if other.person == ticket.person)
-        ticket.own = ticket.finer, self.costs.cost(ticket.payer) + mine + ticket.seconds
+        """In a long line a new ticket stands behind all tickets of its networks until the line is sorted; but nobody is
+        sent away while one of those has cost more."""
+        waiting_seconds = sum(other.seconds for other in waiting if other.person == ticket.person)
+        ticket.own = ticket.finer, self.costs.cost(ticket.payer) + waiting_seconds + ticket.seconds
         names = {name for name, _ in ticket.networks}
         is_first = too_many and any(
             ticket.own < other.own and any(name in names for name, _ in other.networks) for other in waiting
@@ -195,7 +195,7 @@ class Queue:
         insort(self._line, ticket, key=lambda other: other.place)
 
     def _place(self, ticket: Ticket) -> None:
-        """Behind those of their networks who stand in the line already."""
+        """Inserts a ticket behind those of the same networks that are already in line."""
         share = 0.0
         for name, households in ticket.networks:
             if name not in self._would_cost:
@@ -208,8 +208,8 @@ class Queue:
         return self.costs.clock() - self._ordered >= FRESH
 
     def _order(self) -> None:
-        """By what people would have cost after their questions, and then by what each of their networks would have:
-        what a house asks for from its many networks counts before it is served."""
+        """Sorts by each person's cost including their question, then by each of their networks' cost: a household's
+        questions from its many networks all count before one is served."""
         at_work = [ticket for ticket in self._line if ticket.state == SERVED]
         waiting = [ticket for ticket in self._line if ticket.state == WAITING]
         waiting.sort(key=lambda ticket: ticket.finer)
@@ -234,12 +234,12 @@ class Queue:
         ticket.turn.wait(ticket.hears_again)
         with self._lock:
             ticket.turn.clear()
-            before = self._before(ticket)
-            ticket.hears_again = TELL_EVERY * max(1, before / FAR)
-            if before == 0 and not ticket.stopped() and ticket.state == WAITING:
+            ahead = self._ahead_of(ticket)
+            ticket.hears_again = TELL_EVERY * max(1, ahead / FAR)
+            if ahead == 0 and not ticket.stopped() and ticket.state == WAITING:
                 ticket.state, ticket.began = SERVED, self.costs.clock()
                 self.costs.charge(ticket.payer, ticket.seconds)  # as it is thought to cost, until it is known
-            return before
+            return ahead
 
     def _leave(self, ticket: Ticket) -> None:
         with self._lock:
@@ -254,7 +254,7 @@ class Queue:
             self._wake()
 
     def _wake(self) -> None:
-        """Those whose turn it is, and nobody else."""
+        """Starts exactly the tickets whose turn it is."""
         free = {long: self._free(long) for long in (False, True)}
         for ticket in self._line:
             if max(free.values()) <= 0:
@@ -264,12 +264,12 @@ class Queue:
                 ticket.turn.set()
 
     def _free(self, long: bool) -> int:
-        """Places for what takes long, or for what does not."""
+        """How many long tickets, or short ones, may run at once."""
         at_work = Counter(ticket.is_long for ticket in self._line if ticket.state == SERVED)
         of_its_kind = (1 if long else self.at_once) - at_work[long]
         return min(of_its_kind, self.at_once + self.beside - at_work.total())
 
-    def _before(self, ticket: Ticket) -> int:
+    def _ahead_of(self, ticket: Ticket) -> int:
         """How many have to finish first. Tickets that gave up before being served don't count."""
         if ticket.state != WAITING:
             return 0
@@ -293,7 +293,7 @@ class Queue:
                 and not (other.state == WAITING and other.stopped())
                 and (other.who.person or not other.who.address or other.who.address != ticket.who.address)
             }
-            return min(len(others), self._before(ticket))
+            return min(len(others), self._ahead_of(ticket))
 
 
 @cache
@@ -304,7 +304,7 @@ def passes() -> Queue:
 
 @cache
 def figures() -> Queue:
-    """Of figures: matplotlib draws for one person at a time, and a wall of maps takes seconds."""
+    """The queue of figures: matplotlib draws for one person at a time, and a wall of maps takes seconds."""
     return Queue(kind="figures", most=60)
 
 
@@ -329,25 +329,25 @@ def turn(finer: bool = False, seconds: float = SHORT) -> AbstractContextManager[
 
 
 def drawing() -> AbstractContextManager[None]:
-    """Acquire before matplotlib draws."""
+    """Take it before matplotlib draws."""
     return figures().take(asker.current().waits)
 
 
 def packing() -> AbstractContextManager[None]:
-    """Acquire before numbers are packed for a browser: a layer may take 20 MB, and a class asks for it at once."""
+    """Take it before packing numbers for a browser: a layer may take 20 MB, and a whole class asks at once."""
     return _packings().take(asker.current().waits)
 
 
 def decoding(seconds: float) -> AbstractContextManager[None]:
-    """Acquire before a picture is decoded, which its header says to take so long: one of 16 megapixels takes 100 MB
-    meanwhile, and a class drops thirty. Of two at a time one may be costly."""
+    """Take it before decoding a costly picture: 16 megapixels take 100 MB meanwhile, and a class drops thirty at once.
+    Of two at a time one may be costly."""
     return decodings().take(asker.current().waits, seconds=seconds)
 
 
 @contextmanager
 def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
     """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. The work calls `give_way()`
-    between its pieces: whoever waits comes in between, and the work ends when its asker has left."""
+    between its pieces: then those who wait come first, and the work ends if its asker has left."""
     who, turn, begun = asker.current(), ExitStack(), 0.0
     line, place = queue, nullcontext()
     if line is None:
@@ -370,4 +370,4 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
 
 
 class Left(Exception):
-    """Nobody waits for this work any more."""
+    """Raised when nobody waits for this work any more."""

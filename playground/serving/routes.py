@@ -42,7 +42,7 @@ from playground.serving.answering import answer
 
 NOW = {"Cache-Control": "no-store"}
 PROXIED = ("x-forwarded-for", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
-DIRECT = "x-playground-direct"  # from the image's proxy alone: it knows on whose behalf this was asked
+DIRECT = "x-playground-direct"  # set by the image's proxy alone, which knows for whom it asks
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
 
 
@@ -61,7 +61,7 @@ async def ready(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """Numbers alone: no address, no key and no name of anybody; labels come from the lists in this program."""
+    """Only numbers: no address, key or name of a person. Labels come from lists in this program."""
     if not _is_operator(request):
         return PlainTextResponse("Not Found", 404)
     return PlainTextResponse("".join(_lines()), headers=NOW, media_type="text/plain; version=0.0.4")
@@ -80,7 +80,7 @@ def _lines() -> Iterator[str]:
     yield _metric("refused_total", "counter", "what there was no room for", ledger.refused, "reason")
     yield _metric("cache_hits_total", "counter", "found in a cache", {k: c.hits for k, c in caches.items()}, "cache")
     yield _metric("cache_misses_total", "counter", "made", {k: c.misses for k, c in caches.items()}, "cache")
-    yield _metric("own_pictures_bytes", "gauge", "people's own pictures, decoded", {"": pictures.held()})
+    yield _metric("own_pictures_bytes", "gauge", "people's own pictures, decoded", {"": pictures.bytes_of_people()})
     yield _metric("memory_bytes", "gauge", "what this process holds", {"": _memory()})
     yield _metric("memory_limit_bytes", "gauge", "of the container", {"": _memory_limit()})
 
@@ -95,7 +95,7 @@ def _metric(name: str, kind: str, words: str, values: Mapping[str, float | None]
 
 
 def _is_operator(request: Request) -> bool:
-    """Whether the request comes from an operator's address. Never through a proxy that hides it."""
+    """Whether the request comes directly from an operator's address: a proxy would hide the real one."""
     if people.is_behind_proxy(request.scope):
         direct = DIRECT in request.headers
     else:
@@ -107,7 +107,7 @@ def _is_operator(request: Request) -> bool:
 
 
 def _memory() -> float | None:
-    """What this process holds; None where the system does not tell."""
+    """Bytes in memory of this process; None where the system does not tell."""
     if not sys.platform.startswith("linux"):
         return None
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -115,7 +115,7 @@ def _memory() -> float | None:
 
 
 def _memory_limit() -> float | None:
-    """Of the container; None where it has none."""
+    """The container's memory limit; None where it has none."""
     for file in map(Path, LIMITS):
         with suppress(OSError, ValueError):
             limit = int(file.read_text(encoding="ascii"))
@@ -142,7 +142,7 @@ ROUTES: list[Route] = [
 
 
 def _story(request: Request) -> RedirectResponse:
-    """It is told on the page of the microscope."""
+    """Redirects to the microscope's page, which tells the story."""
     words = {name: word for name, word in request.query_params.items() if name in LOOK}
     return RedirectResponse(f"./?{urlencode({**words, 'story': '1'})}")
 
@@ -152,7 +152,7 @@ ELSEWHERE = [Route("/story", _story)]  # what has an address and stands on anoth
 LOOK = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")  # which picture and model: see chosen.py
 SHOWN = (*figure_words.PLACE, *figure_words.CHOICES)  # as in the microscope's address: figure_words.py reads them
 FIGURE = (*SHOWN, *figure_words.LOOKS, "held", routes_figures.DOWNLOAD)
-WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each address; another word means nothing
+WORDS: dict[str, tuple[str, ...]] = {  # the query words of each address; others mean nothing
     "GET /api/app/{digest}/{entry:path}": ("styles", "mounts"),
     "GET /api/samples/{edition}": (),
     "GET /api/samples/{name}/{digest}.jpg": (),

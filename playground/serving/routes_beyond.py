@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 
 RELEVANCE = 3.5  # passes that it takes at most: benchmarks/beyond.py measures it
 PATCHING = 3  # up to a layer in both pictures, and on from there twice
-FIRST_PASSES = (24, 48, 96)  # of an occlusion, after which its map is shown; the last has as many as Python's
+FIRST_PASSES = (24, 48, 96)  # of an occlusion: its map is shown after so many; the last number is Python's default
 MOST_SECONDS = 60.0  # of an occlusion, during which others come in between
 MOST_LABELS = 1000
 LIKELIEST = 3
 
 
 async def relevance(request: Request) -> Response:
-    """Which tokens move it, through all layers."""
+    """The relevance of each token for the answer, through all layers."""
 
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         seen = traces.trace(picture, wish, own(person))
-        asked = _asked(request.query_params, seen)
+        question = _question(request.query_params, seen)
         effort.check(seen.vit, seen.grid, RELEVANCE)
         with queue.turns() as give_way:
-            return matrix(seen.relevance(**asked, give_way=give_way).numpy()[None])
+            return matrix(seen.relevance(**question, give_way=give_way).numpy()[None])
 
     return await part(request, make)
 
@@ -86,8 +86,8 @@ async def answers(request: Request) -> Response:
 
 def _likeliest(seen: Trace, layer: int, token: int, give_way) -> list[tuple[str, float]]:
     give_way()
-    said = seen.answers(layer)[token]
-    best = said.topk(min(LIKELIEST, len(said)))
+    logits = seen.answers(layer)[token]
+    best = logits.topk(min(LIKELIEST, len(logits)))
     c = seen.vit.config  # type: ignore[union-attr]
     return [(_name(c, i), round(p, 5)) for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
 
@@ -117,19 +117,19 @@ async def patched(request: Request) -> Response:
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         from playground.analysis import patching
 
-        other = chosen.other(words, person)
-        if other is None or other[1].model != wish.model:
+        source = chosen.other(words, person)
+        if source is None or source[1].model != wish.model:
             raise Refused("A patch's stream is taken from another picture in the same model: say with=sample:NAME.")
         seen = traces.trace(picture, wish, own(person))
-        there = traces.trace(*other, own(person))
+        donor = traces.trace(*source, own(person))
         layer = chosen.number(words, "layer", seen.layers)
         put = {place(words.get("query", "")): place(words.get("there", ""))}
         effort.check(seen.vit, seen.grid, PATCHING)
         with queue.turn():
-            found = patching.patch(seen, there, put, layer)
-        told = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.labels(seen.vit, found)]
-        response = _with_matrix(found.moved.numpy()[None], labels=told)
-        if not other[0].sample:
+            patched = patching.patch(seen, donor, put, layer)
+        labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.labels(seen.vit, patched)]
+        response = _with_matrix(patched.moved.numpy()[None], labels=labels)
+        if not source[0].sample:
             response.headers.update(PRIVATE)
         return response
 
@@ -143,7 +143,7 @@ async def patched(request: Request) -> Response:
 class Found:
     passes: int
     map: np.ndarray  # (patches,)
-    side: int  # of the smallest blocks that were all blanked; 0: of none
+    side: int  # mean of the blocks of the smallest size, if all were blanked; 0 if not
     moves: np.ndarray  # (blocks,)
     sides: tuple[int, ...]  # of all that were blanked
     nothing: bool  # it moves nothing
@@ -151,86 +151,95 @@ class Found:
 
 
 async def occluded(request: Request) -> Response:
-    """What moves when patches are blanked: the map after `passes` passes, and how well relevance foretells it. Each
-    answer goes on where the one before it ended."""
+    """Occlusion: how the answer moves when patches are blanked, after `passes` passes, and how well relevance predicts
+    it. Each request goes on where the one before ended."""
     words = request.query_params
 
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         from playground.analysis import occlusion
 
         seen = traces.trace(picture, wish, own(person))
-        asked, by = _asked(words, seen), words.get("by", "mean")
+        question, by = _question(words, seen), words.get("by", "mean")
         if by not in occlusion.BLANKS:
             raise Refused(f"Patches are blanked by {', '.join(occlusion.BLANKS)}; asked was {by[:20]!r}.")
         effort.check(seen.vit, seen.grid, occlusion.AT_ONCE)
         most = _most(seen, occlusion.passes_of(seen.grid))
         steps = [*(passes for passes in FIRST_PASSES if passes < most), most]
         step = chosen.number(words, "step", len(steps))
-        kept = people.worked_for_all() if picture.sample else person.worked  # type: ignore[union-attr]
+        cache = people.worked_for_all() if picture.sample else person.worked  # type: ignore[union-attr]
 
-        def found(step: int) -> Found:
-            key = ("occluded", *asked.items(), by, steps[step])
-            return people.worked_out(picture, wish, kept, key, lambda: run(step))
+        def result_of(step: int) -> Found:
+            key = ("occluded", *question.items(), by, steps[step])
+            return people.worked_out(picture, wish, cache, key, lambda: run(step))
 
         def run(step: int) -> Found:
-            known = found(step - 1).known if step else ([], [])
+            known = result_of(step - 1).known if step else ([], [])
             with queue.turns() as give_way:
-                measured = occlusion.Measured(seen, occlusion.Asked(**asked), by, give_way)
+                measured = occlusion.Measured(seen, occlusion.Asked(**question), by, give_way)
                 measured.known.update(zip(*known, strict=True))
                 *_, last = occlusion.occlusion(measured, steps[step])
-            told = (list(measured.known), list(measured.known.values()))
+            known = (list(measured.known), list(measured.known.values()))
             moves = np.array(last.moves)
-            return Found(last.passes, last.map.flatten().numpy(), last.whole, moves, last.sides, last.nothing, told)
+            return Found(last.passes, last.map.flatten().numpy(), last.whole, moves, last.sides, last.nothing, known)
 
-        now = found(step)
-        compared = occlusion.equal(occlusion.blocks(seen.grid, now.side)) if now.side else []
-        said = {"passes": now.passes, "of": most, "steps": len(steps), "side": now.side, "blocks": len(compared)}
-        said |= _blanked(seen, occlusion.Asked(**asked), now)
+        result = result_of(step)
+        compared = occlusion.equal(occlusion.blocks(seen.grid, result.side)) if result.side else []
+        header = {
+            "passes": result.passes,
+            "of": most,
+            "steps": len(steps),
+            "side": result.side,
+            "blocks": len(compared),
+        }
+        header |= _blanked(seen, occlusion.Asked(**question), result)
         if len(compared) >= occlusion.FEW:
-            trusted = _foretells(picture, wish, kept, seen, asked, by, now)
-            said |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
-        return _with_matrix(now.map[None], **said)
+            trusted = _foretells(picture, wish, cache, seen, question, by, result)
+            header |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
+        return _with_matrix(result.map[None], **header)
 
     return await part(request, make)
 
 
-def _blanked(seen: Trace, asked: occlusion.Asked, now: Found) -> dict[str, object]:
-    """How it was measured, in a figure's words, and where nothing moves it the least that would be something."""
+def _blanked(seen: Trace, question: occlusion.Asked, result: Found) -> dict[str, object]:
+    """How the map was measured, in a figure's words; where blanking moves nothing, also the least change that would
+    count."""
     from playground.figures.drawing import captions  # with what draws figures, which a server loads for those who ask
 
-    how = f"blanked in {captions.sides(now.sides)}"
-    if asked.label is not None:
-        how += f"; in logits ({captions.margin(seen)})"
-    if not now.nothing:
-        return {"how": how}
-    least = f"{asked.nothing:g} logits" if asked.label is not None else captions.percent(asked.nothing)
-    return {"how": how, "floor": asked.nothing, "unmoved": least}
+    method = f"blanked in {captions.sides(result.sides)}"
+    if question.label is not None:
+        method += f"; in logits ({captions.margin(seen)})"
+    if not result.nothing:
+        return {"how": method}
+    least = f"{question.nothing:g} logits" if question.label is not None else captions.percent(question.nothing)
+    return {"how": method, "floor": question.nothing, "unmoved": least}
 
 
-def _most(seen: Trace, wanted: int) -> int:
-    """How many passes there is time for in one answer."""
+def _most(seen: Trace, passes: int) -> int:
+    """How many passes fit into one answer's time."""
     rows, columns = seen.grid
-    return int(max(FIRST_PASSES[0], min(wanted, MOST_SECONDS / effort.seconds(seen.vit, rows * columns))))
+    return int(max(FIRST_PASSES[0], min(passes, MOST_SECONDS / effort.seconds(seen.vit, rows * columns))))
 
 
-def _foretells(picture: Picture, wish: Wish, kept, seen: Trace, asked: dict, by: str, now: Found) -> Foretold:
-    """The trace remembers it, so that figures of this picture bear it."""
+def _foretells(picture: Picture, wish: Wish, cache, seen: Trace, question: dict, by: str, result: Found) -> Foretold:
+    """Compares relevance with occlusion. The trace stores the result, so that its figures show it."""
     from playground.analysis import faithfulness
     from playground.analysis.occlusion import Asked
     from playground.relevance import DEFAULT
 
     def make() -> Foretold:
         with queue.turns() as give_way:
-            return faithfulness.compare(seen, Asked(**asked), DEFAULT, by, now.side, now.moves.tolist(), give_way)
+            return faithfulness.compare(
+                seen, Asked(**question), DEFAULT, by, result.side, result.moves.tolist(), give_way
+            )
 
-    key = ("foretells", *asked.items(), by, now.side, hash(now.moves.tobytes()))
-    return faithfulness.remembered(seen, Asked(**asked), DEFAULT, people.worked_out(picture, wish, kept, key, make))
+    key = ("foretells", *question.items(), by, result.side, hash(result.moves.tobytes()))
+    return faithfulness.remembered(seen, Asked(**question), DEFAULT, people.worked_out(picture, wish, cache, key, make))
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
 
 
-def _asked(words: Mapping[str, str], seen: Trace) -> dict:
+def _question(words: Mapping[str, str], seen: Trace) -> dict:
     """{"label": 3} or {"query": (7, 5)}"""
     if "label" in words:
         return {"label": _label(words, seen)}
@@ -250,8 +259,8 @@ def _name(config, number: int) -> str:
     return config.labels[number] if config.labels else f"class {number}"
 
 
-def _with_matrix(values: np.ndarray, **said) -> Response:
-    data = pack(said, {"matrix": np.clip(values, -HALF, HALF).astype(np.float16)})
+def _with_matrix(values: np.ndarray, **header) -> Response:
+    data = pack(header, {"matrix": np.clip(values, -HALF, HALF).astype(np.float16)})
     return Response(data, media_type=BINARY)
 
 

@@ -28,7 +28,7 @@ from playground.serving.classes import ASKS, KINDS, TELLS, Class, Question, refu
 
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
-SMALL, LARGE = 1024, 8192  # bytes of a phone's body, of the lecturer's
+SMALL, LARGE = 1024, 8192  # most bytes of a request's body: from a phone, from the lecturer
 SLOW_SECONDS, MOST_SLOW = 2.0, 200  # of tries from a network that has made many
 LECTURER = "x-playground-lecturer"  # the header with the secret
 SEAT = "playground_seat"  # the cookie of deploy/nginx.conf
@@ -62,7 +62,7 @@ def _refuses(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
 
 
 async def page(request: Request) -> Response:
-    """The same for every code: the script asks whether there is such a class."""
+    """The phone's page, the same for every code: its script asks whether the class exists."""
     back = "../" if "code" in request.path_params else ""
     script, styles = escape(back + scripts.address("shell/phone.js")), stylesheet(STYLES)
     return HTMLResponse(PAGE.format(script=script, styles=styles), headers={"Cache-Control": "no-cache"})
@@ -82,12 +82,12 @@ async def body(request: Request, most: int) -> dict:
     except TimeoutError:
         raise refusal("slow", 408) from None
     try:
-        told = json.loads(bytes(data), parse_constant=float)
+        message = json.loads(bytes(data), parse_constant=float)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
+        message = None
+    if not isinstance(message, dict):
         raise Refused("What was sent is no JSON object: nothing was kept.")
-    return told
+    return message
 
 
 def _after(request: Request) -> int:
@@ -100,9 +100,9 @@ async def _class_of(request: Request) -> Class:
     code, asker = request.path_params["code"], who(request)
     if not CODE.fullmatch(code):
         raise refusal("letters", 404, count=classes.CODE_LENGTH)
-    one = classes.named(code)
-    if one is not None and (asker.person in one.phones or _has_secret(request, one)):
-        return one
+    group = classes.named(code)
+    if group is not None and (asker.person in group.phones or _has_secret(request, group)):
+        return group
     if classes.of_keys.too_many(asker.person or asker.address):
         raise refusal("manyCodes", 429)
     if classes.of_networks.too_many(asker.address):
@@ -113,12 +113,12 @@ async def _class_of(request: Request) -> Class:
             await asyncio.sleep(SLOW_SECONDS)
         finally:
             _slow -= 1
-        one = classes.named(code)
-    if one is None:
+        group = classes.named(code)
+    if group is None:
         classes.of_keys.add(asker.person or asker.address)
         classes.of_networks.add(asker.address)
         raise refusal("noClass", 404, code=code.upper())
-    return one
+    return group
 
 
 def _key(request: Request) -> str:
@@ -133,16 +133,16 @@ def _key(request: Request) -> str:
 
 @_refuses
 async def listen(request: Request) -> Response:
-    """What a phone shows, as soon as it is not what it has."""
+    """Answers with the phone's state as soon as it differs from what the phone has."""
     after, key = _after(request), _key(request)
-    one = await _class_of(request)
-    phone = one.enter(key)
+    group = await _class_of(request)
+    phone = group.enter(key)
     _not_too_often(phone)
-    if one.version == after and not one.ended:
+    if group.version == after and not group.ended:
         await _wait(phone.waits())
     else:
         phone.wake()
-    return Response(b'{"mine": %s, %s' % (_mine(one, key), _shared(one)[1:]), headers=NEWS)
+    return Response(b'{"mine": %s, %s' % (_own_guess(group, key), _shared(group)[1:]), headers=NEWS)
 
 
 async def _wait(news: asyncio.Future[None]) -> None:
@@ -158,49 +158,54 @@ def _not_too_often(phone: classes.Phone) -> None:
         raise refusal("often", 429)
 
 
-def _mine(one: Class, key: str) -> bytes:
-    question = one.question
+def _own_guess(group: Class, key: str) -> bytes:
+    question = group.question
     return json.dumps([guesses.get(key) for guesses in question.rounds] if question else []).encode()
 
 
-def _shared(one: Class) -> bytes:
-    """The same for all phones, and made once for each change."""
-    if one.kept is None or one.kept[0] != one.version:
-        told = {"version": one.version, "ended": one.ended, "scene": one.scene, "question": _question(one.question)}
-        one.kept = (one.version, json.dumps(told).encode())
-    return one.kept[1]
+def _shared(group: Class) -> bytes:
+    """The part of the state that all phones share, serialised once per change."""
+    if group.kept is None or group.kept[0] != group.version:
+        shared = {
+            "version": group.version,
+            "ended": group.ended,
+            "scene": group.scene,
+            "question": _question(group.question),
+        }
+        group.kept = (group.version, json.dumps(shared).encode())
+    return group.kept[1]
 
 
 def _question(question: Question | None) -> dict | None:
     if question is None:
         return None
-    told = {
+    record = {
         **{"number": question.number, "turn": len(question.rounds), "kind": question.kind, "phase": question.phase},
         **{"low": question.low, "high": question.high, "of": question.of, **question.told},
     }
     if question.phase != ASKS:
-        told["counts"] = question.counts()
+        record["counts"] = question.counts()
     if question.phase == TELLS:
-        told |= {"truth": question.truth, "after": question.after, "heat": question.heat}
-    return told
+        record |= {"truth": question.truth, "after": question.after, "heat": question.heat}
+    return record
 
 
 @changes
 @_refuses
 async def guess(request: Request) -> Response:
-    one, key = await _class_of(request), _key(request)
-    phone = one.enter(key)
+    group, key = await _class_of(request), _key(request)
+    phone = group.enter(key)
     _not_too_often(phone)
-    told = await body(request, SMALL)
-    kept = one.take(key, told.get("question"), told.get("turn"), told.get("guess"))
-    return Response(json.dumps({"guess": kept}), headers=NEWS)
+    message = await body(request, SMALL)
+    guess = group.take(key, message.get("question"), message.get("turn"), message.get("guess"))
+    return Response(json.dumps({"guess": guess}), headers=NEWS)
 
 
 @_refuses
 async def picture(request: Request) -> Response:
-    """The lecturer's own, for phones that are in their class."""
-    one, key = await _class_of(request), _key(request)
-    jpeg = one.pictures.get(request.path_params["id"]) if key in one.phones else None
+    """The lecturer's own picture, for phones in their class."""
+    group, key = await _class_of(request), _key(request)
+    jpeg = group.pictures.get(request.path_params["id"]) if key in group.phones else None
     if jpeg is None:
         raise refusal("noPicture", 404)
     return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
@@ -212,15 +217,15 @@ async def picture(request: Request) -> Response:
 @changes
 @_refuses
 async def start(request: Request) -> Response:
-    """`root`: where the lecturer's browser has the app."""
-    told = await body(request, SMALL)
-    root = told.get("root")
+    """Starts a class. `root`: the app's address in the lecturer's browser."""
+    message = await body(request, SMALL)
+    root = message.get("root")
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
         raise refusal("address")
     root, trouble = await _reached(root, (request.scope.get("server") or ("", 0))[1] or 0)
-    one = classes.start(_key(request), who(request).address, request.cookies.get(SEAT, ""))
-    one.address, one.trouble = f"{root}c/{one.code}", trouble
-    return Response(json.dumps({"secret": one.secret, **_lecture(one)}), headers=NEWS)
+    group = classes.start(_key(request), who(request).address, request.cookies.get(SEAT, ""))
+    group.address, group.trouble = f"{root}c/{group.code}", trouble
+    return Response(json.dumps({"secret": group.secret, **_lecture(group)}), headers=NEWS)
 
 
 async def _reached(root: str, port: int) -> tuple[str, str]:
@@ -244,7 +249,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _own_address() -> str:
-    """In the network that this machine is in. Nothing is sent: the system only says which way it would take."""
+    """This machine's address in its network. Nothing is sent: the system only picks the interface."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         try:
             way.connect(("192.0.2.1", 9))
@@ -261,124 +266,138 @@ def _listens(address: str, port: int) -> bool:
     return True
 
 
-def _has_secret(request: Request, one: Class) -> bool:
-    return secrets.compare_digest(request.headers.get(LECTURER, "").encode(), one.secret.encode())
+def _has_secret(request: Request, group: Class) -> bool:
+    return secrets.compare_digest(request.headers.get(LECTURER, "").encode(), group.secret.encode())
 
 
 async def _lecturer_s(request: Request) -> Class:
-    one = await _class_of(request)
-    if not _has_secret(request, one):
+    group = await _class_of(request)
+    if not _has_secret(request, group):
         raise refusal("otherLecturer", 403)
-    one.heard = classes.clock()
-    return one
+    group.heard = classes.clock()
+    return group
 
 
 @_refuses
 async def lecture(request: Request) -> Response:
-    """How many have answered, as soon as it is not what the lecturer's page has."""
+    """Answers with the number of guesses as soon as it differs from what the lecturer's page has."""
     after = _after(request)
-    one = await _lecturer_s(request)
-    if one.count == after and not one.ended:
-        await _wait(one.screen_waits())
-    return Response(json.dumps(_lecture(one)), headers=NEWS)
+    group = await _lecturer_s(request)
+    if group.count == after and not group.ended:
+        await _wait(group.screen_waits())
+    return Response(json.dumps(_lecture(group)), headers=NEWS)
 
 
-def _lecture(one: Class) -> dict:
-    """Nothing that was guessed, before it is shown."""
-    question = one.question
-    told = _question(question)
-    if question and told:
-        told |= {"answered": [len(guesses) for guesses in question.rounds], "hands": question.hands}
+def _lecture(group: Class) -> dict:
+    """The lecturer's state. Guesses stay out of it until they are shown."""
+    question = group.question
+    shown = _question(question)
+    if question and shown:
+        shown |= {"answered": [len(guesses) for guesses in question.rounds], "hands": question.hands}
     return {
-        **{"count": one.count, "code": one.code, "address": one.address, "trouble": one.trouble, "ended": one.ended},
-        **{"open": one.open, "phones": len(one.phones), "asked": one.asked, "scene": one.scene, "question": told},
-        "qr": qr.rows(one.address),
-        "minutes": max(0, round((classes.LONGEST_LIFE - classes.clock() + one.begun) / 60)),
+        **{
+            "count": group.count,
+            "code": group.code,
+            "address": group.address,
+            "trouble": group.trouble,
+            "ended": group.ended,
+        },
+        **{
+            "open": group.open,
+            "phones": len(group.phones),
+            "asked": group.asked,
+            "scene": group.scene,
+            "question": shown,
+        },
+        "qr": qr.rows(group.address),
+        "minutes": max(0, round((classes.LONGEST_LIFE - classes.clock() + group.begun) / 60)),
     }
 
 
 @changes
 @_refuses
 async def act(request: Request) -> Response:
-    one = await _lecturer_s(request)
-    told = await body(request, LARGE)
-    action = told.get("do")
+    group = await _lecturer_s(request)
+    message = await body(request, LARGE)
+    action = message.get("do")
     if action == "go":
-        one.go(_scene(told.get("scene")))
+        group.go(_scene(message.get("scene")))
     elif action == "ask":
-        _ask(one, request, told)
+        _ask(group, request, message)
     elif action == "again":
-        one.again()
+        group.again()
     elif action == "show":
-        one.show()
+        group.show()
     elif action == "truth":
-        one.say_truth(told.get("truth"), told.get("after"), told.get("heat"))
-    elif action == "hands" and isinstance(told.get("hands"), dict):
-        one.count_hands(told["hands"])
+        group.say_truth(message.get("truth"), message.get("after"), message.get("heat"))
+    elif action == "hands" and isinstance(message.get("hands"), dict):
+        group.count_hands(message["hands"])
     elif action == "door":
-        one.set_door(told.get("open") is True)
+        group.set_door(message.get("open") is True)
     elif action == "end":
-        classes.end(one)
+        classes.end(group)
     else:
         raise Refused("A class can go, ask, ask again, show, tell the truth, count hands, close its door and end.")
-    return Response(json.dumps(_lecture(one)), headers=NEWS)
+    return Response(json.dumps(_lecture(group)), headers=NEWS)
 
 
-def _scene(told: object) -> dict:
-    if not isinstance(told, dict) or not _is_number(told.get("n"), 0, 99):
+def _scene(scene: object) -> dict:
+    if not isinstance(scene, dict) or not _is_number(scene.get("n"), 0, 99):
         raise Refused("A scene has a number from 0 to 99.")
-    return told
+    return scene
 
 
 def _is_number(value: object, low: int, high: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
-def _ask(one: Class, request: Request, told: dict) -> None:
-    one.go(_scene(told.get("scene")))
-    asked = told.get("question")
-    if not isinstance(asked, dict) or asked.get("kind") not in KINDS:
+def _ask(group: Class, request: Request, message: dict) -> None:
+    group.go(_scene(message.get("scene")))
+    question = message.get("question")
+    if not isinstance(question, dict) or question.get("kind") not in KINDS:
         raise Refused(f"A question's kind is {', '.join(KINDS)}.")
     low, high, values = 0, 0, ()
-    if asked["kind"] == "choice":
-        options = asked.get("options")
+    if question["kind"] == "choice":
+        options = question.get("options")
         if not isinstance(options, list) or not 2 <= len(options) <= 12 or not all(map(_is_option, options)):
             raise Refused("A choice has 2 to 12 options, each a value and its words.")
         values = tuple(option[0] for option in options)
-    elif asked["kind"] == "number":
-        low, high = asked.get("low"), asked.get("high")
+    elif question["kind"] == "number":
+        low, high = question.get("low"), question.get("high")
         if not (_is_number(low, -10_000, 10_000) and _is_number(high, low, low + 10_000)):
             raise Refused("A number is asked between two whole numbers, at most 10,000 apart.")
     else:
-        rows, columns = asked.get("rows"), asked.get("columns")
+        rows, columns = question.get("rows"), question.get("columns")
         if not (_is_number(rows, 1, classes.MOST_SQUARES) and _is_number(columns, 1, classes.MOST_SQUARES // rows)):
             raise Refused(f"A picture has rows and columns, at most {classes.MOST_SQUARES} squares.")
         high = rows * columns - 1
-    of = str(asked.get("of", ""))[:200]
+    about = str(question.get("of", ""))[:200]
     shown = {
-        name: asked[name] for name in ("asks", "unit", "options", "rows", "columns", "mark", "aspect") if name in asked
+        name: question[name]
+        for name in ("asks", "unit", "options", "rows", "columns", "mark", "aspect")
+        if name in question
     }
-    shown |= _picture(one, request, asked)
-    one.ask(Question(0, int(str(one.scene["n"])), asked["kind"], low, high, values, shown, of))
+    shown |= _picture(group, request, question)
+    group.ask(Question(0, int(str(group.scene["n"])), question["kind"], low, high, values, shown, about))
 
 
 def _is_option(option: object) -> bool:
     return isinstance(option, list) and len(option) == 2 and isinstance(option[0], str) and 0 < len(option[0]) <= 40
 
 
-def _picture(one: Class, request: Request, asked: dict) -> dict:
+def _picture(group: Class, request: Request, question: dict) -> dict:
     """A sample by its address. The lecturer's own goes to phones only where they have said yes, and stays with the
     class."""
-    if isinstance(address := asked.get("picture"), str) and SAMPLE.fullmatch(address):
+    if isinstance(address := question.get("picture"), str) and SAMPLE.fullmatch(address):
         return {"picture": address}
-    if asked.get("mine") and asked.get("yes") is True:
+    if question.get("mine") and question.get("yes") is True:
         person = people.of(request)
-        mine = person.pictures.get(str(asked["mine"])) if person else None
-        if mine is None:
+        photograph = person.pictures.get(str(question["mine"])) if person else None
+        if photograph is None:
             raise refusal("photographGone", 404)
-        one.pictures = {mine.id: mine.jpeg}
-        return {"picture": f"api/classes/{one.code}/pictures/{mine.id}.jpg", "own": True}
-    if asked["kind"] == "place":
+        group.pictures = {photograph.id: photograph.jpeg}
+        return {"picture": f"api/classes/{group.code}/pictures/{photograph.id}.jpg", "own": True}
+    if question["kind"] == "place":
         raise refusal("sendPhotograph", 409)
     return {}
 

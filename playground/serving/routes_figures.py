@@ -32,27 +32,27 @@ from playground.serving.people import Person
 
 HOUR = "public, max-age=3600"  # a new version of the app may draw the same address differently
 PRIVATE = "no-store"
-DOWNLOAD = "download"  # =1: a browser keeps the file instead of showing it
+DOWNLOAD = "download"  # =1: a browser saves the file instead of showing it
 
 
 async def figure(request: Request) -> Response:
     kind, person = request.path_params["kind"], people.of(request)
     words = dict(request.query_params)
-    keeps = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # which is a page of its own, and none of this server's
+    keeps = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # a page of its own, foreign to this server
 
     return await _answered(request, lambda: _figure(request, kind, words, keeps, person))
 
 
 async def _answered(request: Request, work: Callable[[], Response]) -> Response:
-    """What can't be is told in the words of an address."""
+    """Errors name the address's words, not the command's flags."""
 
-    def done() -> Response:
+    def computed() -> Response:
         try:
             return work()
         except OptionError as error:
             raise Refused(error.told(figure_words.IN_ADDRESS)) from None
 
-    return await answer(request, done)
+    return await answer(request, computed)
 
 
 def _figure(request: Request, kind: str, words: dict[str, str], keeps: bool, person: Person | None) -> Response:
@@ -81,7 +81,7 @@ def _disposition(name: str, keeps: bool) -> str:
 
 
 async def offered(request: Request) -> Response:
-    """What Export offers for these words, what of it they choose, and where the file and its preview are."""
+    """What Export offers for these words, which options are chosen, and the addresses of file and preview."""
     person, words = people.of(request), dict(request.query_params)
     return await _answered(request, lambda: _data(offers(words, person)))
 
@@ -122,26 +122,26 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
     """What Export offers for a view, what of it is chosen, and the file that this would be: as data for the sheet.
 
     `only` is the layout of a lesson's page, which exports nothing else and has no view."""
-    here, view, given = _asked(words, person)
-    kinds, only = _kinds(here, view, given), given.get("only")
-    kind = _one(given, "kind", kinds)
+    here, view, options = _request(words, person)
+    kinds, only = _kinds(here, view, options), options.get("only")
+    kind = _option(options, "kind", kinds)
     layouts = [only] if only else _layouts(here, view, kind)
     side_by_side = "compare" if view.get("beside") == "compare" and "compare" in layouts else "convolution"
-    layout = _one(given, "layout", layouts, side_by_side)
+    layout = _option(options, "layout", layouts, side_by_side)
     sweeps = _sweeps(description(here, view, layout))
     picked = {
         "kind": kind,
-        "table": _one(given, "table", TABLES),
+        "table": _option(options, "table", TABLES),
         "layout": layout,
-        "purpose": _one(given, "purpose", PURPOSES),
-        "background": _one(given, "background", BACKGROUNDS),
-        "caption": given.get("caption", "true") == "true",
-        "footer": given.get("footer") == "true",
-        "sweep": _one(given, "sweep", sweeps) if sweeps else "",
-        "held": _one(given, "held", HELD),
-        "pack": _one(given, "pack", PACKS),
+        "purpose": _option(options, "purpose", PURPOSES),
+        "background": _option(options, "background", BACKGROUNDS),
+        "caption": options.get("caption", "true") == "true",
+        "footer": options.get("footer") == "true",
+        "sweep": _option(options, "sweep", sweeps) if sweeps else "",
+        "held": _option(options, "held", HELD),
+        "pack": _option(options, "pack", PACKS),
     }
-    spec, suffix = _file(here, view, picked, given.get("theme", "light"))
+    spec, suffix = _file(here, view, picked, options.get("theme", "light"))
     return {
         "offers": {
             "kind": _titled(kinds, KINDS),
@@ -160,25 +160,25 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
     }
 
 
-def _asked(words: Mapping[str, str], person: Person | None) -> tuple[Shown, dict, dict]:
+def _request(words: Mapping[str, str], person: Person | None) -> tuple[Shown, dict, dict]:
     """(what is shown, the view, the choices of Export)"""
     figure_words.check_names(words, (*figure_words.PLACE, *figure_words.CHOICES, *CHOICES))
-    given = {key: words[key] for key in CHOICES if key in words}
-    if given.get("only") not in (None, *LAYOUTS):
-        raise Refused(f"There is no layout {given['only']!r}; there are {', '.join(LAYOUTS)}.")
-    view = {} if "only" in given else figure_words.view_of(words)
-    return figure_words.shown(words, person), view, given
+    options = {key: words[key] for key in CHOICES if key in words}
+    if options.get("only") not in (None, *LAYOUTS):
+        raise Refused(f"There is no layout {options['only']!r}; there are {', '.join(LAYOUTS)}.")
+    view = {} if "only" in options else figure_words.view_of(words)
+    return figure_words.shown(words, person), view, options
 
 
 def said_of(words: Mapping[str, str], person: Person | None) -> str:
-    """Of the interactive file that these words choose; it takes a while to make."""
-    here, view, given = _asked(words, person)
-    picked = {"kind": "html", "held": _one(given, "held", HELD), "pack": _one(given, "pack", PACKS)}
-    return figure_files.said_of_alive(here, _file(here, view, picked, given.get("theme", "light"))[0], person)
+    """The size of the interactive file for these words; it takes a while to make."""
+    here, view, options = _request(words, person)
+    picked = {"kind": "html", "held": _option(options, "held", HELD), "pack": _option(options, "pack", PACKS)}
+    return figure_files.said_of_alive(here, _file(here, view, picked, options.get("theme", "light"))[0], person)
 
 
 def _file(here: Shown, view: Mapping[str, str], picked: Mapping, theme: str) -> tuple[Spec, str]:
-    """(its description, its suffix)"""
+    """(the Spec, the file's suffix)"""
     if picked["kind"] == "html":
         rest = urlencode({key: view[key] for key in REST if key in view})
         layers = "all" if picked["held"] == "all" else None
@@ -198,11 +198,11 @@ def _file(here: Shown, view: Mapping[str, str], picked: Mapping, theme: str) -> 
     return description(here, view, picked["layout"], **look), picked["kind"]
 
 
-def _kinds(here: Shown, view: Mapping[str, str], given: Mapping[str, str]) -> list[str]:
-    """The kinds of file that can hold what is shown. A lesson's chart is a picture."""
+def _kinds(here: Shown, view: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
+    """The file types that can hold what is shown. A lesson's chart is always a picture."""
     from playground.figures import html
 
-    if "only" in given:
+    if "only" in options:
         return [*PICTURES, "numbers"]
     kinds = list(KINDS)
     try:
@@ -215,8 +215,9 @@ def _kinds(here: Shown, view: Mapping[str, str], given: Mapping[str, str]) -> li
 
 
 def _layouts(here: Shown, view: Mapping[str, str], kind: str) -> list[str]:
-    """Those that can show it; of what moves, those in which it moves. Rows and columns of a grid nobody says here."""
-    found, trouble = [], None
+    """The layouts that can show this view; for animations, only those that can be animated. Grids are left out: Export
+    can't choose their rows and columns."""
+    possible, trouble = [], None
     for layout, shape in LAYOUTS.items():
         if not shape.offered or ("other_image" in shape.uses and here.other is None):
             continue
@@ -229,10 +230,10 @@ def _layouts(here: Shown, view: Mapping[str, str], kind: str) -> list[str]:
         if shape.patch_by_patch and (spec.way.coloured or len({traces.grid(*pair) for pair in here.pairs}) > 1):
             continue
         if kind != "webp" or _sweeps(spec):
-            found.append(layout)
-    if not found and trouble:
+            possible.append(layout)
+    if not possible and trouble:
         raise trouble
-    return found
+    return possible
 
 
 def _sweeps(spec: Spec) -> list[str]:
@@ -249,7 +250,7 @@ def _sweeps(spec: Spec) -> list[str]:
 
 
 def _preview(here: Shown, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
-    """The figure itself with few dots; of what is alive or made of numbers, the figure that it shows."""
+    """The figure in low resolution; for interactive files and tables, the still that matches."""
     across = MOVING_PREVIEW if spec.sweep else PREVIEW
     if kind == "html":
         spec = description(here, view, "head", theme=spec.theme)
@@ -257,7 +258,7 @@ def _preview(here: Shown, view: Mapping[str, str], spec: Spec, kind: str) -> tup
 
 
 def address(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
-    """Below the app's root."""
+    """The address below the app's root."""
     private = here.private and shapes.of(spec).of_pictures
     words = urlencode(figure_words.words_of(here, spec, kind))
     return {
@@ -266,10 +267,10 @@ def address(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
     }
 
 
-def _one(given: Mapping[str, str], which: str, options: Iterable[str], usual: str = "") -> str:
-    """The choice that was made, where there still is one; else the usual one, or the first."""
+def _option(chosen_options: Mapping[str, str], which: str, options: Iterable[str], usual: str = "") -> str:
+    """The chosen option if it still exists; else the usual one, or the first."""
     options = list(options)
-    return next((option for option in (given.get(which), usual) if option in options), options[0])
+    return next((option for option in (chosen_options.get(which), usual) if option in options), options[0])
 
 
 def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str, str]]:
@@ -286,9 +287,9 @@ ACROSS = 1200  # dots
 def preview_tags(words: Mapping[str, str], root: str) -> str:
     """`words`: of the address; `root`: where the app is, as others reach it."""
     place, view = chosen.read_address(words)
-    own = "mine" in place or place.get("with", "").startswith("mine:")
+    is_own = "mine" in place or place.get("with", "").startswith("mine:")
     try:
-        here, spec = preview_figure(*(({}, {}) if own else (place, view)))
+        here, spec = preview_figure(*(({}, {}) if is_own else (place, view)))
     except PlaygroundError:  # such a view is not to be had
         here, spec = preview_figure({}, {})
     image = address(here, spec, "png")["address"]
@@ -308,15 +309,15 @@ def preview_meta(here: Shown, spec: Spec, image: str) -> str:
     sample = named(here.picture.name)
     says = sample.hint if spec.query is None and _opens(here, spec) else ANY
     where = "" if spec.layer is None else f", layer {spec.layer}, head {spec.head}"
-    told = {
+    properties = {
         "og:site_name": "Attention Playground", "og:type": "website", "og:image": image,
         "og:title": f"{sample.title} · {plain_name(here.wish.model)}{where}", "og:description": says,
         "twitter:card": "summary_large_image",
     }  # fmt: skip
-    return "\n".join(f'<meta property="{name}" content="{escape(text)}">' for name, text in told.items())
+    return "\n".join(f'<meta property="{name}" content="{escape(text)}">' for name, text in properties.items())
 
 
 def _opens(here: Shown, spec: Spec) -> bool:
-    """Whether it is the view in which the picture opens, of which its hint speaks."""
+    """Whether the view is the picture's opening view, to which its hint belongs."""
     opens = chosen.opening_view(here.picture.name, here.wish)
     return {"layer": str(spec.layer), "head": str(spec.head)} == opens if opens else spec.layer is None

@@ -32,14 +32,14 @@ from playground.serving.traces import Wish
 WIDE = 168  # pixels
 
 
-def preview(picture: Picture, model: str, own: Cache | None) -> Image.Image:
+def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
     """The picture under the heat of one row: of the layer, head and patch that it opens with in this model."""
     from playground.tracing import Trace
 
     wish = Wish(model, chosen.detail(picture.sample_name, model))
     view = chosen.opening_view(picture.sample_name, wish)
-    wanted = [int(view["layer"])] if view else None
-    seen = Trace.from_bytes(traces.layers(picture, wish, own, wanted))  # what was made ahead needs no forward pass
+    layers = [int(view["layer"])] if view else None
+    seen = Trace.from_bytes(traces.layers(picture, wish, cache, layers))  # what was made ahead needs no forward pass
     row = seen.row(next(iter(seen.record)), int(view.get("head", 0)), start_patch(picture.name, seen.grid))
     patches = seen.on_grid(row).numpy()
     image = picture.image.resize((WIDE, round(WIDE * picture.image.height / picture.image.width)))
@@ -52,7 +52,7 @@ SAMPLE = "public, max-age=3600"  # how long a browser keeps a small picture, whi
 
 
 async def offered(request: Request) -> Response:
-    """The models as cards: those that are offered, or those of timm that a search finds."""
+    """The models as cards: those on offer, or those of timm that a search matches."""
     text = request.query_params.get("search", "").strip()
 
     def work() -> Response:
@@ -62,8 +62,8 @@ async def offered(request: Request) -> Response:
         if len(text) > LONGEST_SEARCH:
             raise PlaygroundError(f"No model is found by {len(text):,} letters: search for a part of its name.")
         cards = models.search(text) if text else models.cards()
-        told = [{**asdict(card), "quick": card.quick} for card in cards]
-        return JSONResponse({"open": is_open, "cards": told}, headers=PRIVATE)
+        records = [{**asdict(card), "quick": card.quick} for card in cards]
+        return JSONResponse({"open": is_open, "cards": records}, headers=PRIVATE)
 
     return await answer(request, work)
 
@@ -91,7 +91,7 @@ async def begin(request: Request) -> Response:
             return _arrived()
         if not models.may_fetch(name):
             raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
-        return _told(wait_for(people.key_of(request), name, who(request).address))
+        return _progress_of(wait_for(people.key_of(request), name, who(request).address))
 
     return await answer(request, work)
 
@@ -102,7 +102,7 @@ async def ask(request: Request) -> Response:
     def work() -> Response:
         if (coming := asks(people.key_of(request), name)) is None:
             raise Refused(f"{plain_name(name)} is not being fetched for you: ask for it again.", 404)
-        return _told(coming)
+        return _progress_of(coming)
 
     return await answer(request, work)
 
@@ -122,7 +122,7 @@ def _name(request: Request) -> str:
     return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # one more is refused by check_name
 
 
-def _told(coming: Fetching) -> Response:
+def _progress_of(coming: Fetching) -> Response:
     return _progress(coming.bytes, coming.total, coming.arrived, coming.over, coming.trouble)
 
 
@@ -131,9 +131,9 @@ def _arrived() -> Response:
 
 
 def _progress(count: int, total: int, arrived: bool, over: bool, trouble: str | None) -> Response:
-    """`arrived`: all bytes have come, and it is being loaded; `over`: it can be shown, or `trouble` says why not."""
-    told = {"bytes": count, "total": total, "arrived": arrived, "over": over, "trouble": trouble}
-    return JSONResponse(told, headers=PRIVATE)
+    """`arrived`: all bytes are here and the model is loading; `over`: it can be shown, or `trouble` says why not."""
+    progress = {"bytes": count, "total": total, "arrived": arrived, "over": over, "trouble": trouble}
+    return JSONResponse(progress, headers=PRIVATE)
 
 
 ROUTES = [
@@ -155,7 +155,7 @@ _lock = threading.Lock()
 
 
 class Left(Exception):
-    """Nobody waits for it any more."""
+    """Stops the download: nobody waits for it any more."""
 
 
 class Fetching:
@@ -185,7 +185,7 @@ class Fetching:
                 _under_way.pop(self.names, None)
 
     def _report(self) -> type:
-        """A class like tqdm's that writes into this object."""
+        """A progress bar class like tqdm's that writes into this object."""
         coming = self
 
         class Report:
@@ -242,26 +242,28 @@ class Waiter:
     asked: float  # when the person last asked about it
 
 
-_waiters: dict[str, Waiter] = {}  # key of the person -> what they wait for
+_waiters: dict[str, Waiter] = {}  # person's key -> what they wait for
 _waiting = threading.Lock()
 _clock = time.monotonic
 
 
 def wait_for(key: str, name: str, network: str = "") -> Fetching:
-    """The model that this person waited for until now is left."""
+    """Starts or joins a download. The model that this person waited for before is given up."""
     with _waiting:
-        held = _waiters.get(key)
-        if held and held.name == name and not held.coming.over:
-            held.asked = _clock()
-            return held.coming
-        others = {one.name: one.network for who, one in _waiters.items() if who != key and not one.coming.over}
-        theirs = list(others.values()).count(network)
-        if name not in others and (len(others) >= MODELS or (network and theirs >= MODELS - 1)):
+        waiter = _waiters.get(key)
+        if waiter and waiter.name == name and not waiter.coming.over:
+            waiter.asked = _clock()
+            return waiter.coming
+        others = {
+            waiter.name: waiter.network for who, waiter in _waiters.items() if who != key and not waiter.coming.over
+        }
+        of_network = list(others.values()).count(network)
+        if name not in others and (len(others) >= MODELS or (network and of_network >= MODELS - 1)):
             refused["models"] += 1
             raise PlaygroundError(
                 f"{len(others)} models are on their way to this server already: try again when one of them is here."
             )
-        if held:
+        if waiter:
             _leave(key)
         coming = begin_fetching(*models.coming_with(name))
         alone = not _waiters
@@ -272,19 +274,20 @@ def wait_for(key: str, name: str, network: str = "") -> Fetching:
 
 
 def asks(key: str | None, name: str) -> Fetching | None:
-    """How far the model is that this person waits for; None where they don't wait for it, or were taken for gone."""
+    """The progress of the download that this person waits for; None if they wait for nothing, or have not asked for too
+    long."""
     with _waiting:
-        held = _waiters.get(key) if key else None
-        if held is None or held.name != name:
+        waiter = _waiters.get(key) if key else None
+        if waiter is None or waiter.name != name:
             return None
-        held.asked = _clock()
-        return held.coming
+        waiter.asked = _clock()
+        return waiter.coming
 
 
 def stop_waiting(key: str, name: str) -> None:
     with _waiting:
-        held = _waiters.get(key)
-        if held and held.name == name:
+        waiter = _waiters.get(key)
+        if waiter and waiter.name == name:
             _leave(key)
 
 
@@ -293,14 +296,14 @@ def _leave(key: str) -> None:
 
 
 def _watch() -> None:
-    """Until nobody waits any more."""
+    """Runs until nobody waits any more."""
     while _drop_silent():
         time.sleep(STILL_WAITS / 5)
 
 
 def _drop_silent() -> int:
-    """Gives how many are left."""
+    """Drops waiters who stopped asking; returns how many are left."""
     with _waiting:
-        for key in [key for key, held in _waiters.items() if _clock() - held.asked > STILL_WAITS]:
+        for key in [key for key, waiter in _waiters.items() if _clock() - waiter.asked > STILL_WAITS]:
             _leave(key)
         return len(_waiters)

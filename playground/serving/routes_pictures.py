@@ -25,7 +25,7 @@ PRIVATE = {"Cache-Control": "private, no-store"}
 
 @changes
 async def bring(request: Request) -> Response:
-    """The body is the file; its name stands in a header."""
+    """Takes a picture: the request's body is the file, a header has its name."""
     key = people.key_of(request)
     try:
         data = await read(request)
@@ -43,7 +43,7 @@ async def bring(request: Request) -> Response:
 
 @changes
 async def take_labelled(request: Request) -> Response:
-    """A picture of the labelled data set by its number, as if it had been brought."""
+    """Takes a picture of the labelled data set by number, as if it had been uploaded."""
     key = people.key_of(request)
 
     def work() -> Response:
@@ -63,10 +63,10 @@ def described(picture: Picture) -> dict:
 
 async def show(request: Request) -> Response:
     person = people.of(request)
-    found = person and person.pictures.get(request.path_params["id"])
-    if not found:
+    picture = person and person.pictures.get(request.path_params["id"])
+    if not picture:
         return said("There is no such picture of yours on the server.", 404)
-    return Response(found.jpeg, media_type="image/jpeg", headers=PRIVATE)
+    return Response(picture.jpeg, media_type="image/jpeg", headers=PRIVATE)
 
 
 @changes
@@ -92,12 +92,12 @@ ROUTES = [
 ]
 
 
-# Files on their way to the server. Each lies in memory until all of it has come: whoever stalls must not fill that, or
-# nobody's file arrives any more.
+# Uploads in progress. Each lies in memory until it is complete, so slow senders must not fill that memory for all
+# others.
 
 LARGEST = 32 * MB  # of one file, the same limit as open_image has
 PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # until the next piece of one comes, and until all of it is there
-STEP = 2**18  # bytes; whoever brings them within SLOW_SECONDS is brisk, and bytes that trickle make nobody brisk
+STEP = 2**18  # bytes per SLOW_SECONDS of a sender that counts as brisk; a trickle does not
 SLOW_SECONDS = 4.0
 LOOK_AGAIN = 0.1  # seconds, where there was no room
 
@@ -110,7 +110,7 @@ TOO_LARGE = f"The file is too large: up to {LARGEST // MB} MB can be opened."
 
 
 class Delivery:
-    """What has come of one file; `end` breaks it off."""
+    """The bytes of one upload so far; `end` aborts it."""
 
     def __init__(self, limit: asyncio.Timeout, who: Who):
         self._limit, self.who = limit, who
@@ -142,7 +142,7 @@ _turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of eac
 
 
 async def read(request: Request) -> bytes:
-    """The body, one of each person at a time. Refused says why it did not arrive."""
+    """Reads the body; one upload of each person at a time. Refused says why it did not arrive."""
     if not _may_fit(request.headers.get("content-length", "0")):
         raise Refused(TOO_LARGE, 413)
     asking = who(request)
@@ -162,7 +162,7 @@ async def read(request: Request) -> bytes:
 
 
 def _may_fit(length: str) -> bool:
-    """What a browser says of a file's length; one that says nothing of use is counted as the file comes."""
+    """The file's length as the browser declares it; without a usable one, bytes are counted as they come."""
     return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST)
 
 
@@ -185,7 +185,7 @@ async def _whole(request: Request, asking: Who) -> bytes:
 
 
 async def _find_room(delivery: Delivery, count: int, last: AsyncExitStack) -> None:
-    """All files may be waiting half-way: so one after the other goes on to its end, beyond the bound."""
+    """All uploads may be stuck half-way at the bound: so one after the other may exceed it and finish."""
     global _beyond
     while delivery is not _beyond and ledger.uploads.trouble(delivery.who, count):
         delivery.waits = True
@@ -205,9 +205,9 @@ def _leave_beyond(delivery: Delivery) -> None:
         _beyond = None
 
 
-def _end_the_slowest(held: Counter[str]) -> None:
-    """Of the network that holds most. All who wait for room ask for it: one of them looks, for looking at
-    hundreds of files takes as long as they are many."""
+def _end_the_slowest(counts: Counter[str]) -> None:
+    """Ends the slowest uploads of the network that holds most. Only one of those waiting for room runs this: with
+    hundreds of uploads each look takes long."""
     global _looked
     now = time.monotonic()
     if now - _looked < LOOK_AGAIN:
@@ -216,6 +216,6 @@ def _end_the_slowest(held: Counter[str]) -> None:
     slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
     if slow:
         ledger.refused["uploads"] += 1
-        above = ledger.shares(held)
+        above = ledger.shares(counts)
         most = max(slow, key=lambda delivery: (above[delivery.who.address], -delivery.brisk))
         most.end()

@@ -26,26 +26,26 @@ def address() -> str:
 
 
 @cache
-def edition(there: tuple[Sample, ...], real: bool) -> str:
+def edition(listed_samples: tuple[Sample, ...], real: bool) -> str:
     """The digest of all that the list is made of: what is on this machine, and how it opens."""
-    made_of = (*((sample.name, sample_digest(sample.name)) for sample in there), real, __version__)
+    made_of = (*((sample.name, sample_digest(sample.name)) for sample in listed_samples), real, __version__)
     return sha256(repr(made_of).encode()).hexdigest()[:16]
 
 
 async def everything(request: Request) -> Response:
     def work() -> Response:
-        there, real = samples(), models.has_real()
-        if request.path_params["edition"] != edition(there, real):
+        here, real = samples(), models.has_real()
+        if request.path_params["edition"] != edition(here, real):
             raise Refused("This page is older than the server: reload it.", 410)
-        return Response(listed(there, real), media_type="application/json", headers=FOREVER)
+        return Response(listed(here, real), media_type="application/json", headers=FOREVER)
 
     return await answer(request, work)
 
 
 @cache
-def listed(there: tuple[Sample, ...], real: bool) -> bytes:
-    found = {
-        "samples": [look(sample) for sample in there],
+def listed(listed_samples: tuple[Sample, ...], real: bool) -> bytes:
+    listing = {
+        "samples": [look(sample) for sample in listed_samples],
         "own": {"model": models.REAL if real else models.default(), "detail": 1},
         "ours": list(models.OURS),
         "real": {
@@ -54,11 +54,11 @@ def listed(there: tuple[Sample, ...], real: bool) -> bytes:
             "with_photographs": True,
         },
     }  # fmt: skip
-    return json.dumps(found, ensure_ascii=False).encode()
+    return json.dumps(listing, ensure_ascii=False).encode()
 
 
 def look(sample: Sample) -> dict:
-    """What the browser needs to know of a sample before it is chosen."""
+    """A sample's entry in the strip, before it is chosen."""
     wish = chosen.wish(sample.name)
     view = {key: int(word) for key, word in chosen.opening_view(sample.name, wish).items()}
     image = Image.open(sample.path)
@@ -78,7 +78,7 @@ def look(sample: Sample) -> dict:
 
 
 def credit(sample: Sample) -> str:
-    """Who took a photograph, and what may be done with it; nothing for our own drawings."""
+    """A photograph's author and licence; empty for our own drawings."""
     return f"{sample.author} · {sample.licence}" if sample.kind == "photograph" else ""
 
 
@@ -89,10 +89,10 @@ def picture_address(name: str) -> str:
 async def picture(request: Request) -> Response:
     def work() -> Response:
         name = request.path_params["name"]
-        found, _ = chosen.read({"sample": name}, None)
+        picture, _ = chosen.read({"sample": name}, None)
         if request.path_params["digest"] != sample_digest(name):
             raise Refused("This page is older than the server: reload it.", 410)
-        return Response(found.jpeg, media_type="image/jpeg", headers=FOREVER)
+        return Response(picture.jpeg, media_type="image/jpeg", headers=FOREVER)
 
     return await answer(request, work)
 

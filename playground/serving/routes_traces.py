@@ -46,7 +46,7 @@ async def describe(request: Request) -> Response:
 
 
 def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
-    """What the browser needs to know before the first numbers come."""
+    """Describes the trace: what the browser needs before the first numbers."""
     if picture.sample:
         sample = named(picture.name)
         shown = {"start": list(sample.start), "credit": credit(sample), "address": picture_address(picture.name)}
@@ -65,7 +65,7 @@ def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
         "model": wish.model,
         "title": plain_name(wish.model),
         "detail": wish.detail,
-        "layers": None if picture.sample else models.load(wish.model).config.depth,  # a sample's need no torch
+        "layers": None if picture.sample else models.load(wish.model).config.depth,  # for a sample, without torch
         "scale": wish.scale,
         "cut": list(wish.cut),
         "grid": list(traces.grid(picture, wish)),
@@ -84,7 +84,7 @@ def own(person: Person | None) -> Cache | None:
 
 
 async def part(request: Request, make) -> Response:
-    """What `make(picture, wish, person)` gives; every cache may keep it where it is everybody's."""
+    """Answers with `make(picture, wish, person)`; caches may keep what is the same for everybody."""
     person = people.of(request)
 
     def work() -> Response:
@@ -102,18 +102,18 @@ async def layers(request: Request) -> Response:
     words = request.query_params
 
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        wanted = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
+        layers = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
         heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
         if not picture.sample and "finer" in words:  # a first look is on the screen: this may come behind others
             traces.trace(picture, wish, own(person), finer=True)
-        data = traces.layers(picture, wish, own(person), wanted, heads)
+        data = traces.layers(picture, wish, own(person), layers, heads)
         return Response(in_eight_bits(data) if "rounded" in words else data, media_type=BINARY)
 
     return await part(request, make)
 
 
 async def features(request: Request) -> Response:
-    """Every token's vector after a layer, in sixteen bits."""
+    """Every token's vector after a layer, as float16."""
 
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         seen = traces.trace(picture, wish, own(person))
@@ -157,15 +157,15 @@ async def names(request: Request) -> Response:
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         seen = traces.trace(picture, wish, own(person))
         layer = chosen.number(request.query_params, "layer", seen.layers)
-        kept = traces.names_of_samples() if picture.sample else person.names
-        return JSONResponse({"heads": kept.get((picture.id, wish, layer), lambda: traces.measure(seen, layer))})
+        cache = traces.names_of_samples() if picture.sample else person.names
+        return JSONResponse({"heads": cache.get((picture.id, wish, layer), lambda: traces.measure(seen, layer))})
 
     return await part(request, make)
 
 
 async def moved(request: Request) -> Response:
-    """How far the cuts of this pass move the feature of a patch, and how far cuts of as much attention to other patches
-    do: a few passes more."""
+    """How far this pass's cuts move a patch's feature. As a control: how far cuts of the same total attention to other
+    patches move it."""
 
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         from playground.analysis import cutting
@@ -176,17 +176,17 @@ async def moved(request: Request) -> Response:
             return JSONResponse({"by": traces.trace(picture, wish, own(person)).moved(whole, query)})
         with queue.turns() as give_way:
             try:
-                found = cutting.beside_others(whole, wish.cut, query, give_way)
+                effect = cutting.beside_others(whole, wish.cut, query, give_way)
             except PlaygroundError as error:  # there is nothing like it
                 return JSONResponse({"by": cutting.moved(whole, wish.cut, query), "says": str(error)})
-        return JSONResponse({"by": found.by, "times": found.times, "attention": found.attention})
+        return JSONResponse({"by": effect.by, "times": effect.times, "attention": effect.attention})
 
     return await part(request, make)
 
 
 async def ran(request: Request) -> Response:
-    """The row of one patch by the lines that the story prints: from the numbers of the pass, and from the halves of
-    them that the browser has."""
+    """One patch's row as the code in the story computes it: from the pass's numbers, and from their float16 copies in
+    the browser."""
 
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         import torch
@@ -205,7 +205,7 @@ async def ran(request: Request) -> Response:
 
 
 async def verdict(request: Request) -> Response:
-    """The labels that a whole pass with another scale changes: before and after."""
+    """The labels that another scale in the whole pass changes: before and after."""
 
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         from playground.analysis.scale import changed

@@ -20,7 +20,7 @@ from playground.figures.bundle import MICROSCOPE, drawing, exported, stylesheet
 from playground.serving import models, settings
 from playground.serving.answering import Refused, answer, said
 
-KEPT = 50  # scripts, of which the app has half as many; a stranger may ask for any mix of styles
+KEPT = 50  # styles of one address; the app has half as many, and a stranger may ask for any mix
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
@@ -43,7 +43,7 @@ async def send(request: Request) -> Response:
     entry = request.path_params["entry"]
     styles = tuple(filter(None, request.query_params.get("styles", "").split(",")))
     mounts = request.query_params.get("mounts", "")
-    if entry not in _there(".js") or not set(styles) <= _there(".css") or len(set(styles)) < len(styles):
+    if entry not in _names_of(".js") or not set(styles) <= _names_of(".css") or len(set(styles)) < len(styles):
         return said("There is no such script.", 404)
     if mounts and mounts not in exported(entry):
         return said("There is no such drawing in this script.", 404)
@@ -57,7 +57,7 @@ async def send(request: Request) -> Response:
 
 
 @cache
-def _there(kind: str) -> frozenset[str]:
+def _names_of(kind: str) -> frozenset[str]:
     return frozenset(file.relative_to(MICROSCOPE).as_posix() for file in MICROSCOPE.rglob(f"*{kind}"))
 
 
@@ -68,11 +68,11 @@ ROUTES = [Route("/api/app/{digest}/{entry:path}", send)]
 # looked at by their own machines, and the server has no part in it. The worker's script is a script like all others.
 
 FOLDER = "api/engine"
-_one = Lock()
+_making = Lock()
 
 
 class Shelf:
-    """Files in memory, as site_files.Folder has them on a disk. Weights in eight bits take 27 MB."""
+    """Files in memory, with the interface of site_files.Folder. Weights in eight bits take 27 MB."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
@@ -85,7 +85,7 @@ class Shelf:
 
 
 def computed_by_browsers() -> list[str]:
-    """The models that people's own machines run on their photographs; none, where the server does."""
+    """Names of the models that browsers run on people's photographs; none where the server does."""
     if settings.now().compute != "browser":
         return []
     from playground.serving.site_files import MODELS
@@ -93,8 +93,8 @@ def computed_by_browsers() -> list[str]:
     return [name for name in MODELS if models.is_here(name)]
 
 
-def _made() -> tuple[dict, dict[str, bytes]]:
-    with _one:  # whoever comes meanwhile waits for the same
+def _index_and_files() -> tuple[dict, dict[str, bytes]]:
+    with _making:  # whoever comes meanwhile waits for the same
         return _made_once()
 
 
@@ -103,28 +103,28 @@ def _made_once() -> tuple[dict, dict[str, bytes]]:
     from playground.serving import site_files  # with the network, which the first script does not wait for
 
     names, shelf = computed_by_browsers(), Shelf()
-    told = {
+    index = {
         "worker": address("engine/worker.js"),
         "opener": address("weights/worker.js"),
         "kernels": shelf.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
         "cards": site_files.cards(names),
         "weights": site_files.write_weights(shelf, names),
     }
-    return told, shelf.files
+    return index, shelf.files
 
 
 async def what_there_is(request: Request) -> Response:
     def work() -> Response:
         if not computed_by_browsers():
             raise Refused("This server computes by itself.", 404)
-        return JSONResponse(_made()[0], headers={"Cache-Control": "no-cache"})
+        return JSONResponse(_index_and_files()[0], headers={"Cache-Control": "no-cache"})
 
     return await answer(request, work)
 
 
 async def send_engine(request: Request) -> Response:
     def work() -> Response:
-        files = _made()[1] if computed_by_browsers() else {}
+        files = _index_and_files()[1] if computed_by_browsers() else {}
         if (name := request.path_params["file"]) not in files:
             raise Refused("There is no such file: reload the page.", 404)
         kind = "application/wasm" if name.endswith(".wasm") else "application/octet-stream"

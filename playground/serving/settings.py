@@ -128,7 +128,7 @@ def _header(name: str, text: str) -> str | None:
 
 
 def _one_of(name: str, text: str, known: tuple[str, ...]) -> str:
-    """The first is the default."""
+    """The first one is the default."""
     if (text or known[0]) not in known:
         raise PlaygroundError(f"PLAYGROUND_{name} is {' or '.join(known)}; given was {text!r}.")
     return text or known[0]
@@ -164,7 +164,7 @@ log = logging.getLogger("playground")
 
 
 def find_a_folder() -> bool:
-    """False where there is none: matplotlib wants one before it draws."""
+    """Whether there is a writable home folder: matplotlib needs one."""
     try:
         tempfile.gettempdir()
     except FileNotFoundError:

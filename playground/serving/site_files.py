@@ -33,8 +33,8 @@ from playground.serving import chosen, models, pictures, prepared, routes_sample
 from playground.serving.prepared import Ahead, some_layers
 from playground.tracing import Trace, trace
 
-MODELS = ("bundled", models.REAL)  # which the browser's engine can compute
-FIRST = {models.REAL: (16, 16)}  # of a person's own photograph: a look that comes sooner
+MODELS = ("bundled", models.REAL)  # models that the browser's engine can run
+FIRST = {models.REAL: (16, 16)}  # side of the first, quicker look at a person's own photograph
 MOST_PATCHES = 1600  # a finer grid takes a browser half a minute
 ASKED_ABOVE = 4e6  # bytes of weights: a person is asked before more than that is fetched
 WEIGHTS = "weights/"  # which the page keeps by itself, not its service worker
@@ -43,7 +43,7 @@ GOOD_FOR = {"bundled": models.OURS["bundled"], models.REAL: "photographs: learne
 
 
 class Folder:
-    """A folder that is written: put() gives a file the name under which it is found."""
+    """A folder that is written. put() stores a file under a name with its digest and returns that name."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -54,11 +54,11 @@ class Folder:
         return self.plain(f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
 
     def packed(self, stem: str, data: bytes) -> str:
-        """One that is small also where the host compresses nothing: the page unzips it."""
+        """Stores a file gzipped, for hosts that compress nothing: the page unzips it."""
         return self.put(f"{stem}.packed", gzip.compress(data, 9, mtime=0))
 
     def plain(self, name: str, data: bytes) -> str:
-        """One that must be called so."""
+        """Stores a file under exactly this name."""
         file = self.path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
@@ -81,7 +81,7 @@ class Keeps(Protocol):
 
 
 def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
-    """{model: {file, bytes, digest, megabytes, …}}: what the browser needs to know before it fetches one."""
+    """{model: {file, bytes, digest, megabytes, …}}: what the browser needs before it fetches a model."""
     written = {}
     for name in names:
         data = engine_file.to_engine(models.load(name))
@@ -100,7 +100,7 @@ def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
 
 
 def cards(names: Sequence[str]) -> dict[str, dict]:
-    """{model: …} as shell/workersource.js wants them."""
+    """{model: …} in the form that shell/workersource.js reads."""
     described = {}
     for name in names:
         patch, size = models.cut(name)
@@ -111,40 +111,42 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
     return described
 
 
-def write_samples(folder: Folder, own: Path | None, model: str, named: Collection[str] | None) -> dict:
+def write_samples(folder: Folder, photographs: Path | None, model: str, named: Collection[str] | None) -> dict:
     """The list of samples as the browser reads it; the first is the one that the page opens with. `own`: a folder of
     photographs that come before them, in this model. `named`: the samples whose heads get names, None: all."""
-    there = samples()
+    shipped = samples()
     ready = {ahead: data for ahead in prepared.all_packs() if (data := prepared.whole(ahead)) is not None}
-    found = json.loads(routes_samples.listed(there, models.has_real()))
-    del found["real"], found["own"]  # the browser knows what it has
-    for sample, told in zip(there, found["samples"], strict=True):
+    listing = json.loads(routes_samples.listed(shipped, models.has_real()))
+    del listing["real"], listing["own"]  # the browser knows what it has
+    for sample, record in zip(shipped, listing["samples"], strict=True):
         picture = pictures.sample(sample.name)
-        told |= _picture(folder, sample.name, picture.jpeg, picture.size)
+        record |= _picture(folder, sample.name, picture.jpeg, picture.size)
         of_it = {ahead: data for ahead, data in ready.items() if ahead.sample == sample}
         wants_names = named is None or sample.name in named
-        told["prepared"] = {
+        record["prepared"] = {
             f"{ahead.model} {ahead.detail}": _layers(
                 folder, ahead.name, data, _opening(sample, ahead),
                 _names(_whole(data, ahead.model, picture.image)) if wants_names else None,
             )
             for ahead, data in of_it.items()
         }  # fmt: skip
-    mine = [_photograph(folder, file, model, named is None) for file in _pictures_in(own)] if own else []
-    found["samples"] = [*mine, *(told for told in found["samples"] if told["prepared"])]
-    return found
+    own_records = (
+        [_photograph(folder, file, model, named is None) for file in _pictures_in(photographs)] if photographs else []
+    )
+    listing["samples"] = [*own_records, *(record for record in listing["samples"] if record["prepared"])]
+    return listing
 
 
 def _pictures_in(place: Path) -> list[Path]:
     if not place.is_dir():
         raise PlaygroundError(f"--photographs is a folder of pictures, and {place} is none.")
-    if not (found := sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURES)):
+    if not (files := sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURES)):
         raise PlaygroundError(f"There is no picture in {place}: it may hold {', '.join(PICTURES)}.")
-    return found
+    return files
 
 
 def _photograph(folder: Folder, file: Path, model: str, named: bool) -> dict:
-    """A picture of one's own among the samples: it opens in the head and at the patch that tell most."""
+    """A photograph of the site's owner as a sample: it opens at the head and patch that show most."""
     image = open_image(file)
     vit = models.load(model)
     seen = trace(vit, image, size=fit(image.size, vit.config.patch_size, vit.config.image_size))
@@ -190,10 +192,10 @@ def _names(seen: Trace) -> bytes:
 def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, names: bytes | None) -> dict:
     """Writes a file for each layer, and one for the single head that the page shows first."""
     header, _ = unpack(data)
-    held, upper = header["held"], upper_layer(header["layers"])
+    layers, upper = header["held"], upper_layer(header["layers"])
     layer, head = view or (upper, 0)
     opening = folder.put(f"samples/{name}-{layer}-{head}.pack", some_layers(data, [layer], [head]))
-    files = [folder.put(f"samples/{name}-{layer}.pack", some_layers(data, [layer])) for layer in held]
+    files = [folder.put(f"samples/{name}-{layer}.pack", some_layers(data, [layer])) for layer in layers]
     return {
         "upper": upper,
         "opening": {"layer": layer, "head": head, "file": opening},
@@ -202,13 +204,13 @@ def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None
     }
 
 
-def opening_file(told: dict) -> str:
-    """Of a sample as the browser reads it: the single head that is shown first."""
-    return told["prepared"][f"{told['opens']['model']} {told['opens']['detail']}"]["opening"]["file"]
+def opening_file(record: dict) -> str:
+    """The file of a sample's opening head, from its record in the list."""
+    return record["prepared"][f"{record['opens']['model']} {record['opens']['detail']}"]["opening"]["file"]
 
 
 def write_offline(folder: Folder, soon: list[str]) -> dict:
-    """As shell/site.js wants it: all files that are written by now, and which come first."""
+    """The list for shell/site.js: all files written so far, and which are needed first."""
     sizes = {name: (folder.path / name).stat().st_size for name in folder.names}
     weights = sum(size for name, size in sizes.items() if name.startswith(WEIGHTS))
     files = {name: size for name, size in sizes.items() if not name.startswith(WEIGHTS)}
@@ -245,7 +247,7 @@ def settings_of(lesson: Lesson) -> dict[str, dict]:
     return {
         name: {
             "default": str(setting.default),
-            "options": [[str(one), one] for one in setting.options],
+            "options": [[str(value), value] for value in setting.options],
             "pattern": setting.pattern if isinstance(setting, Written) else "",
         }
         for name, setting in lesson.choices.items()
@@ -264,8 +266,8 @@ def _step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> str:
 
 
 def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[bytes], object]) -> list[dict]:
-    """The step's parts. One that changes with a group of settings is {kind: "each", by: their names, of: {their values:
-    the part}}; what all of a drawing's data have is its `same`."""
+    """The step's parts as data. A part that depends on a group of settings becomes {kind: "each", by: the settings'
+    names, of: {values: part}}; data shared by all its versions stand in `same`."""
 
     def play(**state: object) -> list[dict]:
         return _only_ahead(lesson, step, plain_parts(step.parts(subject, lesson.defaults(**state)), keep))
@@ -277,24 +279,24 @@ def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[b
         states = (dict(zip(options, values, strict=True)) for values in product(*options.values()))
         played = {_key(state.values()): play(**state) for state in states}
         for n, part in enumerate(parts):
-            found = {key: others[n] for key, others in played.items()}
-            if all(one == part for one in found.values()):
+            versions = {key: others[n] for key, others in played.items()}
+            if all(version == part for version in versions.values()):
                 continue
             assert n not in changing, f"{lesson.name}: {part['kind']} changes with two groups of settings"
-            held = {name: part[name] for name in ("after", "stays") if name in part}
-            changing[n] = {"kind": "each", "by": list(options)} | _once(found) | held
+            timing = {name: part[name] for name in ("after", "stays") if name in part}
+            changing[n] = {"kind": "each", "by": list(options)} | _once(versions) | timing
     return [changing.get(n, part) for n, part in enumerate(parts)]
 
 
-def _once(found: dict[str, dict]) -> dict:
-    """A drawing's data that are the same in each of its states stand there once."""
-    first, *others = found.values()
+def _once(parts: dict[str, dict]) -> dict:
+    """Moves data that are equal in all versions of a drawing to one place."""
+    first, *others = parts.values()
     if "data" not in first:
-        return {"of": found}
-    same = {name: value for name, value in first["data"].items() if all(one["data"][name] == value for one in others)}
+        return {"of": parts}
+    same = {name: value for name, value in first["data"].items() if all(part["data"][name] == value for part in others)}
     rest = {
         key: part | {"data": {name: value for name, value in part["data"].items() if name not in same}}
-        for key, part in found.items()
+        for key, part in parts.items()
     }
     return {"of": rest, "same": same}
 
@@ -308,7 +310,7 @@ def _key(values: Iterable[object]) -> str:
 
 
 def _only_ahead(lesson: Lesson, step: Step, parts: list[dict]) -> list[dict]:
-    """A choice offers what was played."""
+    """Leaves only those options of a choice that were played."""
     played = {name: {str(v) for v in vs} for group in step.ahead for name, vs in _options(lesson, group).items()}
     for part in _all(parts):
         if part["kind"] in ("choice", "slider", "pick"):

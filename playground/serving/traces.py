@@ -23,15 +23,15 @@ from playground.serving.prepared import some_layers
 FIRST_LOOK = 20  # patches along each side of a square picture
 FIRST_LOOK_ABOVE = 8e9  # multiplications of a pass over all patches: below, the first look would save nothing
 MOST_PACKED = 32 * MB  # of one answer to a browser, if it is more than a layer
-OWN_TRACES = 400 * MB  # of one person's uploads; of all together see the settings
+OWN_TRACES = 400 * MB  # bytes of one person's traces; for all people together see the settings
 
 log = logging.getLogger("playground")
-_own: Registry[Cache] = Registry()  # of all people
+_person_caches: Registry[Cache] = Registry()  # of all people
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What is to be traced, except for the picture."""
+    """What is traced, except for the picture: model, detail, scale, cuts."""
 
     model: str
     detail: int = 1  # how many times finer than usual, along each side
@@ -47,16 +47,16 @@ def of_samples() -> Cache:
 
 
 def own_cache() -> Cache:
-    """For the traces of one person's uploads; they go when the person is forgotten."""
-    own = Cache(OWN_TRACES, size=trace_bytes)
-    _own.add(own)
-    return own
+    """A cache for one person's traces; it goes when the person is forgotten."""
+    new_cache = Cache(OWN_TRACES, size=trace_bytes)
+    _person_caches.add(new_cache)
+    return new_cache
 
 
 def _forget(model: str) -> None:
-    """A trace keeps its model in memory, for the features and norms that are asked of it later; so it goes with it."""
-    for kept in (of_samples(), *_own):
-        kept.drop_where(lambda key: key[1].model == model)
+    """Drops the traces of a model that leaves memory: each refers to its model, for later features and norms."""
+    for traces in (of_samples(), *_person_caches):
+        traces.drop_where(lambda key: key[1].model == model)
 
 
 models.when_dropped.append(_forget)
@@ -67,7 +67,7 @@ def trace_bytes(seen) -> int:
 
 
 def size(picture: Picture, wish: Wish) -> tuple[int, int]:
-    """(H, W) in pixels of what the model gets."""
+    """(H, W) in pixels of the model's input."""
     from playground.pictures.images import fit
 
     patch, usual = models.cut(wish.model)
@@ -81,19 +81,19 @@ def grid(picture: Picture, wish: Wish) -> tuple[int, int]:
     return height // patch, width // patch
 
 
-def trace(picture: Picture, wish: Wish, own: Cache | None, finer: bool = False):
-    """The trace: kept for everybody if the picture is a sample, in the person's `own` cache if it is an upload.
-    `finer`: the person sees a first look of it already."""
+def trace(picture: Picture, wish: Wish, person_cache: Cache | None, finer: bool = False):
+    """The trace: a sample's in the shared cache, an upload's in `person_cache`. `finer`: the person already sees a
+    coarse first look."""
     if picture.sample:
         return of_samples().get((picture.id, wish), lambda: _run(picture, wish))
-    seen = own.get((picture.id, wish), lambda: _run(picture, wish, finer))
-    trim(_own, settings.now().upload_mb * MB)
+    seen = person_cache.get((picture.id, wish), lambda: _run(picture, wish, finer))
+    trim(_person_caches, settings.now().upload_mb * MB)
     return seen
 
 
-def first_look(picture: Picture, wish: Wish, own: Cache | None) -> Wish | None:
-    """What shows an upload sooner than this wish; None where that would save no time."""
-    if picture.sample or (picture.id, wish) in own:
+def first_look(picture: Picture, wish: Wish, person_cache: Cache | None) -> Wish | None:
+    """A coarser wish that shows an upload sooner; None where that would save no time."""
+    if picture.sample or (picture.id, wish) in person_cache:
         return None
     coarse = replace(wish, detail=1, first=True)
     (rows, columns), (few_rows, few_columns) = grid(picture, wish), grid(picture, coarse)
@@ -159,38 +159,38 @@ def _traced(vit, picture: Picture, wish: Wish):
 
 
 def layers(
-    picture: Picture, wish: Wish, own: Cache | None, wanted: list[int] | None, heads: list[int] | None = None
+    picture: Picture, wish: Wish, person_cache: Cache | None, layers: list[int] | None, heads: list[int] | None = None
 ) -> bytes:
-    """A pack of these layers, or of some of their heads; None: of the layer where heads look at objects. Of samples in
-    the models that suit them it may have been made ahead."""
-    with queue.packing() if wanted and len(wanted) > 1 else nullcontext():
-        data = _made_ahead(picture, wish, wanted, heads)
+    """A pack of these layers, or of some of their heads; by default of the layer where heads look at objects. Samples
+    in the models that suit them may have packs made ahead."""
+    with queue.packing() if layers and len(layers) > 1 else nullcontext():
+        data = _made_ahead(picture, wish, layers, heads)
     if data is not None:
         return data
-    return _packed(trace(picture, wish, own), wanted, heads)
+    return _packed(trace(picture, wish, person_cache), layers, heads)
 
 
-def _made_ahead(picture: Picture, wish: Wish, wanted: list[int] | None, heads: list[int] | None) -> bytes | None:
+def _made_ahead(picture: Picture, wish: Wish, layers: list[int] | None, heads: list[int] | None) -> bytes | None:
     if picture.sample and wish == Wish(wish.model, wish.detail):
-        return prepared.layers(picture.name, wish.model, wish.detail, wanted, heads)
+        return prepared.layers(picture.name, wish.model, wish.detail, layers, heads)
     return None
 
 
-def _packed(seen, wanted: list[int] | None, heads: list[int] | None) -> bytes:
-    wanted = [seen.upper_layer] if wanted is None else wanted
-    if not all(layer < seen.layers for layer in wanted) or not all(head < seen.heads for head in heads or ()):
+def _packed(seen, layers: list[int] | None, heads: list[int] | None) -> bytes:
+    layers = [seen.upper_layer] if layers is None else layers
+    if not all(layer < seen.layers for layer in layers) or not all(head < seen.heads for head in heads or ()):
         raise PlaygroundError(
             f"{seen.model} has {seen.layers} layers and {seen.heads} heads, counted from 0; asked were the layers "
-            f"{wanted}" + (f" and the heads {heads}." if heads else ".")
+            f"{layers}" + (f" and the heads {heads}." if heads else ".")
         )
-    size = 4 * len(wanted) * seen.tokens * seen.heads * seen.head_dim  # of q and k, two bytes each
-    if size > MOST_PACKED and len(wanted) > 1:
+    size = 4 * len(layers) * seen.tokens * seen.heads * seen.head_dim  # of q and k, two bytes each
+    if size > MOST_PACKED and len(layers) > 1:
         raise PlaygroundError(
-            f"These {len(wanted)} layers of {seen.tokens:,} tokens are too much at once: ask for fewer."
+            f"These {len(layers)} layers of {seen.tokens:,} tokens are too much at once: ask for fewer."
         )
     with queue.packing():
-        data = seen.to_bytes(wanted)
-        return data if heads is None else some_layers(data, wanted, heads)
+        data = seen.to_bytes(layers)
+        return data if heads is None else some_layers(data, layers, heads)
 
 
 # The names of what heads do on the picture that somebody looks at, layer by layer.

@@ -45,7 +45,7 @@ class Moment:
         return self.of.look.model if self.of.look else "bundled"
 
     def words(self) -> dict[str, str]:
-        """Of the address at which it opens."""
+        """The sample that this moment is of."""
         row, column = self.patch
         place = {"layer": str(self.layer), "head": str(self.head), "query": f"{row},{column}"}
         return {"sample": self.sample, "model": self.model} | place | {"face": "see"}
@@ -80,70 +80,71 @@ MOMENTS = (
 
 
 def on_this_machine() -> tuple[Moment, ...]:
-    """Those whose picture and model are there."""
-    return tuple(one for one in MOMENTS if one.of.is_here and chosen.wish(one.sample).model == one.model)
+    """The moments whose sample and model are on this machine."""
+    return tuple(moment for moment in MOMENTS if moment.of.is_here and chosen.wish(moment.sample).model == moment.model)
 
 
 @cache
-def edition(there: tuple[Moment, ...]) -> str:
-    """The digest of all that the pictures are made of."""
-    made_of = [(one, sample_digest(one.sample), model_digest(one.model)) for one in there]
+def edition(moments: tuple[Moment, ...]) -> str:
+    """A digest of everything that the pictures depend on."""
+    made_of = [(moment, sample_digest(moment.sample), model_digest(moment.model)) for moment in moments]
     return sha256(repr((made_of, HIGH, QUALITY, __version__)).encode()).hexdigest()[:16]
 
 
 def listed(address: Callable[[Moment], str]) -> list[dict]:
-    """As shell/wall.js reads them. `address`: a moment → where its picture is."""
+    """The moments as shell/wall.js reads them. `address`: gives a moment's picture's address."""
     return [
         {
-            "words": one.words(), "row": facts(one), "title": one.of.title, "picture": address(one),
-            "parts": [{"kind": part.kind, "box": part.box} for part in one.of.parts],
-            "model": plain_name(one.model), "size": [round(HIGH * aspect(one)), HIGH],
+            "words": moment.words(), "row": facts(moment), "title": moment.of.title, "picture": address(moment),
+            "parts": [{"kind": part.kind, "box": part.box} for part in moment.of.parts],
+            "model": plain_name(moment.model), "size": [round(HIGH * aspect(moment)), HIGH],
         }
-        for one in on_this_machine()
+        for moment in on_this_machine()
     ]  # fmt: skip
 
 
-def aspect(one: Moment) -> float:
-    width, height = pictures.sample(one.sample).size
+def aspect(moment: Moment) -> float:
+    width, height = pictures.sample(moment.sample).size
     return width / height
 
 
 @lru_cache(len(MOMENTS))
-def _weights(one: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, int]]:
-    """(the row of the patch that asks, the names of the special tokens, the grid). Without torch, for which the page
-    would have to wait."""
-    data = traces.layers(pictures.sample(one.sample), traces.Wish(one.model), None, [one.layer])
+def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, int]]:
+    """(the asking patch's row, names of the prefix tokens, the grid). Computed without torch, whose import would delay
+    the page."""
+    data = traces.layers(pictures.sample(moment.sample), traces.Wish(moment.model), None, [moment.layer])
     header, arrays = unpack(data)
-    (row, column), (rows, columns), prefix = one.patch, header["grid"], tuple(header["prefix"])
-    q, k = (arrays[name][0, one.head].astype(np.float32) for name in ("q", "k"))  # (N, d_k)
+    (row, column), (rows, columns), prefix = moment.patch, header["grid"], tuple(header["prefix"])
+    q, k = (arrays[name][0, moment.head].astype(np.float32) for name in ("q", "k"))  # (N, d_k)
     scores = k @ q[len(prefix) + row * columns + column] * header["scale"]  # (N,)
     weights = np.exp(scores - scores.max())
     return weights / weights.sum(), prefix, (rows, columns)
 
 
-def facts(one: Moment) -> dict:
+def facts(moment: Moment) -> dict:
     """The facts of one row, of which see/says.js makes its sentence."""
-    weights, prefix, (rows, columns) = _weights(one)
+    weights, prefix, (rows, columns) = _weights(moment)
     most, best = int(weights.argmax()), int(weights[len(prefix) :].argmax())
     return {
-        "mark": one.patch[0] * columns + one.patch[1], "best": best, "rows": rows, "columns": columns, "even": False,
+        "mark": moment.patch[0] * columns + moment.patch[1], "best": best, "rows": rows, "columns": columns,
+        "even": False,
         "share": round(float(weights[len(prefix) + best]), 5), "most": round(float(weights[most]), 5), "off": False,
         "token": prefix[most] if most < len(prefix) else "",
     }  # fmt: skip
 
 
 @lru_cache(len(MOMENTS))
-def picture(one: Moment) -> bytes:
+def picture(moment: Moment) -> bytes:
     """A JPEG: the photograph under the heat, as the microscope draws it, and a frame around the patch that asks."""
     from playground.figures.drawing import light, prints
 
-    weights, prefix, grid = _weights(one)
-    photo = pictures.sample(one.sample).image.convert("RGB")
-    photo = photo.resize((round(HIGH * aspect(one)), HIGH), Image.Resampling.LANCZOS)
+    weights, prefix, grid = _weights(moment)
+    photo = pictures.sample(moment.sample).image.convert("RGB")
+    photo = photo.resize((round(HIGH * aspect(moment)), HIGH), Image.Resampling.LANCZOS)
     values = weights[len(prefix) :].reshape(grid)
     share = light.shares(prints.spread(values, photo.size), light.exposure(values))
     drawn = Image.fromarray(light.heat(np.asarray(photo), share))
-    pen, (row, column) = ImageDraw.Draw(drawn), one.patch
+    pen, (row, column) = ImageDraw.Draw(drawn), moment.patch
     high, wide = drawn.height / grid[0], drawn.width / grid[1]
     left, top, right, bottom = column * wide, row * high, (column + 1) * wide, (row + 1) * high
     for colour, out, thick in zip(reversed(QUERY), (3, 2), (4, 2), strict=True):
@@ -155,20 +156,20 @@ def picture(one: Moment) -> bytes:
 
 async def everything(request: Request) -> Response:
     def work() -> Response:
-        of = edition(on_this_machine())
-        found = listed(lambda one: f"api/moments/{of}/{MOMENTS.index(one)}.jpg")
-        return JSONResponse(found, headers={"Cache-Control": "no-cache"})
+        digest = edition(on_this_machine())
+        moments = listed(lambda moment: f"api/moments/{digest}/{MOMENTS.index(moment)}.jpg")
+        return JSONResponse(moments, headers={"Cache-Control": "no-cache"})
 
     return await answer(request, work)
 
 
 async def send(request: Request) -> Response:
     def work() -> Response:
-        there = on_this_machine()
-        if request.path_params["edition"] != edition(there):
+        here = on_this_machine()
+        if request.path_params["edition"] != edition(here):
             raise Refused("This page is older than the server: reload it.", 410)
         number = chosen.number(request.path_params, "number", len(MOMENTS))
-        if MOMENTS[number] not in there:
+        if MOMENTS[number] not in here:
             raise Refused("Its picture is not on this machine.", 404)
         return Response(picture(MOMENTS[number]), media_type="image/jpeg", headers=FOREVER)
 

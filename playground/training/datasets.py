@@ -24,11 +24,11 @@ ADVICE = (
     f"CIFAR-10's binary version is at {PAGE}: unpack it and give the folder that holds data_batch_1.bin to "
     "data_batch_5.bin, test_batch.bin and batches.meta.txt; or give a folder with one folder of pictures per class."
 )
-SIDE = 32  # of CIFAR's pictures
+SIDE = 32  # pixels along a side of CIFAR's pictures
 RECORD = 1 + 3 * SIDE * SIDE  # its label, then all red bytes, all green, all blue
 CIFAR_LABELS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 MOST_RECORDS = 200_000  # CIFAR-10 has 60,000
-LONGEST_META = 65_536  # bytes; CIFAR-10's has 61
+LONGEST_META = 65_536  # most bytes of a file of labels; CIFAR-10's has 61
 MOST_LABELS = 256  # a label is one byte
 LONGEST_LABEL = 60
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic")
@@ -75,11 +75,11 @@ class Labelled:
 
 def browse(folder: str | Path, index: int) -> tuple[Image.Image, str]:
     """Picture number `index` of a folder in the order of its files, and its label."""
-    found = _browsable(Path(folder))
-    if not 0 <= index < len(found.places):
-        raise PlaygroundError(f"There is no picture {index}; they count from 0 to {len(found.places) - 1}.")
-    place = found.places[index]
-    return place.open(), found.labels[place.label]
+    data_set = _browsable(Path(folder))
+    if not 0 <= index < len(data_set.places):
+        raise PlaygroundError(f"There is no picture {index}; they count from 0 to {len(data_set.places) - 1}.")
+    place = data_set.places[index]
+    return place.open(), data_set.labels[place.label]
 
 
 def count(folder: str | Path) -> int:
@@ -142,7 +142,7 @@ def _labels(meta: Path) -> tuple[str, ...]:
 
 
 def _check_sizes(files: list[Path]) -> None:
-    """Before a byte of them is read."""
+    """Checks the files' sizes before any of them is read."""
     records = 0
     for file in files:
         size = file.stat().st_size
@@ -176,8 +176,8 @@ def _class_folders(folder: Path, seed: int, held_out: float) -> Labelled:
         validation = next((folder / name for name in HELD_OUT_FOLDERS if (folder / name).is_dir()), None)
     labels = tuple(sorted(entry.name for entry in training.iterdir() if entry.is_dir() and _pictures(entry)))
     if len(labels) < 2:
-        found = f"only one folder with pictures, {labels[0]}" if labels else "no folders with pictures"
-        raise PlaygroundError(f"{training} holds {found}; at least two classes are needed. {ADVICE}")
+        holding = f"only one folder with pictures, {labels[0]}" if labels else "no folders with pictures"
+        raise PlaygroundError(f"{training} holds {holding}; at least two classes are needed. {ADVICE}")
     inside, apart = _placed(training, labels), _placed(validation, labels) if validation else []
     split = (tuple(inside), tuple(apart)) if apart else _split(inside, seed, held_out)
     return Labelled(folder.resolve().name, labels, *split, tiny=False)
@@ -205,17 +205,17 @@ def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, .
 # Drawings as small ----------------------------------------------------------------------------------------------------
 
 DRAWN = 10_000  # there could be more
-ZOOM = 1.8  # a thing is about as large in its picture as in CIFAR-10's
+ZOOM = 1.8  # share of the picture that a thing fills, about as in CIFAR-10
 WELL_SEEN = 0.08  # of the picture, at least
 
 
 def drawn(number: int) -> tuple[Image.Image, str]:
-    """One thing, and what it is. It is drawn when somebody asks; again and again, until the thing is well seen."""
+    """One thing with its label, drawn on demand; redrawn until the thing is well seen."""
     from playground.scenes import drawing, generate
     from playground.scenes.silhouettes import SHAPES
 
     if number >= DRAWN:
         raise PlaygroundError(f"There are {DRAWN:,} drawings, from 0 to {DRAWN - 1:,}; asked was {number:,}.")
     scenes = (drawing.draw(generate.describe(seed, most=1, zoom=ZOOM), SIDE) for seed in itertools.count(number, DRAWN))
-    scene = next(one for one in scenes if (one.objects == 1).mean() >= WELL_SEEN)
+    scene = next(candidate for candidate in scenes if (candidate.objects == 1).mean() >= WELL_SEEN)
     return Image.fromarray(scene.image), SHAPES[scene.shapes[0]]

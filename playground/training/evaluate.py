@@ -41,17 +41,17 @@ SIGMAS = (0.7, 1.0, 1.5, 2.0)  # of the Gaussian
 TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of the mean-colour kernel
 SET = 0.6  # a row "marks" the fewest patches that together hold this share of it
 DISTANT = 3  # patches, across or down, from which on another patch is far
-UNLIKE = 0.25  # mean colours that differ by more are unlike; red, green and blue go from 0 to 1
+UNLIKE = 0.25  # mean colours farther apart than this are unlike; red, green and blue go from 0 to 1
 LAST = 2  # layers in which the class token is looked at
 GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # of LABELS, in order
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The query patches of a scene, S of P, and the masks that their rows are compared with."""
+    """A scene's query patches (S of P), and the masks that their rows are compared with."""
 
     queries: Tensor  # (S,) patch numbers
-    same: Tensor  # (S, P) bool: on the query's object, the query itself not
+    same: Tensor  # (S, P) bool: patches on the query's object, without the query itself
     own: Tensor  # (S, P) bool: the query itself
     near: Tensor  # (S, P) bool: the query and its eight neighbours
     objects: Tensor  # (P,) bool: on any object
@@ -62,20 +62,20 @@ class Asked:
         y, x = (torch.from_numpy(n.ravel()) for n in np.indices(grid.shape))
         number = torch.from_numpy(grid.ravel().astype(np.int64))
         queries = torch.nonzero((number > 0) & (number.bincount()[number] >= FEWEST_PATCHES))[:, 0]
-        own = queries[:, None] == torch.arange(len(number))
+        itself = queries[:, None] == torch.arange(len(number))
         near = ((y - y[queries, None]).abs() <= 1) & ((x - x[queries, None]).abs() <= 1)
-        same = (number[queries, None] == number) & ~own
-        return Asked(queries, same, own, near, number > 0)
+        same = (number[queries, None] == number) & ~itself
+        return Asked(queries, same, itself, near, number > 0)
 
 
 def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Scene]) -> dict:
     """The numbers of the model card that are measured on `scenes`; head and baseline parameters are chosen on
     `others`."""
-    here, there = Sums(vit, scenes), Sums(vit, others)
-    best = _best(there.mass)
-    far_best, set_best = _best(there.far), _best(there.overlap)
-    gaussian, colour = int(there.gaussian.argmax()), int(there.colour.argmax())
-    both, far_both = int(there.filter.argmax()), int(there.far_filter.argmax())
+    here, on_others = Sums(vit, scenes), Sums(vit, others)
+    best = _best(on_others.mass)
+    far_best, set_best = _best(on_others.far), _best(on_others.overlap)
+    gaussian, colour = int(on_others.gaussian.argmax()), int(on_others.colour.argmax())
+    filter_setting, far_both = int(on_others.filter.argmax()), int(on_others.far_filter.argmax())
     kinds = heads.average(here.habits).kinds(here.mass.numpy())
     flat = [kind for layer in kinds for kind in layer]
     scores = f1(torch.stack(here.said), torch.stack(here.true))
@@ -87,9 +87,9 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Sc
         "area": float(here.area),
         "gaussian": float(here.gaussian[gaussian]),
         "colour": float(here.colour[colour]),
-        "filter": float(here.filter[both]),
-        "filter's widths": colour_nearness.SETTINGS[both],
-        "beyond the filter": mean_and_error(here.of_scenes("near", best, both)),
+        "filter": float(here.filter[filter_setting]),
+        "filter's widths": colour_nearness.SETTINGS[filter_setting],
+        "beyond the filter": mean_and_error(here.of_scenes("near", best, filter_setting)),
         "far head": far_best,
         "far mass": float(here.far[far_best]),
         "far area": float(here.far_area),
@@ -99,7 +99,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Sc
         "far filter's widths": colour_nearness.SETTINGS[far_both],
         "far beyond the filter": mean_and_error(here.of_scenes("far", far_best, far_both)),
         "heads above half": int((here.mass > 0.5).sum()),
-        "layers": [float(here.mass[layer, int(there.mass[layer].argmax())]) for layer in range(vit.config.depth)],
+        "layers": [float(here.mass[layer, int(on_others.mass[layer].argmax())]) for layer in range(vit.config.depth)],
         "overlap head": set_best,
         "overlap": float(here.overlap[set_best]),
         "f1": float(scores.mean()),
@@ -122,43 +122,43 @@ class Sums:
         near, far = [], []  # sums over patches, and how many, for each scene
         self._parts = {"near": near, "far": far}
         for scene in scenes:
-            asked = Asked.of(patch_targets(scene, patch).objects)
+            questions = Asked.of(patch_targets(scene, patch).objects)
             seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
             self.habits.append(heads.look(seen))
             self.said.append(seen.logits.sigmoid() > 0.5)
             self.true.append(torch.from_numpy(presence(scene)) > 0)
-            self._class_token(seen, asked)
-            if len(asked.queries):
-                rows = _rows(seen, asked)
-                plain = _plain_rows(scene, patch, asked)
-                near.append(_near(rows, plain, asked))
-                far.append(_far(rows, plain, asked))
+            self._class_token(seen, questions)
+            if len(questions.queries):
+                rows = _rows(seen, questions)
+                plain = _plain_rows(scene, patch, questions)
+                near.append(_near(rows, plain, questions))
+                far.append(_far(rows, plain, questions))
         self.mass, self.whole, self.overlap, self.area, self.gaussian, self.colour, self.filter = _means(near)
         self.far, self.far_area, self.far_gaussian, self.far_colour, self.far_filter = _means(far)
 
     def of_scenes(self, kind: str, head: tuple[int, int], setting: int) -> Tensor:
-        """(scenes,): how much more of its mass this head has on the own object than the filter, "near" or "far"."""
+        """(scenes,): by how much this head's mass on the own object exceeds the filter's, for "near" or "far"."""
         return torch.stack([(t[0][head] - t[-1][setting]) / count for t, count in self._parts[kind] if count])
 
-    def _class_token(self, seen: Trace, asked: Asked) -> None:
-        if not asked.objects.any():
+    def _class_token(self, seen: Trace, questions: Asked) -> None:
+        if not questions.objects.any():
             return
         for layer in range(seen.layers - LAST, seen.layers):
             row = seen.rows(layer, "cls")[:, len(seen.prefix) :].mean(0)  # (P,)
-            self.class_mass.append(float(row[asked.objects].sum() / row.sum()))
-            self.object_area.append(float(asked.objects.float().mean()))
+            self.class_mass.append(float(row[questions.objects].sum() / row.sum()))
+            self.object_area.append(float(questions.objects.float().mean()))
 
 
 def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequence[np.ndarray]) -> Tensor:
-    """(layers, heads): the mass on pictures of anything, with grids that say which object each patch belongs to."""
+    """(layers, heads): the mean mass on pictures whose grids say which object each patch belongs to."""
     total, count = torch.zeros(vit.config.depth, vit.config.heads), 0
     for picture, grid in zip(pictures, grids, strict=True):
-        asked = Asked.of(grid)
-        if len(asked.queries):
+        questions = Asked.of(grid)
+        if len(questions.queries):
             size = tuple(side * vit.config.patch_size for side in grid.shape)
-            rows = _rows(trace(vit, Image.fromarray(picture), size=size), asked)
-            total += _share(rows[..., -grid.size :], asked.same, ~asked.own).sum(-1)
-            count += len(asked.queries)
+            rows = _rows(trace(vit, Image.fromarray(picture), size=size), questions)
+            total += _share(rows[..., -grid.size :], questions.same, ~questions.own).sum(-1)
+            count += len(questions.queries)
     return total / max(1, count)
 
 
@@ -173,79 +173,80 @@ class Shares:
 
     @staticmethod
     def of(pictures: Sequence[np.ndarray], grids: Sequence[np.ndarray], rows_of: Callable) -> Shares:
-        """`rows_of` gives (candidates, S, P) for a picture, its grid of things and what is asked."""
-        found = []
+        """`rows_of(picture, grid, questions)` gives rows (candidates, S, P)."""
+        shares = []
         for picture, grid in zip(pictures, grids, strict=True):
-            asked = Asked.of(grid)
-            allowed = (~asked.own, ~asked.near, _distant_and_unlike(picture, grid, asked))
-            rows = rows_of(picture, grid, asked)
-            found.append([_mean_share(rows, asked.same, some) for some in allowed])
-        return Shares(*(torch.stack(kind) for kind in zip(*found, strict=True)))
+            questions = Asked.of(grid)
+            allowed = (~questions.own, ~questions.near, _distant_and_unlike(picture, grid, questions))
+            rows = rows_of(picture, grid, questions)
+            shares.append([_mean_share(rows, questions.same, some) for some in allowed])
+        return Shares(*(torch.stack(kind) for kind in zip(*shares, strict=True)))
 
 
 def of_heads(vit: VisionTransformer) -> Callable:
-    """The rows of all heads, layer by layer."""
+    """The rows of all heads, layer after layer."""
 
-    def rows_of(picture: np.ndarray, grid: np.ndarray, asked: Asked) -> Tensor:
+    def rows_of(picture: np.ndarray, grid: np.ndarray, questions: Asked) -> Tensor:
         size = tuple(side * vit.config.patch_size for side in grid.shape)
-        return _rows(trace(vit, Image.fromarray(picture), size=size), asked)[..., -grid.size :].flatten(0, 1)
+        return _rows(trace(vit, Image.fromarray(picture), size=size), questions)[..., -grid.size :].flatten(0, 1)
 
     return rows_of
 
 
-def of_filter(picture: np.ndarray, grid: np.ndarray, asked: Asked) -> Tensor:
-    """The rows of the filter without a network, setting by setting."""
+def of_filter(picture: np.ndarray, grid: np.ndarray, questions: Asked) -> Tensor:
+    """The rows of the filter without a network, one setting after another."""
     colours = colour_nearness.mean_colours(picture, grid.shape)
-    both = colour_nearness.differences(colours, asked.queries.numpy())
+    both = colour_nearness.differences(colours, questions.queries.numpy())
     every = [colour_nearness.weights(*both, *setting) for setting in colour_nearness.SETTINGS]
     return torch.from_numpy(np.stack(every))
 
 
-def of_area(picture: np.ndarray, grid: np.ndarray, asked: Asked) -> Tensor:
-    """A row that is everywhere alike."""
-    return torch.ones(1, len(asked.queries), grid.size)
+def of_area(picture: np.ndarray, grid: np.ndarray, questions: Asked) -> Tensor:
+    """Even rows."""
+    return torch.ones(1, len(questions.queries), grid.size)
 
 
-def chosen(there: Tensor, here: Tensor) -> tuple[int, Tensor]:
-    """The candidate that is best on `there`, (pictures, candidates), and what it gives on `here`: (pictures,)."""
-    best = int(there.nanmean(0).argmax())
+def chosen(shares: Tensor, here: Tensor) -> tuple[int, Tensor]:
+    """The candidate that is best on `shares` of other pictures (pictures, candidates), and its share on `here`:
+    (pictures,)."""
+    best = int(shares.nanmean(0).argmax())
     return best, here[:, best]
 
 
 def mean_and_error(values: Tensor) -> tuple[float, float]:
-    """The mean of those that are numbers, and its standard error: how far it would move with other pictures."""
+    """Mean of the numbers that are not nan, and its standard error over pictures."""
     known = values[~values.isnan()].double()
     return float(known.mean()), float(known.std() / max(1, len(known)) ** 0.5)
 
 
-def _distant_and_unlike(picture: np.ndarray, grid: np.ndarray, asked: Asked) -> Tensor:
-    """(S, P) bool"""
+def _distant_and_unlike(picture: np.ndarray, grid: np.ndarray, questions: Asked) -> Tensor:
+    """(S, P) bool: distant patches of another colour."""
     colours = torch.from_numpy(colour_nearness.mean_colours(picture, grid.shape)).flatten(0, 1)
     y, x = (torch.from_numpy(n.ravel()) for n in np.indices(grid.shape))
-    away = torch.maximum((y - y[asked.queries, None]).abs(), (x - x[asked.queries, None]).abs())
-    return (away >= DISTANT) & (torch.cdist(colours[asked.queries], colours) > UNLIKE)
+    away = torch.maximum((y - y[questions.queries, None]).abs(), (x - x[questions.queries, None]).abs())
+    return (away >= DISTANT) & (torch.cdist(colours[questions.queries], colours) > UNLIKE)
 
 
 def _share(rows: Tensor, same: Tensor, allowed: Tensor) -> Tensor:
-    """(…, S, P) -> (…, S): the share of the own object in what goes to patches that are allowed."""
-    left = rows * allowed
-    return (left * same).sum(-1) / left.sum(-1).clamp(min=1e-9)
+    """(…, S, P) -> (…, S): the own object's share of the weight on allowed patches."""
+    rest = rows * allowed
+    return (rest * same).sum(-1) / rest.sum(-1).clamp(min=1e-9)
 
 
 def _mean_share(rows: Tensor, same: Tensor, allowed: Tensor) -> Tensor:
-    """(candidates, S, P) -> (candidates,), over the patches whose object extends to where is allowed."""
+    """(candidates, S, P) -> (candidates,): mean over queries whose object reaches into the allowed patches."""
     some = (same & allowed).any(-1)
     return _share(rows[:, some], same[some], allowed[some]).mean(-1)
 
 
-def _rows(seen: Trace, asked: Asked) -> Tensor:
+def _rows(seen: Trace, questions: Asked) -> Tensor:
     """(layers, heads, S, tokens): the rows of the queries."""
-    queries = (len(seen.prefix) + asked.queries).tolist()
+    queries = (len(seen.prefix) + questions.queries).tolist()
     return torch.stack([seen.weights(layer, queries) for layer in range(seen.layers)])
 
 
-def _plain_rows(scene: Scene, patch: int, asked: Asked) -> list[Tensor]:
-    """The baselines, which need no network: uniform, Gaussian by distance, mean colour, both. (settings, S, P) each."""
+def _plain_rows(scene: Scene, patch: int, questions: Asked) -> list[Tensor]:
+    """Baselines without a network: uniform, Gaussian by distance, mean colour, both. (settings, S, P) each."""
     rows, columns = (side // patch for side in scene.objects.shape)
     grid = np.zeros((rows, columns))
     plain = (
@@ -254,35 +255,35 @@ def _plain_rows(scene: Scene, patch: int, asked: Asked) -> list[Tensor]:
         [colour_rows(scene.image, temperature, patch) for temperature in TEMPERATURES],
     )
     return [
-        *(torch.from_numpy(np.stack(kind))[:, asked.queries] for kind in plain),
-        of_filter(scene.image, grid, asked),
+        *(torch.from_numpy(np.stack(kind))[:, questions.queries] for kind in plain),
+        of_filter(scene.image, grid, questions),
     ]
 
 
-def _near(rows: Tensor, plain: list[Tensor], asked: Asked) -> tuple[list[Tensor], int]:
-    patches = rows[..., -asked.same.shape[1] :]
+def _near(rows: Tensor, plain: list[Tensor], questions: Asked) -> tuple[list[Tensor], int]:
+    patches = rows[..., -questions.same.shape[1] :]
     front = rows.sum(-1) - patches.sum(-1)
-    left = patches.masked_fill(asked.own, 0)
-    on_own = (left * asked.same).sum(-1)  # (layers, heads, S)
-    mass = _share(patches, asked.same, ~asked.own)
-    whole = on_own / (left.sum(-1) + front).clamp(min=1e-9)
-    tables = [mass, whole, _overlap(left, asked.same), *((p * asked.same).sum(-1) for p in plain)]
-    return [t.sum(-1) for t in tables], len(asked.queries)
+    others = patches.masked_fill(questions.own, 0)
+    on_own = (others * questions.same).sum(-1)  # (layers, heads, S)
+    mass = _share(patches, questions.same, ~questions.own)
+    whole = on_own / (others.sum(-1) + front).clamp(min=1e-9)
+    tables = [mass, whole, _overlap(others, questions.same), *((p * questions.same).sum(-1) for p in plain)]
+    return [t.sum(-1) for t in tables], len(questions.queries)
 
 
-def _far(rows: Tensor, plain: list[Tensor], asked: Asked) -> tuple[list[Tensor], int]:
-    """The mass without the eight neighbours, for queries whose object extends beyond them."""
-    beyond = (asked.same & ~asked.near).any(-1)
-    same, allowed = asked.same[beyond], ~asked.near[beyond]
-    tables = (rows[..., -asked.same.shape[1] :], *plain)
+def _far(rows: Tensor, plain: list[Tensor], questions: Asked) -> tuple[list[Tensor], int]:
+    """The mass without the eight neighbours, for queries whose object is larger than them."""
+    beyond = (questions.same & ~questions.near).any(-1)
+    same, allowed = questions.same[beyond], ~questions.near[beyond]
+    tables = (rows[..., -questions.same.shape[1] :], *plain)
     return [_share(table[..., beyond, :], same, allowed).sum(-1) for table in tables], int(beyond.sum())
 
 
 def _overlap(rows: Tensor, same: Tensor) -> Tensor:
-    """Jaccard overlap of the patches that a row marks with the query's object: (…, S)."""
+    """Jaccard overlap between the patches that a row marks and the query's object: (…, S)."""
     ranked, order = rows.sort(-1, descending=True)
-    before = ranked.cumsum(-1) - ranked
-    marked = before < SET * ranked.sum(-1, keepdim=True)
+    larger = ranked.cumsum(-1) - ranked
+    marked = larger < SET * ranked.sum(-1, keepdim=True)
     hit = same.expand(rows.shape).gather(-1, order)
     return (marked & hit).sum(-1) / (marked | hit).sum(-1).clamp(min=1)
 
@@ -302,21 +303,21 @@ def _split(scores: Tensor) -> tuple[Tensor, ...]:
     return scores.split(list(GROUPS.values()))
 
 
-def f1(said: Tensor, true: Tensor) -> Tensor:
-    """(images, labels) bool, twice -> F1 of every label: 2 · hits / (said + true)."""
-    hits = (said & true).sum(0)
-    return 2 * hits / (said.sum(0) + true.sum(0)).clamp(min=1)
+def f1(predicted: Tensor, true: Tensor) -> Tensor:
+    """Predicted and true (images, labels) bool -> F1 of each label: 2 · hits / (predicted + true)."""
+    hits = (predicted & true).sum(0)
+    return 2 * hits / (predicted.sum(0) + true.sum(0)).clamp(min=1)
 
 
 def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, float]:
     """Of each family of things that a scene shows and the model names: the share of a map of the class token that lies
     on them, without what prefix tokens have, and their share of the patches. Means over families and scenes. The
     "attention" is that of the last two layers, averaged over heads."""
-    found: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
+    by_method: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
     for scene in scenes:
-        patch, there = vit.config.patch_size, presence(scene)
+        patch, present = vit.config.patch_size, presence(scene)
         seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
-        said = vit.config.shares(seen.logits)  # type: ignore[arg-type]
+        confidence = vit.config.shares(seen.logits)  # type: ignore[arg-type]
         targets, front = patch_targets(scene, patch), len(seen.prefix)
         rolled = seen.rollout("cls")[front:]
         last = torch.stack(
@@ -324,7 +325,7 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
         )
         looked = (last / last.sum(-1, keepdim=True)).mean(0)
         for number, (name, members) in enumerate(FAMILIES.items()):
-            if not there[number] or said[LABELS.index(name)] < 0.5:
+            if not present[number] or confidence[LABELS.index(name)] < 0.5:
                 continue
             shapes = [SHAPES.index(member) for member in members if member in SHAPES]
             stuffs = [MATERIALS.index(member) for member in members if member in MATERIALS]
@@ -332,10 +333,10 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
             mask = torch.from_numpy((on & (targets.objects > 0)).ravel())
             moved = seen.relevance(label=LABELS.index(name), method="chefer")[front:]
             rows = {"attention": looked, "rollout": rolled, "gradient": moved, "area": torch.ones(len(mask))}
-            for what, row in rows.items():
+            for method, row in rows.items():
                 if float(row.sum()) > 0:
-                    found[what].append(float(row[mask].sum() / row.sum()))
-    return {what: float(np.mean(shares)) for what, shares in found.items()}
+                    by_method[method].append(float(row[mask].sum() / row.sum()))
+    return {method: float(np.mean(shares)) for method, shares in by_method.items()}
 
 
 # What was measured of the bundled model, beside a filter without a network: read from its card, assets/MODEL.md,
@@ -345,11 +346,11 @@ CARD = ASSETS / "MODEL.md"
 FILTER, OURS, LESS = "filter, no network", "`bundled`", "`bundled` − filter"
 TOLD, TEACHER = "told where to look", "DINOv2 S"
 COLUMNS = (FILTER, OURS, LESS, TOLD, TEACHER)
-MARKS = {  # how a line of the card begins, after its dots -> its column
+MARKS = {  # start of a line in the card, after its dots -> its column
     "of the filter": FILTER, "the head less the filter": LESS, "of told where to look": TOLD,
     "of the model that was told where to look": TOLD, "of DINOv2 S": TEACHER,
 }  # fmt: skip
-KINDS = {  # how the card begins a measure -> what it is called in the table
+KINDS = {  # start of a measure in the card -> its name in the table
     "pairs of parts": "{number} pairs of parts, such as a cat’s eyes: the partner’s share",
     "things before photographs": "things before photographs: their own patches’ share",
     "without the eight neighbours": "… without the eight neighbours",
@@ -359,27 +360,27 @@ KINDS = {  # how the card begins a measure -> what it is called in the table
 
 @cache
 def rows() -> dict[str, dict[str, str]]:
-    """What was measured -> column -> a number with its standard error."""
-    found: dict[str, dict[str, str]] = {}
+    """Measure -> column -> number with its standard error."""
+    table: dict[str, dict[str, str]] = {}
     kind = None
     for line in CARD.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) != 3 or "±" not in cells[1]:
             continue
-        what = re.sub(r"^(… ?)+", "", cells[0])
-        if column := next((column for mark, column in MARKS.items() if what.startswith(mark)), None):
+        label = re.sub(r"^(… ?)+", "", cells[0])
+        if column := next((column for mark, column in MARKS.items() if label.startswith(mark)), None):
             if kind:
-                found[kind][column] = cells[1]
-        elif begins := next((mark for mark in KINDS if mark in what), None):
-            kind = KINDS[begins].format(number=(re.match(r"\d+", what) or [""])[0])
-            found[kind] = {OURS: cells[1]}
+                table[kind][column] = cells[1]
+        elif begins := next((mark for mark in KINDS if mark in label), None):
+            kind = KINDS[begins].format(number=(re.match(r"\d+", label) or [""])[0])
+            table[kind] = {OURS: cells[1]}
         elif not cells[0].startswith("…"):
             kind = None
-    return found
+    return table
 
 
 def table() -> tuple[list[str], list[list[str]]]:
-    """Its head and its rows, the pairs first: they are the main measure."""
+    """The table's head and rows; the main measure, pairs, comes first."""
     measured = rows()
     kinds = sorted(measured, key=lambda kind: "pairs" not in kind)
     lines = [[kind, *(measured[kind].get(column, "") for column in COLUMNS)] for kind in kinds]
@@ -387,6 +388,6 @@ def table() -> tuple[list[str], list[list[str]]]:
 
 
 def markdown() -> str:
-    """The same for a file."""
+    """The same for a file's text."""
     head, lines = table()
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *lines))

@@ -61,22 +61,22 @@ def train(
     called with the step, the losses and the averaged model every twenty steps."""
     run = Run(recipe, folder, teachers, device)
     loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
-    steps_to_keep, kept = set(moments(recipe)), time.monotonic()
+    steps_to_keep, saved_at = set(moments(recipe)), time.monotonic()
     try:
         for batch in loader:
             if stopped():
                 break
             losses = run.learn(batch)
             if run.step % TELL_EVERY == 0:
-                now = {name: value.item() for name, value in losses.items()}
-                run.history.append([run.step, *(round(value, 4) for value in now.values())])
+                values = {name: value.item() for name, value in losses.items()}
+                run.history.append([run.step, *(round(value, 4) for value in values.values())])
                 if tell:
-                    tell(run.step, now, run.mean)
+                    tell(run.step, values, run.mean)
             if run.step in steps_to_keep:
                 run.snapshot()
-            if time.monotonic() > kept + KEEP_EVERY:
+            if time.monotonic() > saved_at + KEEP_EVERY:
                 run.keep()
-                kept = time.monotonic()
+                saved_at = time.monotonic()
     finally:  # also after an error or Ctrl-C, what was learned is saved
         run.keep()
     run.mean.name = recipe.name
@@ -103,13 +103,13 @@ class Run:
             self.mean = recipe.untrained().to(self.device).requires_grad_(False)
             self.teachers = teachers(recipe).to(self.device)
         self.mean.told = self.teachers.told
-        if self.device == "cpu":  # there, the fused kernel's backward pass is three times slower than the formula's
+        if self.device == "cpu":  # the fused kernel's backward pass is three times slower there
             for block in self.vit.blocks:
                 block.attn.mix = attention_by_hand
         self.learned = [*self.vit.parameters(), *self.teachers.parameters()]
         self.thirds = _thirds(self.vit) if recipe.apart else {}
         self.optimisers = _optimisers(self.vit, self.teachers, recipe, self.thirds)
-        self.step, self.history, self.names = 0, [], []  # names of the losses, in the history's order
+        self.step, self.history, self.names = 0, [], []  # names of the losses, in the order of the history's columns
         if (folder / "checkpoint.pt").exists():
             self._go_on()
         else:
@@ -190,24 +190,24 @@ def checked_device(device: str | None) -> str:
 
 
 def _agree(recipe: Course, folder: Path) -> None:
-    """Raises if the folder belongs to another recipe: to continue it would give a model that can't be reproduced."""
-    wanted = dataclasses.asdict(recipe)
-    del wanted["workers"]
-    wanted = json.loads(json.dumps(wanted))  # tuples become lists, as in the file
+    """Raises if the folder belongs to another recipe: a mixed run could not be reproduced."""
+    expected = dataclasses.asdict(recipe)
+    del expected["workers"]
+    expected = json.loads(json.dumps(expected))  # tuples become lists, as in the file
     written = folder / "recipe.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not written.exists():
-            written.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
+            written.write_text(json.dumps(expected, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise PlaygroundError(f"{folder} can't be written to: {error.strerror or error}.") from None
     try:
-        found = json.loads(written.read_text(encoding="utf-8"))
+        stored = json.loads(written.read_text(encoding="utf-8"))
     except OSError as error:
         raise PlaygroundError(f"{written} can't be read: {error.strerror or error}.") from None
     except ValueError:
         raise PlaygroundError(f"{written} is damaged; remove it.") from None
-    if found != wanted:
+    if stored != expected:
         raise _another(folder)
 
 
@@ -218,12 +218,12 @@ def _another(folder: Path) -> PlaygroundError:
 
 
 def _loader(data: Dataset, recipe: Course, step: int, device: str) -> DataLoader:
-    """The batches, beginning with this step."""
-    batch = None if getattr(data, "whole_steps", False) else recipe.batch  # None: each item is a whole step's batch
-    left = range(step * (batch or 1), recipe.total * (batch or 1))
-    workers = recipe.workers if left else 0
+    """The batches from this step on."""
+    batch = None if getattr(data, "whole_steps", False) else recipe.batch  # None: each item is already a step's batch
+    indices = range(step * (batch or 1), recipe.total * (batch or 1))
+    workers = recipe.workers if indices else 0
     return DataLoader(
-        data, batch_size=batch, sampler=left, num_workers=workers, prefetch_factor=6 if workers else None,
+        data, batch_size=batch, sampler=indices, num_workers=workers, prefetch_factor=6 if workers else None,
         persistent_workers=workers > 0, pin_memory=device.startswith("cuda"), worker_init_fn=_leave_ctrl_c_to_the_run,
         generator=torch.Generator(),  # else DataLoader draws from torch's global generator
     )  # fmt: skip

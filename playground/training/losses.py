@@ -59,12 +59,14 @@ class Scenes(Dataset):
         return self.recipe.total * self.recipe.batch
 
     def __getitem__(self, i: int) -> dict[str, np.ndarray]:
-        r, done = self.recipe, i // self.recipe.batch / self.recipe.steps
-        if done < r.near_until:
-            one = generate.close_up(r.seed * 2**32 + i, r.near_side)
+        r, progress = self.recipe, i // self.recipe.batch / self.recipe.steps
+        if progress < r.near_until:
+            scene = generate.close_up(r.seed * 2**32 + i, r.near_side)
         else:
-            one = generate.scene(r.seed * 2**32 + i, r.small_side if done < r.small_until else r.config.image_size[0])
-        return example(one, r.config.patch_size)
+            scene = generate.scene(
+                r.seed * 2**32 + i, r.small_side if progress < r.small_until else r.config.image_size[0]
+            )
+        return example(scene, r.config.patch_size)
 
 
 def example(scene: Scene, patch: int) -> dict[str, np.ndarray]:
@@ -99,7 +101,7 @@ def told_by(recipe: Recipe) -> tuple[Told, ...]:
 
 
 class Teachers(nn.Module):
-    """All losses, and the small heads on the patches that they need. The heads are not part of the saved model."""
+    """All losses, and the small heads on patches that they need. Those heads are not saved with the model."""
 
     def __init__(self, recipe: Recipe):
         super().__init__()
@@ -113,7 +115,7 @@ class Teachers(nn.Module):
         self.alike = nn.ModuleList(nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 64)) for _ in range(2))
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
-        """The losses by name, in the order of LOSSES."""
+        """Loss by name, in the order of LOSSES."""
         r, segment = self.recipe, batch["segment"]
         taught = r.gathering if step >= r.gathering_from * r.steps else ()
         image, first = pixels(batch["image"], vit.config), len(vit.config.prefix)
@@ -133,9 +135,9 @@ class Teachers(nn.Module):
                 if step >= r.even_from * r.steps:
                     much = r.evenness_there if polish and (i, head) == r.even else r.evenness
                     spread.append(much * unevenness_loss(scores.float(), segment))
-            for (_, head), wanted in ((at, wanted) for at, wanted in places.items() if at[0] == i):
+            for (_, head), target in ((at, target) for at, target in places.items() if at[0] == i):
                 scores = q[:, head, first:] @ k[:, head].mT * vit.config.scale  # (B, patches, N)
-                placed.append(neighbour_loss(scores.float(), wanted.to(x.device)))
+                placed.append(neighbour_loss(scores.float(), target.to(x.device)))
             if polish and i >= len(vit.blocks) - LAST:
                 rows = (q[:, :, :1] @ k.mT * vit.config.scale).float().softmax(-1)[:, :, 0, first:]
                 looked.append(off_object_loss(rows.mean(1), segment))
@@ -168,8 +170,8 @@ def off_segment_loss(scores: Tensor, segment: Tensor) -> Tensor:
     (B, patches, patches), segment (B, patches)."""
     same, others = _segment_mates(segment)
     whole = scores.masked_fill(_itself(segment), -math.inf).logsumexp(-1)  # (B, patches)
-    own = scores.masked_fill(~same, -math.inf).logsumexp(-1)
-    return _mean_over_segments(whole - own, others)
+    on_segment = scores.masked_fill(~same, -math.inf).logsumexp(-1)
+    return _mean_over_segments(whole - on_segment, others)
 
 
 def unevenness_loss(scores: Tensor, segment: Tensor) -> Tensor:
@@ -181,11 +183,11 @@ def unevenness_loss(scores: Tensor, segment: Tensor) -> Tensor:
     return _mean_over_segments(log_own - mean - others.clamp(min=1).log(), others)
 
 
-def neighbour_loss(scores: Tensor, wanted: Tensor) -> Tensor:
+def neighbour_loss(scores: Tensor, target: Tensor) -> Tensor:
     """Cross entropy between each patch's softmax row, scores (B, patches, N), and the row it should have, wanted
     (patches, patches). Patches without a wanted neighbour, at the edge, are left out."""
-    log_row = scores.log_softmax(-1)[..., -wanted.shape[1] :]  # (B, patches, patches)
-    return -(log_row * wanted).sum((-2, -1)).mean() / wanted.sum()
+    log_row = scores.log_softmax(-1)[..., -target.shape[1] :]  # (B, patches, patches)
+    return -(log_row * target).sum((-2, -1)).mean() / target.sum()
 
 
 def off_object_loss(rows: Tensor, segment: Tensor) -> Tensor:

@@ -90,9 +90,9 @@ class Colours(nn.Module):
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         x, record = _tokens(vit, batch["image"])
-        said, wanted = self.says(x).float().flatten(0, 1), batch["wanted"].flatten()  # (B · patches, colours)
-        self.right = (said.argmax(-1) == wanted).float().mean().item()
-        losses = {"colour": F.cross_entropy(said, wanted)}
+        logits, targets = self.says(x).float().flatten(0, 1), batch["wanted"].flatten()  # (B · patches, colours)
+        self.right = (logits.argmax(-1) == targets).float().mean().item()
+        losses = {"colour": F.cross_entropy(logits, targets)}
         for layer, head, _, _ in self.told:
             q, k, _ = record[layer]
             scores = (q[:, head] @ k[:, head].mT * vit.config.scale).float()  # (B, patches, patches)
@@ -110,7 +110,7 @@ def _tokens(vit: VisionTransformer, images: Tensor) -> tuple[Tensor, list]:
 
 @dataclasses.dataclass(frozen=True)
 class Learner:
-    """What one of the two has come to."""
+    """What one of the two models has learned so far."""
 
     lapse: Timelapse
     right: tuple[float, ...]  # at each moment, the share of right answers
@@ -122,7 +122,7 @@ class Learner:
 
     @property
     def best(self) -> tuple[float, int, int]:
-        """The largest share of attention on the twin, and the layer and the head that it is of."""
+        """The largest share of attention on the twin, with its layer and head."""
         mass = self.lapse.moments[-1].mass
         layer, head = np.unravel_index(mass.argmax(), mass.shape)
         return float(mass.max()), int(layer), int(head)
@@ -132,34 +132,39 @@ Learned = dict[str, Learner]  # by the names of the two
 
 
 def recipes(seed: int = 0) -> dict[str, Pairs]:
-    """The same in all but one thing."""
+    """Two recipes that differ in one point."""
     alone = Pairs(seed=seed)
     return {ALONE: alone, TOLD: dataclasses.replace(alone, told=TOLD_HEAD)}
 
 
-def train_now(both: dict[str, Pairs] | None = None, between: Callable[[], object] = lambda: None) -> Iterator[Learned]:
-    """Both learn in step with each other. Yields after each step what they had come to when they were last measured,
-    every ten steps; nothing is left on the disk. `between` is called between two steps."""
+def train_now(
+    both_recipes: dict[str, Pairs] | None = None, between: Callable[[], object] = lambda: None
+) -> Iterator[Learned]:
+    """Trains both in step. After each step, yields their latest measurement, made every ten steps; leaves nothing on
+    the disk. `between` is called between two steps."""
     until = time.thread_time() + MOST_SECONDS
-    both = both or recipes()
-    recipe = both[ALONE]
+    both_recipes = both_recipes or recipes()
+    recipe = both_recipes[ALONE]
     with one_core(), ExitStack() as stack:
-        learning = {name: Learning(one, Path(stack.enter_context(TemporaryDirectory()))) for name, one in both.items()}
-        yield (learned := {name: one.look() for name, one in learning.items()})
+        learning = {
+            name: Learning(recipe, Path(stack.enter_context(TemporaryDirectory())))
+            for name, recipe in both_recipes.items()
+        }
+        yield (learned := {name: learner.look() for name, learner in learning.items()})
         for step in range(recipe.total):
             between()
             if time.thread_time() > until:
                 break
             batch = _batch(compositions.boards(np.random.default_rng([recipe.seed, step]), recipe.batch, PATCH))
-            for one in learning.values():
-                one.learn(batch)
+            for learner in learning.values():
+                learner.learn(batch)
             if (step + 1) % EVERY == 0:
-                learned = {name: one.look() for name, one in learning.items()}
+                learned = {name: learner.look() for name, learner in learning.items()}
             yield learned
 
 
 class Learning:
-    """One of the two while it learns."""
+    """One of the two models during training."""
 
     def __init__(self, recipe: Pairs, folder: Path):
         self.run = Run(recipe, folder, Colours, "cpu")
@@ -173,7 +178,7 @@ class Learning:
         self.curve.append([self.run.step, *(value.item() for value in losses.values())])
 
     def look(self) -> Learner:
-        """Measures it as it is now."""
+        """Measures the model in its present state."""
         seen = trace(self.run.mean, Image.fromarray(self.tests.images[0]))
         mass = on_the_twin(self.run.mean, self.tests)
         self.moments.append(Moment(self.run.step, heads.look(seen), mass, seen.to_bytes(numbers="int8")))
@@ -186,17 +191,17 @@ class Learning:
 
 
 def unseen(seed: int, count: int = TESTED, patch: int = PATCH) -> compositions.Boards:
-    """Boards that the run of this seed doesn't learn from. The first is the one that is shown."""
+    """Boards that this seed's run is not trained on. The first one is shown."""
     return compositions.boards(np.random.default_rng([seed, 0, 0]), count, patch)
 
 
 def image(seed: int, patch: int = PATCH) -> Image.Image:
-    """The board that is shown, with so many pixels to a patch."""
+    """The shown board, with this many pixels to a patch."""
     return Image.fromarray(unseen(seed, 1, patch).images[0])
 
 
 def pair(seed: int) -> list[tuple[int, int]]:
-    """Two fields of the board of this seed that show the same sign, as (row, column)."""
+    """Two fields of this seed's board with the same sign, as (row, column)."""
     twin = unseen(seed, 1, PATCH).twin[0]
     return [divmod(int(field), FIELDS[1]) for field in (0, twin[0])]
 
@@ -235,13 +240,13 @@ def one_core() -> Iterator[None]:
     torch.set_num_threads would also affect threads that start meanwhile; OpenMP's own setting is per thread. Does
     nothing if torch was built without OpenMP.
     """
-    before = torch.get_num_threads()  # first, because torch's first call in a thread resets the thread's number
+    threads = torch.get_num_threads()  # first, because torch's first call in a thread resets the thread's number
     set_threads = getattr(ctypes.CDLL(torch._C.__file__), "omp_set_num_threads", lambda number: None)
     set_threads(1)
     try:
         yield
     finally:
-        set_threads(before)
+        set_threads(threads)
 
 
 def planned(recipe: Pairs | None = None) -> int:

@@ -19,7 +19,7 @@ BUNDLED = Config(
 
 @dataclass(frozen=True)
 class Course:
-    """What every run has."""
+    """What every recipe has."""
 
     steps: int = 10_800  # without the polish, which comes after them
     batch: int = 32
@@ -33,14 +33,14 @@ class Course:
     polish_pace: float = 0.3  # learning rate at its beginning, as a share of the highest
     rounds: int = 1  # how often all of it is gone through, polish included, each time at the highest rate again
     apart: bool = False  # whether Muon turns queries, keys and values one by one
-    decay_looking: bool = True  # whether the matrices of queries and keys decay too; where not, rows may become narrow
+    decay_looking: bool = True  # weight decay for queries' and keys' matrices too; without it rows may become narrow
     workers: int = 1  # processes that make the pictures; their number doesn't change the result
     config: Config = BUNDLED
     name: str = "bundled"
 
     @property
     def round(self) -> int:
-        """Steps of a round, the polish included."""
+        """Steps of one round, including the polish."""
         return self.steps + round(self.polish * self.steps)
 
     @property
@@ -55,8 +55,8 @@ class Course:
 
 @dataclass(frozen=True)
 class Recipe(Course):
-    """Told where to look: with the objects' masks, and with losses on attention weights. Its polish is on whole scenes
-    at full size."""
+    """A model whose attention is supervised: with objects' masks, and losses on attention weights. Its polish is on
+    whole scenes at full size."""
 
     temperature: float = 0.1  # of the contrastive loss
     middle: int = 2  # the layer for "alike early"
@@ -79,8 +79,8 @@ class Recipe(Course):
 
 @dataclass(frozen=True)
 class Emergent(Course):
-    """Told nothing about attention: it predicts DINOv2's features, and what the rest of a patch's thing looks like. Its
-    polish is on the finer grid."""
+    """A model without losses on attention: it predicts DINOv2's features, and the appearance of the rest of a patch's
+    thing. Its polish is on the finer grid."""
 
     steps: int = 3200
     warm_up: int = 150
@@ -139,8 +139,8 @@ def pace(step: int, recipe: Course) -> float:
     return _down((step - warm_up) / max(1, recipe.steps - warm_up))
 
 
-def _down(done: float) -> float:
-    return 0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2
+def _down(progress: float) -> float:
+    return 0.01 + 0.99 * (1 + math.cos(math.pi * progress)) / 2
 
 
 def snapshot_steps(steps: int, count: int = 12) -> list[int]:

@@ -69,18 +69,18 @@ class Beginning:
     step: int
     short: str  # for a line in a chart
     says: str  # a sentence, without its step
-    loss: str = ""  # the loss that begins, one of LOSSES; "" for another kind of picture
+    loss: str = ""  # the loss that begins, one of LOSSES; "" where only the pictures change
     told: tuple[Head, ...] = ()  # the heads that are told from here on where to look
 
 
 def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
-    """Of a run with all losses, in their order."""
+    """The beginnings in a run with all losses, in order."""
     r = recipe
     last = tuple(
         (layer, head) for layer in range(r.config.depth - LAST, r.config.depth) for head in range(r.config.heads)
     )
     gathering = round(r.gathering_from * r.steps)
-    found = [
+    begun = [
         Beginning(
             gathering,
             "told: neighbours",
@@ -91,7 +91,7 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
         )
     ]
     if r.gathering:
-        found += [
+        begun += [
             Beginning(
                 gathering,
                 "told: own object",
@@ -109,7 +109,7 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
             ),
         ]
     if r.polish:
-        found.append(
+        begun.append(
             Beginning(
                 r.steps, "polish",
                 f"the polish begins; the class token is told to look at objects in the last {LAST} layers",
@@ -117,38 +117,40 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
             )
         )  # fmt: skip
     if r.near_until < 1:
-        found.append(Beginning(round(r.near_until * r.steps), "whole scenes", "close-ups end, whole scenes begin"))
+        begun.append(Beginning(round(r.near_until * r.steps), "whole scenes", "close-ups end, whole scenes begin"))
         if r.small_until < 1:
-            found.append(Beginning(round(r.small_until * r.steps), "full size", "the scenes come at their full size"))
-    return tuple(sorted(found, key=lambda one: (one.step, one.loss != "", one.loss == "placed")))
+            begun.append(Beginning(round(r.small_until * r.steps), "full size", "the scenes come at their full size"))
+    return tuple(
+        sorted(begun, key=lambda beginning: (beginning.step, beginning.loss != "", beginning.loss == "placed"))
+    )
 
 
 def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
-    """Of a run in which no loss reads attention: other pictures begin, and nothing else."""
+    """The beginnings in a run without losses on attention: only the pictures change."""
     r = recipe
-    found = []
+    restarts = []
     for first in range(0, r.total, r.round):
         if first:
-            found.append(Beginning(first, "once more", "the course begins once more, at the highest learning rate"))
-        found += [
+            restarts.append(Beginning(first, "once more", "the course begins once more, at the highest learning rate"))
+        restarts += [
             Beginning(
                 first + round(r.near_until * r.steps), "whole views", "parts of pictures end, whole pictures begin"
             ),
             Beginning(first + r.steps, "finer grid", f"the pictures are cut finer: {r.fine} × {r.fine} patches"),
         ]
-    return tuple(found)
+    return tuple(restarts)
 
 
 def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
-    """Those that a run really had: a loss that stays 0 to the end was not used."""
+    """Those beginnings that a run really had: a loss that stays 0 was not used."""
     if isinstance(recipe, Emergent):
         return of_the_emergent(recipe)
     used = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
-    return tuple(one for one in beginnings(recipe) if not one.loss or one.loss in used)
+    return tuple(beginning for beginning in beginnings(recipe) if not beginning.loss or beginning.loss in used)
 
 
 def _named(heads: tuple[Head, ...]) -> str:
-    """ "head 0 in each of the layers 3, 4 and 5 is" """
+    """Heads in words: such as: head 0 in each of the layers 3, 4 and 5 is"""
     if len({head for _, head in heads}) == 1 and len(heads) > 1:
         *most, last = (str(layer) for layer, _ in heads)
         return f"head {heads[0][1]} in each of the layers {', '.join(most)} and {last} is"
@@ -160,13 +162,13 @@ def first_with_a_habit(seen: Timelapse) -> tuple[int, dict[str, list[Head]]] | N
     """The first moment at which some head has a habit, and which heads have which; None if none ever has."""
     plain = ("everywhere", "no single habit", "idle")
     for moment in seen.moments:
-        found: dict[str, list[Head]] = {}
+        by_kind: dict[str, list[Head]] = {}
         for layer, row in enumerate(moment.habits.kinds(moment.mass)):
             for head, kind in enumerate(row):
                 if kind not in plain:
-                    found.setdefault(kind, []).append((layer, head))
-        if found:
-            return moment.step, found
+                    by_kind.setdefault(kind, []).append((layer, head))
+        if by_kind:
+            return moment.step, by_kind
     return None
 
 
@@ -186,7 +188,7 @@ class Moment:
     step: int
     habits: Habits
     mass: np.ndarray  # (layers, heads)
-    trace: bytes  # for the microscope, or Trace.from_bytes; empty where only the curves are kept
+    trace: bytes  # bytes for the microscope, or Trace.from_bytes; empty where only the curves are kept
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ class Timelapse:
     losses: tuple[str, ...]
     curve: np.ndarray  # (points, 1 + losses)
     moments: tuple[Moment, ...]
-    chance: float = 0.0  # what an even row has in `mass`; 0 where nobody measured it
+    chance: float = 0.0  # the `mass` of an even row; 0 where it was not measured
 
 
 def read(file: Path = FILE) -> Timelapse:
@@ -225,8 +227,8 @@ def read(file: Path = FILE) -> Timelapse:
         )
         for i, step in enumerate(header["moments"])
     )
-    said = header["model"], header["sample"], tuple(header["losses"])
-    return Timelapse(*said, arrays["curve"], tuple(moments), float(header.get("chance", 0)))
+    labels = header["model"], header["sample"], tuple(header["losses"])
+    return Timelapse(*labels, arrays["curve"], tuple(moments), float(header.get("chance", 0)))
 
 
 def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
@@ -257,39 +259,39 @@ def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
 
 
 def only_curves(file: Path, output: Path) -> None:
-    """The same file without its traces, which are nearly all of its bytes."""
+    """The same file without its traces, which make up nearly all its bytes."""
     _with_traces(file, output, lambda data: data[:0])
 
 
 def in_eight_bits(file: Path, output: Path) -> None:
-    """The same file with traces half as long."""
+    """The same file with traces in half as many bytes."""
     _with_traces(file, output, lambda data: data and Trace.from_bytes(data).to_bytes(numbers="int8"))
 
 
 def within(file: Path, output: Path, most: float) -> None:
-    """Writes the time-lapse again, and leaves out moments until it has at most `most` bytes."""
+    """Rewrites the time-lapse without some moments, so that it has at most `most` bytes."""
     read(file)  # says what is wrong with it
     header, arrays = unpack(file.read_bytes())
     del header["sections"]
     traces = [arrays.pop(f"trace{i}") for i in range(len(header["moments"]))]
     rest = file.stat().st_size - sum(trace.nbytes for trace in traces)
-    kept = where_most_happens([trace.tobytes() for trace in traces], most - rest)
-    header["moments"] = [header["moments"][i] for i in kept]
-    arrays |= {name: arrays[name][kept] for name in (*HABITS, "mass")}
-    arrays |= {f"trace{new}": traces[i] for new, i in enumerate(kept)}
+    chosen = where_most_happens([trace.tobytes() for trace in traces], most - rest)
+    header["moments"] = [header["moments"][i] for i in chosen]
+    arrays |= {name: arrays[name][chosen] for name in (*HABITS, "mass")}
+    arrays |= {f"trace{new}": traces[i] for new, i in enumerate(chosen)}
     output.write_bytes(pack(header, arrays))
 
 
 def where_most_happens(traces: list[bytes], most: float) -> list[int]:
-    """Which moments to keep, so that their traces have at most so many bytes. Again and again the one goes whose
-    neighbours' rows are most alike; the first and the last stay."""
-    seen = [Trace.from_bytes(trace) for trace in traces]
-    rows = [torch.cat([one.weights(layer) for layer in range(one.layers)]) for one in seen]
-    kept = list(range(len(traces)))
-    while len(kept) > 2 and sum(len(traces[i]) for i in kept) > most:
-        jumps = [float((rows[a] - rows[b]).abs().sum()) for a, b in zip(kept, kept[2:], strict=False)]
-        del kept[1 + int(np.argmin(jumps))]
-    return kept
+    """Which moments to keep so that their traces have at most `most` bytes. Repeatedly drops the one whose neighbours
+    have the most similar rows; the first and the last stay."""
+    decoded = [Trace.from_bytes(trace) for trace in traces]
+    rows = [torch.cat([moment.weights(layer) for layer in range(moment.layers)]) for moment in decoded]
+    chosen = list(range(len(traces)))
+    while len(chosen) > 2 and sum(len(traces[i]) for i in chosen) > most:
+        jumps = [float((rows[a] - rows[b]).abs().sum()) for a, b in zip(chosen, chosen[2:], strict=False)]
+        del chosen[1 + int(np.argmin(jumps))]
+    return chosen
 
 
 def _with_traces(file: Path, output: Path, other: Callable[[bytes], bytes]) -> None:
@@ -306,9 +308,11 @@ def _moment(step: int, file: Path, held_out: list) -> Moment:
 
 
 def chance(scenes: list[Scene]) -> float:
-    """The share of its own object in an even row, averaged over the patches of objects; the patch itself left out."""
-    asked = [evaluate.Asked.of(patch_targets(scene).objects) for scene in scenes]
-    return float(torch.cat([one.same.float().sum(1) / (one.same.shape[1] - 1) for one in asked]).mean())
+    """The own object's share in an even row, averaged over the patches of objects, without the patch itself."""
+    questions = [evaluate.Asked.of(patch_targets(scene).objects) for scene in scenes]
+    return float(
+        torch.cat([question.same.float().sum(1) / (question.same.shape[1] - 1) for question in questions]).mean()
+    )
 
 
 def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[Scene]) -> Moment:

@@ -13,13 +13,13 @@ from playground.figures.bundle import LENS_STYLES
 from playground.pictures.jpegs import data_url
 from playground.serving import scripts
 
-# The scripts that a lesson's host mounts: from which file, in which element, and in which styles.
+# The scripts that a lesson mounts: each with its file, its element and its styles.
 
 
 @dataclass(frozen=True)
 class Script:
     file: str  # of microscope/
-    box: str  # the element's class, and its data-attribute
+    box: str  # class of the element, and its data- attribute
     styles: str  # a file of microscope/
     look: str = ""  # one more class of the element: the rules that drawings of one lesson have of their own
     mounts: str = ""  # which function of the file, where it has several drawings
@@ -88,8 +88,8 @@ def component(name: str, script: str, *styles: str, box: str = "", mounts: str =
         js=STUB.replace("ADDRESS", scripts.address(script, *styles, mounts=mounts)), isolate_styles=shadow,
     )  # fmt: skip
 
-    def mounted(key: str, **how):
-        return mount(key=key, **{k: while_there(key, v) if k.startswith("on_") else v for k, v in how.items()})
+    def mounted(key: str, **options):
+        return mount(key=key, **{k: while_there(key, v) if k.startswith("on_") else v for k, v in options.items()})
 
     return mounted
 
@@ -110,19 +110,19 @@ SHARED = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  #
 
 
 def app_component(name: str):
-    """A part of the app that shares one script, and the choice in it, with the others: the toolbar, the stage, and what
-    a lesson tells of its settings."""
+    """A component that shares the app's one script and the choice in it: the toolbar, the stage, a lesson's
+    settings."""
     return component(name, APP, *APP_STYLES)
 
 
 def stage() -> None:
-    """The microscope. Its numbers come over HTTP: no message of Python's."""
+    """The microscope. Its numbers come over HTTP; Python sends none."""
     app_component("stage")(key="stage", data={"n": 0})
 
 
 def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
-    """A page that a person has just left may still say something. Streamlit has forgotten the component of this key by
-    then, but not whom it told."""
+    """Handles a message of a page that was just left: Streamlit has forgotten the component of this key, but not its
+    callback."""
 
     def hear() -> None:
         if key in st.session_state:
@@ -131,21 +131,21 @@ def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
     return hear
 
 
-def spot(said: object, layers: int, heads: int) -> tuple[int, int] | None:
-    """The head that a drawing names, as {layer, head}. A browser may say anything."""
-    said = words(said)
-    layer, head = said.get("layer"), said.get("head")
+def spot(value: object, layers: int, heads: int) -> tuple[int, int] | None:
+    """The head that a drawing names, as {layer, head}. Unchecked input from a browser."""
+    value = words(value)
+    layer, head = value.get("layer"), value.get("head")
     if type(layer) is int and type(head) is int and 0 <= layer < layers and 0 <= head < heads:
         return layer, head
     return None
 
 
-def words(said: object) -> dict:
-    """What a drawing says where it says several things at once; nothing where that is no object."""
-    return said if isinstance(said, dict) else {}
+def words(value: object) -> dict:
+    """A drawing's message if it is an object; else an empty one."""
+    return value if isinstance(value, dict) else {}
 
 
 def picture(data: bytes, kind: str = "jpeg", **look) -> None:
-    """Streamlit would give it an address, and forget that as soon as something else is shown: a browser that fetches it
-    just then would find nothing."""
+    """Passes an image as data. Streamlit would give it an address and forget that as soon as something else is shown,
+    so a browser might fetch nothing."""
     st.image(data_url(data, kind), **look)

@@ -22,14 +22,14 @@ from playground.ui.pages import MICROSCOPE, PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, said, told
 
 MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # of one socket, at once and after those: who drags a slider says five
-NO_MESSAGE = 1002  # the code of a socket that is closed: what it says is no message of Streamlit's
+NO_MESSAGE = 1002  # close code of a socket that sends no valid message of Streamlit's
 TRY_AGAIN, FOREIGN = 1013, 1008
 PIECE, PIECE_SECONDS = 2**16, 20.0  # bytes of an answer, and how long they may take
 SHORT = 1000  # bytes: what ends a run has few
 RUNS_AT_ONCE, RUN_SECONDS = (
     6,
     1.0,
-)  # pages drawn at once; a run that takes longer no longer counts
+)  # page runs at once; a run that takes longer than this no longer counts
 
 FULL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -43,7 +43,7 @@ seconds, and opens as soon as somebody leaves.</p></body></html>
 
 
 class Runs:
-    """Page runs: a few at once; the next is of the network that has cost least."""
+    """Admits a few page runs at once; the next is of the network that has cost least."""
 
     def __init__(self, at_once: int = RUNS_AT_ONCE, seconds: float = RUN_SECONDS):
         self.at_once, self.seconds = at_once, seconds
@@ -51,7 +51,7 @@ class Runs:
         self._waiting: dict[Who, deque[Run]] = {}
 
     async def take(self, who: Who) -> Run:
-        """Whoever takes one ends it."""
+        """Waits for a turn; the caller ends it."""
         run = Run(who)
         self._waiting.setdefault(who, deque()).append(run)
         self._next()
@@ -65,7 +65,7 @@ class Runs:
         return run
 
     def end(self, run: Run) -> None:
-        """It has finished."""
+        """Ends a run's turn."""
         if run.began:
             ledger.costs.charge(run.who, time.monotonic() - run.began, "pages")
             run.began = 0.0
@@ -103,7 +103,7 @@ runs = Runs()
 
 
 class Door:
-    """ASGI middleware."""
+    """ASGI middleware: gives seats to sockets."""
 
     def __init__(self, app: ASGIApp):
         self.app, self.seats = app, ledger.seats
@@ -125,7 +125,7 @@ class Door:
             if page != MICROSCOPE.name:
                 full = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
                 return await full(scope, receive, send)
-            answer = _told(answer)
+            answer = _with_full_header(answer)
         with suppress(ClientDisconnect):  # uvicorn ends the connection
             await self.app(scope, receive, answer)
 
@@ -155,8 +155,9 @@ class Door:
 
 
 class Fetched:
-    """An answer on its way to somebody: piece by piece, so that who fetches nothing ends it. Until it is fetched it
-    lies in memory; where that is full, the oldest of the network that is furthest above its share gives way."""
+    """An answer on its way to a slow reader, sent piece by piece, so that a reader who fetches nothing can be cut off.
+    Unsent pieces lie in memory; where that is full, the oldest answer of the network furthest above its share is
+    dropped."""
 
     on_the_way: ClassVar[dict[Fetched, None]] = {}  # in the order in which they began
 
@@ -186,7 +187,7 @@ class Fetched:
     def _find_room(self, count: int) -> None:
         while ledger.answers.take(self.who, count):
             most = ledger.furthest(ledger.answers.of) if ledger.answers.of else ""
-            oldest = next((one for one in self.on_the_way if one.who.address == most), None)
+            oldest = next((candidate for candidate in self.on_the_way if candidate.who.address == most), None)
             if oldest is None:
                 raise ClientDisconnect
             oldest.over = True
@@ -208,8 +209,8 @@ def _page(scope: Scope) -> str | None:
     return name if scope["method"] == "GET" and name in PAGES else None
 
 
-def _told(send: Send) -> Send:
-    """The microscope needs no seat, and hears that there is none."""
+def _with_full_header(send: Send) -> Send:
+    """Adds the header that says there is no seat: the microscope's page needs none."""
 
     async def with_header(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -220,8 +221,8 @@ def _told(send: Send) -> Send:
 
 
 class Talk:
-    """One socket's messages: those that our pages need. Those of somebody who sends them without a pause come more
-    slowly, and a run comes when it is its turn."""
+    """The messages of one socket: lets through those that our pages need, slows down a flood, and delays a run until
+    its turn."""
 
     def __init__(self, receive: Receive, send: Send, seat: Seat):
         self._receive, self._send, self._seat = receive, send, seat
@@ -255,7 +256,7 @@ class Talk:
         return await (coming or self._receive())
 
     async def _begin_run(self) -> bool:
-        """False where they left before its turn came: nobody stands behind one who has gone."""
+        """False if the person left before the run's turn came."""
         turn = asyncio.ensure_future(runs.take(ledger.seats.account(self._seat.who())))
         try:
             while not turn.done() and len(self._heard) < MESSAGES:
@@ -268,15 +269,15 @@ class Talk:
                         if turn.done():
                             runs.end(turn.result())
                         return False
-            before, self._run = self._run, await turn
+            former, self._run = self._run, await turn
         finally:
             turn.cancel()  # where it has not come
-        if before:
-            runs.end(before)
+        if former:
+            runs.end(former)
         return True
 
     def end(self) -> None:
-        """Its run may go on: the turn ends by itself, or coming and going would cost nothing."""
+        """Lets the run go on; its turn ends by itself, or leaving and coming back would cost nothing."""
         if self._coming:
             self._coming.cancel()
 

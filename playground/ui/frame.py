@@ -40,7 +40,7 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 .tour-goes-on :is(TOASTS, TOASTS *) { /* under a cursor one stays, and would lie over the card */
   pointer-events: none !important;
 }
-"""  # words in capitals stand for the parts of Streamlit's page that streamlit_private.py names
+"""  # capitalised words stand for selectors of Streamlit's page, which streamlit_private.py names
 
 
 def frame() -> None:
@@ -52,6 +52,7 @@ def frame() -> None:
 
 @cache
 def _style():
-    """As a component it is there before the microscope. What st.html brings comes later, and the page jumps."""
+    """Mounts the style as a component, which arrives before the microscope. With st.html it would come later and the
+    page would jump."""
     css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + lesson.held_back()
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

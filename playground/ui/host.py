@@ -61,7 +61,7 @@ def show(name: str) -> None:
 
 
 def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
-    """A fragment: a choice in the step draws nothing else again; nor does work, which is looked at again and again."""
+    """A fragment: a setting of this step, or polling for its work, redraws nothing else."""
     if runs_of_this_session(here) != at_work:
         st.rerun()  # the whole page: only that can begin or end the looking
     bring_back_settings()
@@ -77,10 +77,10 @@ def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
 
 
 def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]:
-    """The parts of the step of this name. No page is white while a model is loaded and runs: the first time words and
-    choices wait for what is seen below them, and the picture stands where all of them will be."""
-    before = ("opened", name)
-    if not subject.has(before):
+    """Plays the step of this name. While a model loads, the page is not left white: on first opening, the parts above
+    the drawings wait for them, with a picture in their place."""
+    key = ("opened", name)
+    if not subject.has(key):
         meanwhile = Picture(as_jpeg(small(subject.image)))
         yield Wait(f"Asking {subject.model} …", meanwhile)
         first = []
@@ -92,26 +92,26 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
             if isinstance(part, SEEN):
                 break
         yield from first
-        subject.kept(before, lambda: True)
+        subject.kept(key, lambda: True)
     yield from parts
 
 
 def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
-    """What a drawing tells of its settings. A browser may say anything."""
-    told = words(state[key].settings)
+    """Settings that a drawing reports. Unchecked input from a browser."""
+    settings = words(state[key].settings)
     message = state.get("messages", {}).get(key)
     for name in drawing.settings:
-        if name in told:
-            state[name] = lesson.choices[name].take(told[name])
+        if name in settings:
+            state[name] = lesson.choices[name].take(settings[name])
             if message:
                 message.begins[name] = state[name]
 
 
 @dataclass
 class _Message:
-    """What was sent to a drawing. It stays the same after a setting that the drawing itself has told: the same bytes do
-    not travel again. Of the numbers a session keeps the digest alone. By a number in it a drawing that Streamlit makes
-    anew knows that it has had this message before: what it has told since then holds."""
+    """The last message to a drawing. If the drawing itself reported a setting, the message stays the same and its bytes
+    are not sent again; the session keeps only their digest. A running number tells a drawing that Streamlit recreates
+    that it has had this message, so that the settings it reported since then hold."""
 
     digest: bytes
     sent: dict[str, object]  # the settings with which it was sent
@@ -133,7 +133,7 @@ class _Player:
         self.messages: dict[str, _Message] = {}  # by the keys of drawings
 
     def play(self, parts: Iterable[Part]) -> None:
-        """Waits that follow each other share one place; the next part empties it."""
+        """Successive Waits share one place, which the next part empties."""
         coming = iter(parts)
         place, part = None, next(coming, None)
         while part is not None:
@@ -162,10 +162,12 @@ class _Player:
             case Column() | Stays():
                 self.play(part)
             case Row():
-                shown = [(one, share) for one, share in zip(part, part.shares, strict=True) if not _is_settled(one)]
-                for column, (one, _) in zip(st.columns([share for _, share in shown]), shown, strict=True):
+                shown = [
+                    (inner, share) for inner, share in zip(part, part.shares, strict=True) if not _is_settled(inner)
+                ]
+                for column, (inner, _) in zip(st.columns([share for _, share in shown]), shown, strict=True):
                     with column:
-                        self.part(one)
+                        self.part(inner)
             case Fold():
                 with st.expander(page.mathematics(part.title)):
                     self.play(part)
@@ -192,25 +194,25 @@ class _Player:
     def choice(self, choice: Choice) -> None:
         setting, options = choice.setting, choice.options
         self.bring_back(choice)
-        how = {"label": page.mathematics(choice.label), "options": list(options), "format_func": options.get}
+        options_of = {"label": page.mathematics(choice.label), "options": list(options), "format_func": options.get}
         if isinstance(choice, Slider):
-            st.select_slider(**how, key=setting, width=WIDE)
+            st.select_slider(**options_of, key=setting, width=WIDE)
         elif isinstance(choice, Pick):
-            st.selectbox(**how, key=setting, width=WIDE)
+            st.selectbox(**options_of, key=setting, width=WIDE)
         else:
-            st.segmented_control(**how, key=setting, required=True)
+            st.segmented_control(**options_of, key=setting, required=True)
 
     def bring_back(self, choice: Choice) -> None:
-        """Streamlit forgets a control that was not drawn for a while: its value is set again in the run that draws
-        it. A value that is no longer offered, such as a layer of a deeper model, becomes the default."""
+        """Restores a control's value: Streamlit forgets one that was not drawn for a while. A value no longer offered,
+        such as a layer of a deeper model, becomes the default."""
         setting = choice.setting
-        there = state[setting] in choice.options
-        if not there or setting not in state.get("offered", ()):
-            state[setting] = state[setting] if there else self.lesson.choices[setting].default
+        is_valid = state[setting] in choice.options
+        if not is_valid or setting not in state.get("offered", ()):
+            state[setting] = state[setting] if is_valid else self.lesson.choices[setting].default
         self.offered.add(setting)
 
     def drawing(self, drawing: Drawing) -> None:
-        """What it tells of its settings goes into session state, and with that into the address."""
+        """Stores the settings that the drawing reports in session state, which puts them into the address."""
         script = SCRIPTS[drawing.name]
         begins = {name: state[name] for name in drawing.settings}
         begins |= {"view_id": self.here.view_id, "microscope": "./?"}
@@ -226,40 +228,42 @@ class _Player:
         else:
             data = dict(drawing.data) | begins
         mount = lesson_component(drawing.name)
-        made = mount(
+        result = mount(
             key=key, data=data, default={"settings": None}, on_open_change=lambda: None,
             on_settings_change=partial(hear, key, self.lesson, drawing),
         )  # fmt: skip
-        if told := made.get("open"):
-            self.open_head(told)
+        if spot_clicked := result.get("open"):
+            self.open_head(spot_clicked)
 
-    def open_head(self, told: object) -> None:
-        """In the microscope. A browser may say anything."""
+    def open_head(self, clicked: object) -> None:
+        """Opens a head in the microscope. Unchecked input from a browser."""
         c = self.here.vit.config
-        if head := spot(told, c.depth, c.heads):
+        if head := spot(clicked, c.depth, c.heads):
             shown = {"layer": str(head[0]), "head": str(head[1])}
             st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | shown)
 
     def exercise(self, exercise: Exercise) -> None:
-        (told,) = plain_parts([replace(exercise, own={})], bytes.hex)  # here it is computed
-        now = {name: str(state[name]) for name in self.lesson.choices}
-        lesson_component("exercise")(key=f"exercise_{exercise.id or exercise.asks[:40]}", data=told | {"settings": now})
+        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # here it is computed
+        settings = {name: str(state[name]) for name in self.lesson.choices}
+        lesson_component("exercise")(
+            key=f"exercise_{exercise.id or exercise.asks[:40]}", data=record | {"settings": settings}
+        )
 
 
 def _is_settled(part: Part) -> bool:
-    """A choice of one is none."""
+    """Whether a choice has only one option: it is not shown."""
     return isinstance(part, Choice) and len(part.options) < 2
 
 
-# Shows a lesson's Run: its button, and, while it works, its progress and how to stop it.
+# Shows a lesson's Run: its button, then its progress and a way to stop it.
 
 LOOK_EVERY = 0.7  # seconds
 DROPPED = "Your result was dropped: the newer results of other people needed the memory. Run it again."
 
 
 def runs_of_this_session(here: Here) -> bool:
-    """Gives the runs to the subject, and says whether one of them is at work. Asked while another step is on view too:
-    it keeps the place in the queue."""
+    """Gives the step's runs to the subject, and says whether one is at work. Called also while another step is on view:
+    that keeps its place in the queue."""
     here.works = state.setdefault("works", {})
     for work in here.works.values():
         work.look()
@@ -283,7 +287,7 @@ def _state_of(work: Work) -> str:
         if work.trouble:
             return f"It broke off: {work.trouble}"
         return DROPPED if work.let_go else ""
-    if not work.begun and (before := work.look()):
-        others = "**One is before you.**" if before == 1 else f"**{before} are before you.**"
+    if not work.begun and (ahead := work.look()):
+        others = "**One is before you.**" if ahead == 1 else f"**{ahead} are before you.**"
         return f"{others} They come one after the other; yours begins by itself."
     return work.words or "Beginning…"

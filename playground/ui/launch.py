@@ -18,9 +18,9 @@ from playground.errors import PlaygroundError
 from playground.serving import hosts, settings
 from playground.ui import run
 
-FIRST_PORT = 8501  # Streamlit's
+FIRST_PORT = 8501  # Streamlit's default port
 TRIED_PORTS = 100
-EVERYBODY = ("0.0.0.0", "::")  # addresses to listen on; a browser can't go there
+EVERYBODY = ("0.0.0.0", "::")  # addresses that mean "all interfaces"; a browser can't open them
 OPEN = (
     "Everybody who reaches this machine can open the playground, which suits a room; against floods of connections, "
     "slow connections and large requests only the image is protected, by its proxy (deploy/README.md)."
@@ -28,14 +28,14 @@ OPEN = (
 
 
 def launch(host: str = "localhost", port: int | None = None, browser: bool = True, names: Iterable[str] = ()) -> None:
-    """Returns when the server has ended. Without a port, the first free one from 8501 is taken. `names`: by which
-    browsers may call it, beside its own."""
+    """Runs the server until it ends. Without a port, takes the first free one from 8501. `names`: further names by
+    which browsers may call it."""
     port = _free_port(host) if port is None else port
     if not _is_free(host, port):
         raise PlaygroundError(f"Port {port} is taken by another program; choose another, or leave --port out.")
     _answer_to(*names, *_as_name(host))
-    there = "localhost" if host in EVERYBODY else host
-    url = f"http://{f'[{there}]' if ':' in there else there}:{port}{hosts.read(os.environ.get(hosts.OPTION))}"
+    name = "localhost" if host in EVERYBODY else host
+    url = f"http://{f'[{name}]' if ':' in name else name}:{port}{hosts.read(os.environ.get(hosts.OPTION))}"
     print(f"The playground is at {url}; Ctrl-C ends it.", flush=True)
     if not _is_of_this_machine(host):
         print(OPEN, flush=True)
@@ -52,14 +52,14 @@ def _answer_to(*names: str) -> None:
 
 
 def _as_name(host: str) -> Iterable[str]:
-    """Where it listens, if that is a name: its addresses are answered anyway."""
+    """The host if it is a name: addresses are answered anyway."""
     is_address = ":" in host or host.replace(".", "").isdecimal()
     return [] if is_address or host == "localhost" else [host]
 
 
 def _is_of_this_machine(host: str) -> bool:
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return all(ip_address(str(address[0])).is_loopback for *_, address in found)
+    addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return all(ip_address(str(address[0])).is_loopback for *_, address in addresses)
 
 
 def _free_port(host: str) -> int:

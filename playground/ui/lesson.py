@@ -26,8 +26,8 @@ _MODEBAR = {
 
 
 def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first: str | None = None) -> Here:
-    """The page's title, under the toolbar, and its one idea, which stands above its `first` step alone where it has
-    steps. Widgets whose `key` is the name of a setting stand in the address."""
+    """The page's title, under the toolbar, and its idea in one sentence, shown above the `first` step only. Widgets
+    whose `key` is a setting's name stand in the address."""
     here = arrive(page, settings)
     st.session_state.titles = {}
     if st.session_state["class"] == "no":
@@ -40,7 +40,7 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, f
 
 
 def _overview(page: str) -> None:
-    """The whole model, with the part lit that the page is about."""
+    """A drawing of the whole model, with the page's part lit."""
     boxes = [
         {
             "name": name.strip(), "page": about, "lit": page in lit,
@@ -49,13 +49,13 @@ def _overview(page: str) -> None:
         for name, (about, lit) in PARTS.items()
     ]  # fmt: skip
     data = {"boxes": boxes, "questions": len(QUESTIONS), "exercises": len(EXERCISES), "step": _place()}
-    made = lesson_component("overview")(key="overview", data=data, on_go_change=lambda: None)
-    if (page := str(words(made.go).get("page"))) in PAGES:
+    result = lesson_component("overview")(key="overview", data=data, on_go_change=lambda: None)
+    if (page := str(words(result.go).get("page"))) in PAGES:
         st.switch_page(PAGES[page].file, query_params=st.session_state.here.words())
 
 
 def mathematics(text: str) -> str:
-    """The root has its bar, what stands low stands low, and a power high; in what Streamlit reads as Markdown. Code
+    """A formula in the text becomes LaTeX in Markdown: roots get their bar, subscripts stand low, powers high. Code
     stays as it is."""
     parts = re.split(r"(`[^`]+`)", text)
     return "".join(part if part.startswith("`") else _formulas(part) for part in parts)
@@ -67,18 +67,18 @@ def _formulas(text: str) -> str:
     return re.sub(r"(?<![\w{`$])(d_k|W_[OQKV])(?![\w}`])", r"$\1$", text)
 
 
-def _power(found: re.Match) -> str:
-    power = re.sub(r"[a-z]{2,}", r"\\text{\g<0>}", found[1] or found[2])
+def _power(match: re.Match) -> str:
+    power = re.sub(r"[a-z]{2,}", r"\\text{\g<0>}", match[1] or match[2])
     return f"$e^{{{power.replace('−', '-').replace('∞', chr(92) + 'infty')}}}$"
 
 
 def low(text: str) -> str:
-    """The same in a chart, which knows no formulas."""
+    """As `mathematics`, for charts, which render no LaTeX."""
     return text.replace("d_k", "d<sub>k</sub>")
 
 
 def steps(titles: Mapping[str, str]) -> str:
-    """One idea on the screen at a time: the steps of a page to choose from, and the one that is chosen."""
+    """The steps of a page to choose from; returns the chosen one. One step is on the screen at a time."""
     if len(titles) > 1:
         st.pills("Step", titles, format_func=titles.get, key="step", label_visibility="collapsed", required=True)
     st.session_state.titles = titles
@@ -90,12 +90,12 @@ def _on_next(step: str) -> None:
 
 
 def _place() -> str:
-    """The page and its step: where it changes, the reader begins at the top."""
+    """Scrolls to the top when the page or its step changes."""
     return f"{st.session_state.page} {st.session_state.get('step', '')}"
 
 
 def end() -> None:
-    """The way on; and the browser is told what has been chosen."""
+    """The button to what follows; also reports the settings to the browser."""
     state = st.session_state
     if state["class"] == "no":
         _way_on()
@@ -104,7 +104,7 @@ def end() -> None:
 
 
 def _way_on() -> None:
-    """To the next step of the page, or from the last one to the next page."""
+    """To the page's next step, or from its last one to the next page."""
     state = st.session_state
     for (step, _), (following, title) in pairwise(state.titles.items()):
         if step == state.step:
@@ -118,39 +118,39 @@ def _way_on() -> None:
 
 
 def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = None) -> None:
-    """A chart in the page's theme; its camera button saves an SVG called after it."""
+    """A chart in the page's theme; its camera button saves an SVG with the chart's name."""
     figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 36, "b": 8}, hoverlabel={"align": "left"})
     config = _MODEBAR | {"toImageButtonOptions": {"format": "svg", "filename": name or key}}
     st.plotly_chart(figure, width="stretch", key=key, config=config)
 
 
 def minus(text: str) -> str:
-    """Before a number stands a minus, not a hyphen."""
+    """Writes negative numbers with a minus sign, not a hyphen."""
     return re.sub(r"(?<=[\s(*])-(?=\d)", "−", text)
 
 
-# Guess, lock, reveal: a question before its answer. The truth goes to the browser with the question, which compares,
-# keeps what was guessed and shows what was held back until then; no guess is sent anywhere.
+# Guess, lock, reveal: a question before its answer. The browser gets the truth with the question; it compares, stores
+# the guess and shows what was hidden. No guess is sent anywhere.
 
 state = st.session_state
 
 
 def ask(question: Question, context: Hashable = "", afresh: bool = False) -> None:
-    """Asks the question. With another `context`, such as another picture, it is a new one: who has guessed before sees
-    the answer and may guess again, or, with `afresh`, has to guess first."""
+    """Asks the question. A new `context`, such as another picture, makes it a new question: whoever has guessed before
+    sees the answer and may guess again, or must, with `afresh`."""
     assert question.id in QUESTIONS, question.id
     more = {"context": str(context), "afresh": afresh}
     lesson_component("guess")(key=f"guess_{question.id}", data=plain(question) | more)
 
 
 def after_question(id: str) -> AbstractContextManager:
-    """What is drawn in here is seen when the question was guessed; see `held_back`."""
+    """A container shown after the guess; see `held_back`."""
     return st.container(key=f"after_{id}")
 
 
 def held_back() -> str:
-    """The style that hides what comes after a question, until the browser has a guess (microscope/lessons/guess.js).
-    It keeps its width, so that charts have theirs when they are shown."""
+    """CSS that hides what follows a question until it is guessed (microscope/lessons/guess.js). The hidden part keeps
+    its width, so that charts in it are laid out rightly."""
     hidden = ", ".join(f'html:not([data-guessed~="{id}"]) .st-key-after_{id}' for id in QUESTIONS)
     return (
         f"{hidden} {{ flex: none !important; height: 0 !important; min-height: 0 !important; overflow: hidden; "

@@ -1,5 +1,5 @@
-"""The server's life: what it is given at the start, what it forgets on its way, pages that are being left, and a quick
-end."""
+"""The server's life: its settings at the start, what it cleans up while running, pages that are being left, and a quick
+exit."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _log_to_stdout() -> None:
 
 
 class InJson(logging.Formatter):
-    """A line of JSON for each event: what a text would say, in fields."""
+    """Logs each event as a line of JSON, its facts in fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
@@ -69,8 +69,9 @@ class InJson(logging.Formatter):
 
 FILES = 65536  # that the process may have open
 FORGET_EVERY = 60.0  # seconds
-# Seconds that another thread of Python keeps it, while the loop wants to go on. An answer asks for it a dozen times, at
-# each read and write: with Python's own 5 ms that was a tenth of a second as soon as one page was run.
+# Python's switch interval in seconds: how long another thread may keep the interpreter while the event loop waits. An
+# answer waits a dozen times, at each read and write: with Python's default of 5 ms that was a tenth of a second while
+# one page ran.
 TURN = 0.0005
 LAST_SECONDS = 3  # from the signal to the end
 
@@ -88,14 +89,14 @@ async def lifespan(_) -> AsyncIterator[None]:
 
 
 def _open_more_files() -> None:
-    """Each session takes four: of the 1,024 that a process is given to begin with, a class of 300 needs more."""
-    with suppress(ImportError, ValueError, OSError):  # not on Windows; not everywhere allowed
+    """Raises the limit of open files: a session takes four, so a class of 300 exceeds the usual 1,024."""
+    with suppress(ImportError, ValueError, OSError):  # missing on Windows, forbidden on some systems
         import resource
 
         has, may_have = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = FILES if may_have == resource.RLIM_INFINITY else min(may_have, FILES)
-        if has != resource.RLIM_INFINITY and has < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, may_have))
+        limit = FILES if may_have == resource.RLIM_INFINITY else min(may_have, FILES)
+        if has != resource.RLIM_INFINITY and has < limit:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, may_have))
 
 
 async def _forget_the_gone() -> None:
@@ -107,16 +108,15 @@ async def _forget_the_gone() -> None:
 
 
 def _end_soon_after(number: signal.Signals) -> None:
-    """The server waits for every connection and every thread before it ends; a stalled upload, a hung fetch or a long
-    computation would keep it for as long. So the operating system ends it LAST_SECONDS after it was told to: an alarm
-    needs none of this process's threads."""
-    before = signal.getsignal(number)
+    """Ends the process LAST_SECONDS after it was told to. The server would wait for every connection and thread, such
+    as a stalled upload or a long computation. An alarm of the operating system needs none of them."""
+    former = signal.getsignal(number)
 
     def end(number: int, frame) -> None:
         if hasattr(signal, "alarm"):  # not on Windows
             signal.alarm(LAST_SECONDS)
-        if callable(before):
-            before(number, frame)
+        if callable(former):
+            former(number, frame)
 
     signal.signal(number, end)
 
@@ -126,7 +126,7 @@ def _end_soon_after(number: signal.Signals) -> None:
 
 
 class LeftPages:
-    """ASGI middleware, behind the one that hears only what Streamlit reads."""
+    """ASGI middleware, behind the one that filters messages to Streamlit."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -139,7 +139,7 @@ class LeftPages:
 
 
 class Line:
-    """The messages of one session, and the page that was asked for, or shown, last."""
+    """The messages of one session, and the page last asked for or shown."""
 
     def __init__(self, receive: Receive, send: Send):
         self._receive, self._send = receive, send

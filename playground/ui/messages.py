@@ -1,4 +1,4 @@
-"""Sentences in a corner of the page: what can't be done, how many come first, what happens behind the page."""
+"""Short notices in a corner of the page: errors, places in the queue, background work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AGAIN_AFTER = 2.0  # seconds: a toast about waiting is prolonged as often
 
 
 def plain(text: str) -> str:
-    """Escapes user text for Markdown: what a person typed, or called a file, is shown as it is and fetches nothing."""
+    """Escapes user text for Markdown: a file's name is shown as it is, and fetches nothing."""
     return re.sub(r"[\\`*$<>\[\]~]|_(?!\w)|(?<!\w)_|:(?=\w)", r"\\\g<0>", " ".join(text.split()))
 
 
@@ -29,8 +29,8 @@ class OnPage:
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
     def who(self) -> asker.Who:
-        """Its socket's network. Of a visitor on the server's own machine Streamlit tells none, so their pages and their
-        requests would be of two."""
+        """The network of its socket. On the server's own machine Streamlit tells none, and the person's pages and
+        requests would count as two people's."""
         session = streamlit_private.session()
         home = ledger.seats.address_of(session)
         network = asker.network(st.context.ip_address) if home is None else home
@@ -39,22 +39,22 @@ class OnPage:
     def stays(self) -> None:
         streamlit_private.stop_if_left()
 
-    def waits(self, before: int) -> None:
-        """One toast that follows the queue, and goes when the turn has come."""
+    def waits(self, ahead: int) -> None:
+        """One toast that shows the place in the queue, and goes when the turn has come."""
         self.stays()
-        if before == 0:
+        if ahead == 0:
             streamlit_private.toast("Your turn", self._toast, icon="spinner", duration=1)
-        elif before != self._before or time.monotonic() - self._at > AGAIN_AFTER:
-            who = "person" if before == 1 else "people"
-            seconds = 4 + self._times % 2  # the same duration again would not prolong it; if they leave, it goes soon
-            sentence = f"Waiting: {before} {who} before you"
+        elif ahead != self._before or time.monotonic() - self._at > AGAIN_AFTER:
+            who = "person" if ahead == 1 else "people"
+            seconds = 4 + self._times % 2  # an unchanged duration would not prolong the toast
+            sentence = f"Waiting: {ahead} {who} before you"
             self._toast = streamlit_private.toast(sentence, self._toast, icon="spinner", duration=seconds)
-            self._before, self._at, self._times = before, time.monotonic(), self._times + 1
+            self._before, self._at, self._times = ahead, time.monotonic(), self._times + 1
 
     def hears(self, sentence: str) -> None:
         st.toast(sentence, icon=":material/info:", duration="long")
 
 
 def connect() -> None:
-    """From now on the server tells things to the person on whose page it computes."""
+    """Connects the server's messages to the page whose run they belong to."""
     asker.find = lambda: OnPage() if streamlit_private.on_a_page() else asker.Nobody()

@@ -24,70 +24,71 @@ MICROSCOPE = "microscope"
 
 
 def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
-    """At the start of a page's run. The address is read when a person comes to the page, goes back or types another
-    one; what it leaves open stays as it was on the page before."""
+    """Called at the start of a page's run. Reads the address when a person comes to the page, goes back or types one;
+    settings that it leaves out stay as they were."""
     state, settings = st.session_state, {**(settings or {}), "class": CLASS}
     moved = state.get("page") != page or state.pop("read_again", False)
-    given = _given(page, moved)
-    if read := moved or given != state.get("address") or "here" not in state:
-        state.page, state.settings, state.address = page, settings, given
-        _set(given)
+    address = _address_of(page, moved)
+    if read := moved or address != state.get("address") or "here" not in state:
+        state.page, state.settings, state.address = page, settings, address
+        _set(address)
     state.arriving = state.get("arriving", False) or read  # until the page has told its settings
-    _look(given if read else None)
+    _look(address if read else None)
     bring_back_settings()
     return state.here
 
 
 def bring_back_settings() -> None:
-    """Streamlit forgets a widget that a run has not drawn; and a browser that still loads the widget's own script says
-    None of it. Needed also where a part of a page is drawn alone."""
+    """Sets the widgets' values again: Streamlit forgets a widget that a run has not drawn, and a browser that is still
+    loading the widget's script reports None. Also needed when only a part of a page is drawn."""
     state = st.session_state
     for name, value in state.get("chosen", {}).items():
         if name in state.settings and state.get(name) is None:
             state[name] = value
 
 
-def _set(given: Mapping[str, str]) -> None:
+def _set(address: Mapping[str, str]) -> None:
     state = st.session_state
     for name, setting in state.settings.items():
-        state[name] = setting.found(name, given)
+        state[name] = setting.found(name, address)
 
 
-def _look(given: dict[str, str] | None) -> None:
-    """Sets what is looked at: what the address says, or what the toolbar has told since."""
+def _look(address: dict[str, str] | None) -> None:
+    """Sets the subject: from the address, or from what the toolbar reported since."""
     state = st.session_state
-    said = state.pop("came_with", None) or _told()
-    if said and said["settings"] is not None:  # the page was there before this server
-        _set(said["settings"])
-    state.arriving = state.arriving or bool(said)
-    if said and "here" not in state and said["run"] == streamlit_private.session():
-        given = None  # the page was there before this server, and a choice was made since
-    if given is None and said is None:
+    message = state.pop("came_with", None) or _from_toolbar()
+    if message and message["settings"] is not None:  # the page was there before this server
+        _set(message["settings"])
+    state.arriving = state.arriving or bool(message)
+    if message and "here" not in state and message["run"] == streamlit_private.session():
+        address = None  # the page was there before this server, and a choice was made since
+    if address is None and message is None:
         return _stay()
-    words, view = chosen.read_address(given) if given is not None else ({}, {})
-    said = said or {"choice": {}, "view": {}, "key": None}
-    key = said["key"] or state.get("key")
+    words, view = chosen.read_address(address) if address is not None else ({}, {})
+    message = message or {"choice": {}, "view": {}, "key": None}
+    key = message["key"] or state.get("key")
     former = state.get("here")
-    words = words or said["choice"] or (former.words() if former else {})
-    view = view or chosen.view_of(said["view"]) or (former.view if former else {})
+    words = words or message["choice"] or (former.words() if former else {})
+    view = view or chosen.view_of(message["view"]) or (former.view if former else {})
     state.key = key
     if key and people.KEY.fullmatch(key):
         ledger.seats.asks(streamlit_private.session(), key)
     _open(words, view, key)
 
 
-def _told() -> dict | None:
-    """What the toolbar says, if it says something new."""
+def _from_toolbar() -> dict | None:
+    """The toolbar's report, if it is new."""
     state = st.session_state
-    said = (state.get("toolbar") or {}).get("choice")
-    if not said or said == state.get("told"):
+    choice = (state.get("toolbar") or {}).get("choice")
+    if not choice or choice == state.get("told"):
         return None
-    state.told = said
-    return heard(said)
+    state.told = choice
+    return heard(choice)
 
 
 def _stay() -> None:
-    """The same picture as in the run before: a request of whose it is. The server may have forgotten it meanwhile."""
+    """Keeps the subject of the former run and counts as a request of its person. The server may have forgotten the
+    picture meanwhile."""
     here = st.session_state.here
     if trouble := st.session_state.pop("trouble", None):
         messages.error(trouble)
@@ -98,9 +99,9 @@ def _stay() -> None:
 def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: Here | None = None) -> None:
     state = st.session_state
     try:
-        found = Here(words, view, key)
+        new = Here(words, view, key)
     except PlaygroundError as error:
-        if state.page == MICROSCOPE:  # where the browser asks for the numbers, and says itself what can't be had
+        if state.page == MICROSCOPE:  # the microscope: the browser asks for the numbers itself, and shows errors itself
             state.here = _instead()
             return
         if isinstance(error, Refused) and (forgotten := error.more.get("forgotten")):
@@ -108,14 +109,14 @@ def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: He
         state.here, state.trouble = _instead(), str(error)
         state.answer = {"instead": state.here.words()}
         st.rerun()  # the toolbar, which shows the same, stands above
-    if same is None or found.person is not same.person:  # the picture is where the person is
-        state.here = found
+    if same is None or new.person is not same.person:  # the picture is where the person is
+        state.here = new
     state.pop("answer", None)
 
 
-def _send_again(what: dict[str, str], words: dict[str, str]) -> None:
-    """The browser has the picture, and the key to it: it brings what is missing, and the page is drawn again."""
-    answer = what | {"words": words}
+def _send_again(choice: dict[str, str], words: dict[str, str]) -> None:
+    """Asks the browser, which has the picture and its key, to send what is missing; then the page is drawn again."""
+    answer = choice | {"words": words}
     if st.session_state.get("answer") != answer:
         st.session_state.answer = answer
         st.rerun()  # the toolbar, drawn before this, has to be drawn again to tell the browser
@@ -125,24 +126,24 @@ def _send_again(what: dict[str, str], words: dict[str, str]) -> None:
 
 
 def _instead() -> Here:
-    """What is shown where something else can't be had."""
+    """A subject to show instead of one that can't be had."""
     here = st.session_state.get("here") or Here({})
     try:
         _ = here.picture
-    except Refused:  # one's own, that the server has forgotten
+    except Refused:  # the server has forgotten the person's own picture
         here = Here({})
     return here
 
 
-def _given(page: str, moved: bool) -> dict[str, str]:
-    """The address, where it leads to what is not here yet. Else the browser writes it, and Streamlit's own query is
-    old."""
+def _address_of(page: str, moved: bool) -> dict[str, str]:
+    """The address's query, where it leads to something new. Else the browser has rewritten it since, and Streamlit's
+    copy is old."""
     state = st.session_state
     return dict(st.query_params) if moved or streamlit_private.went_through_history() else state.address
 
 
 def _settings_now() -> dict[str, str]:
-    """As they stand in the address: none that is as it opens."""
+    """The settings as the address holds them; defaults are left out."""
     state, words = st.session_state, {}
     former, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
@@ -153,11 +154,11 @@ def _settings_now() -> dict[str, str]:
 
 
 def tell_settings(part: str) -> None:
-    """The browser writes the settings of a lesson into its address; a `part` of the page that is drawn alone tells them
-    by itself. A new setting is a step to which Back leads; another page or picture has been one already."""
+    """Has the browser write a lesson's settings into its address; a `part` of a page that is redrawn alone reports its
+    own. A new setting is a step for the Back button; a new page or picture was one already."""
     state, settings = st.session_state, _settings_now()
     state.address = state.here.words() | settings
-    now = {"run": streamlit_private.session(), "page": state.page, "settings": settings, "step": not state.arriving}
+    message = {"run": streamlit_private.session(), "page": state.page, "settings": settings, "step": not state.arriving}
     n, former = state.get("told_settings", (0, None))
-    state.told_settings = (n + (now != former), now)
-    app_component("settings")(key=f"settings_{part}", data=now | {"n": state.told_settings[0]})
+    state.told_settings = (n + (message != former), message)
+    app_component("settings")(key=f"settings_{part}", data=message | {"n": state.told_settings[0]})

@@ -9,7 +9,7 @@ class Page:
     short: str
     title: str
     icon: str
-    exports: str | None = None  # the layout of figures that shows what the page is about; "": all; None: no Export
+    exports: str | None = None  # the figure layout for this page; "": all layouts; None: no Export
 
     @property
     def file(self) -> str:
@@ -34,7 +34,7 @@ LESSONS = (
 )
 TEACH = Page("teach", "Teach", "For the one who teaches", ":material/school:")
 PAGES = {page.name: page for page in (MICROSCOPE, WALL, *LESSONS, TEACH)}
-PARTS = {  # of the model, as they follow each other: name -> (the page about it, the pages on which it is lit)
+PARTS = {  # parts of the model in their order: name -> (the page about it, the pages on which it is lit)
     "Picture": ("patches", ("training", "code")),
     "Patches": ("patches", ("patches", "training", "code")),
     "+ Positions": ("patches", ("patches", "two_ways", "training", "code")),
@@ -53,6 +53,6 @@ BEFORE, AFTER = ("Picture", "Patches", "+ Positions"), ("Norm  ", "Answer")  # t
 
 
 def after(page: Page) -> Page:
-    """Where to go on reading."""
+    """The next page to read."""
     pages = list(PAGES.values())
     return pages[(pages.index(page) + 1) % len(pages)]

@@ -27,7 +27,8 @@ SLICE = 4096  # bytes: half a thousand pings
 
 
 class Socket(WebSocketsSansIOProtocol):
-    """Pings, and crumbs of messages, are answered before any part of ours hears of them: who sends many is cut off."""
+    """Counts pings and fragments, which the server answers before our code sees them: a sender of too many is cut
+    off."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -48,7 +49,7 @@ class Socket(WebSocketsSansIOProtocol):
 
 
 def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
-    """Until it is told to end."""
+    """Runs until it is told to end."""
     settings.find_a_home()
     import streamlit as st
     import uvicorn
@@ -57,7 +58,7 @@ def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
 
     os.chdir(APP.parent)  # where Streamlit finds .streamlit/, the production settings
     sys.path.insert(0, str(APP.parent))
-    st.get_option("server.port")  # it reads them now: later it would turn uvicorn's log on again
+    st.get_option("server.port")  # reads the log settings now: later it would turn uvicorn's log on again
     streamlit_private.read_environment()
     trusted = ["*"] if behind_proxy else list(settings.now().proxies)
     config = uvicorn.Config(
@@ -69,13 +70,13 @@ def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
 
 
 def at_unix_socket(file: Path) -> socket.socket:
-    """For whoever owns it alone."""
+    """A Unix socket that only its owner may open."""
     listening = socket.socket(socket.AF_UNIX)
-    before = os.umask(0o177)
+    mask = os.umask(0o177)
     try:
         listening.bind(str(file))
     finally:
-        os.umask(before)
+        os.umask(mask)
     listening.listen(BACKLOG)
     return listening
 
@@ -85,17 +86,17 @@ def at_port(host: str, port: int) -> list[socket.socket]:
     on such sockets only."""
     listening = []
     for family, kind, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-        one = socket.socket(family, kind, socket.IPPROTO_TCP)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener = socket.socket(family, kind, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
-            one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         try:
-            one.bind(address)
+            listener.bind(address)
         except OSError:  # no addresses of the new kind here, say
-            one.close()
+            listener.close()
             continue
-        one.listen(BACKLOG)
-        listening.append(one)
+        listener.listen(BACKLOG)
+        listening.append(listener)
     return listening
 
 

@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 RERUN, FINISHED = "rerun_script", "script_finished"
 HEARD = (RERUN, "stop_script", "app_heartbeat")  # the messages of a browser that our pages need
-PARTS = {  # of Streamlit's page, as selectors for the styles of frame.py; scripts name theirs in early.js
+PARTS = {  # parts of Streamlit's page, as selectors for frame.py's styles; scripts have theirs in early.js
     "HEADER": '[data-testid="stHeader"]',  # the bar on top
     "MAIN": '[data-testid="stMain"]',  # what scrolls
     "CONTENT": '[data-testid="stMainBlockContainer"]',  # the column in it
@@ -38,44 +38,43 @@ def ask_nobody_for_our_address() -> None:
 
 
 def said(message: bytes) -> str:
-    """The kind of what a browser says to Streamlit; "" for what it may not say. Streamlit's server does more for
-    whoever asks than any page of ours needs: it empties the caches of everybody, or makes a million addresses for
-    uploads. ValueError if it is no message."""
-    said = BackMsg()
+    """The kind of a browser's message to Streamlit; "" for one that is not allowed. Streamlit would obey more than our
+    pages need: clear everybody's caches, or make a million upload addresses. ValueError if it is no message."""
+    parsed = BackMsg()
     try:
-        said.ParseFromString(message)
+        parsed.ParseFromString(message)
     except Exception as error:  # of protobuf, which is a part of Streamlit and none of ours
         raise ValueError("Streamlit's pages say nothing of this kind.") from error
-    kind = said.WhichOneof("type")
+    kind = parsed.WhichOneof("type")
     return kind if kind in HEARD else ""
 
 
 def told(message: bytes) -> tuple[str, str]:
-    """(kind, session) of what a browser is told; the session stands in the first message of a run, else it is ""."""
-    said = ForwardMsg.FromString(message)
-    kind = said.WhichOneof("type") or ""
-    return kind, said.new_session.initialize.session_id if kind == "new_session" else ""
+    """(kind, session) of a message to a browser; the session is known in the first message of a run, else ""."""
+    parsed = ForwardMsg.FromString(message)
+    kind = parsed.WhichOneof("type") or ""
+    return kind, parsed.new_session.initialize.session_id if kind == "new_session" else ""
 
 
 def asked_of(message: bytes) -> tuple[str, str]:
-    """(part, page): the part of a page that a browser wants drawn, "" for all of it, and the page as it knows it."""
-    asked = BackMsg.FromString(message).rerun_script
-    return asked.fragment_id, asked.page_script_hash
+    """(fragment, page) that a browser wants drawn; fragment "" means the whole page."""
+    rerun = BackMsg.FromString(message).rerun_script
+    return rerun.fragment_id, rerun.page_script_hash
 
 
 def shown_on(message: bytes, page: str) -> tuple[bytes, str]:
-    """What a browser is told, and the page that it shows then. A part of a page is drawn on `page`, whichever page it
-    asked from."""
-    said = ForwardMsg.FromString(message)
-    kind = said.WhichOneof("type")
+    """A message to a browser, and the page that it shows after it. A fragment belongs to `page`, whichever page asked
+    for it."""
+    parsed = ForwardMsg.FromString(message)
+    kind = parsed.WhichOneof("type")
     if kind == "navigation":
-        return message, said.navigation.page_script_hash
+        return message, parsed.navigation.page_script_hash
     if kind != "new_session":
         return message, page
-    if not said.metadata.run.fragment_ids:
-        return message, said.new_session.page_script_hash
-    said.new_session.page_script_hash = page
-    return said.SerializeToString(), page
+    if not parsed.metadata.run.fragment_ids:
+        return message, parsed.new_session.page_script_hash
+    parsed.new_session.page_script_hash = page
+    return parsed.SerializeToString(), page
 
 
 def read_environment() -> None:
@@ -87,14 +86,13 @@ def read_environment() -> None:
 
 
 def use_our_pages() -> None:
-    """The attack: who is first at a fresh server, and names a page in the address of a run, has it run without app.py.
-    Until st.navigation is called for the first time, Streamlit finds pages/ by itself. It does so where the page's run
-    begins, behind every route and middleware."""
+    """The attack: the first visitor of a fresh server names a page in a run's address, and has it run without app.py.
+    Until st.navigation is first called, Streamlit finds pages/ by itself, behind every route and middleware."""
     PagesManager.uses_pages_directory = False
 
 
 def on_a_page() -> bool:
-    """Whether this thread runs a page, and not a warm-up, a training or a test."""
+    """Whether this thread runs a page, not a warm-up, a training or a test."""
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
@@ -105,42 +103,41 @@ def went_through_history() -> bool:
 
 
 def stop_if_left() -> None:
-    """Raises Streamlit's own exception if the person has left the page or chosen something else: any access to the
-    session's state does."""
+    """Raises Streamlit's own exception if the person has left the page or started another run: any access to the
+    session's state does that."""
     st.session_state.get("page")
 
 
 def session() -> str:
-    """Another name for each page that a browser has open."""
+    """The session's id, different for each page that a browser has open."""
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context else ""
 
 
-def toast(sentence: str, former=None, **how):
-    """In the place of the former toast. A fragment may write nothing twice outside of itself; there, a new one
-    appears."""
+def toast(sentence: str, former=None, **options):
+    """Replaces the former toast. A fragment may not write outside of itself twice; there, a new toast appears."""
     if former is not None:
         try:
-            return former.toast(sentence, **how)
+            return former.toast(sentence, **options)
         except StreamlitInvalidLayoutContextError:
             pass
-    return st.toast(sentence, **how)
+    return st.toast(sentence, **options)
 
 
 @st.fragment(run_every=86400)
 def drawn_by_the_next_server() -> None:
-    """After a reconnect Streamlit has the page drawn again only if a part of it runs by the clock. Else a new server
-    would know nothing of the page, and what a part of it asks would be lost."""
+    """Makes Streamlit redraw a page after a reconnect, which it does only if a fragment runs by the clock. Else a new
+    server would know nothing of the page, and its fragments' requests would be lost."""
 
 
 def hush_toasts() -> None:
-    """Streamlit warns in the log of each toast inside a callback, for it could be lost with what a page draws. Toasts
-    are no part of a page."""
+    """Silences Streamlit's warning about toasts in callbacks: it fears they are lost with the page's redraw, but toasts
+    are no part of the page."""
     logging.getLogger("streamlit").addFilter(lambda record: "within a callback" not in str(record.msg))
 
 
 def hide_sessions() -> None:
-    """Who knows a session's id may come back as its browser; Streamlit writes it into the log."""
+    """Keeps session ids out of the log: whoever knows one may reconnect as that browser."""
 
     def hide(record: logging.LogRecord) -> bool:
         record.args = tuple("…" for _ in record.args or ())

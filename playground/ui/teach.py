@@ -1,5 +1,4 @@
-"""The page for the one who teaches; what it says stands in playground/lessons/teaching.py. A plan is also
-written as slides."""
+"""The page for teachers; its text is in playground/lessons/teaching.py. A plan can also be saved as slides."""
 
 from __future__ import annotations
 
@@ -44,8 +43,8 @@ CLASS = "./?story=1#lecture=new"  # shell/storyway.js reads it
 
 @st.fragment(run_every=5)
 def present() -> None:
-    """How the class is served. A line that changes under way is no news to a screen reader: it is read when somebody
-    comes to it."""
+    """How the class reaches the server. Not announced by screen readers when it changes: it is read when somebody comes
+    to it."""
     st.caption(sentence(ledger.seats.people(), queue.passes().waiting))
 
 
@@ -96,9 +95,9 @@ def plan(here: Here) -> None:
 
 
 def pick() -> None:
-    """A plan of one's own: its scenes, in the order in which they are picked. The address keeps it."""
+    """A plan of one's own: its scenes in the order of picking. The address keeps it."""
     st.multiselect(
-        "Scenes, in your order", teaching.SCENES, [one for one in state.scenes.split("-") if one in teaching.SCENES],
+        "Scenes, in your order", teaching.SCENES, [name for name in state.scenes.split("-") if name in teaching.SCENES],
         key="picked", format_func=title_of, on_change=take,
     )  # fmt: skip
     minutes = sum(scene.minutes for scene in teaching.plan(teaching.OWN, state.scenes))
@@ -137,16 +136,16 @@ def quiz() -> None:
     right = answered = 0
     questions = teaching.quiz()
     for number, question in enumerate(questions, start=1):
-        said = st.radio(
+        answer = st.radio(
             f"**{number}. {mathematics(question.asks)}**", range(len(question.options)), index=None,
             key=f"quiz_{number}", format_func=[mathematics(option) for option in question.options].__getitem__,
         )  # fmt: skip
-        if said is None:
+        if answer is None:
             continue
         answered += 1
-        right += said == question.right
-        verdict = "Right." if said == question.right else f"No: {mathematics(question.options[question.right])}."
-        st.markdown(f":{'green' if said == question.right else 'orange'}[**{verdict}**] {mathematics(question.why)}")
+        right += answer == question.right
+        verdict = "Right." if answer == question.right else f"No: {mathematics(question.options[question.right])}."
+        st.markdown(f":{'green' if answer == question.right else 'orange'}[**{verdict}**] {mathematics(question.why)}")
     st.markdown(f"**{right} of {answered} right**, {len(questions)} questions in all. Nothing is kept or sent.")
 
 
@@ -154,22 +153,22 @@ def quiz() -> None:
 # questions of the quiz.
 
 QUIZ = 5  # questions of the quiz: the plan speaks of so many
-SHOWN = ("ask", "drawing", "choice", "slider")  # of a lesson's step: what a room sees of it
-MOST_BYTES = 12 * 2**20  # of all layers' numbers in the file; more of them than that: the opening one alone
+SHOWN = ("ask", "drawing", "choice", "slider")  # kinds of a lesson's parts that slides show
+MOST_BYTES = 12 * 2**20  # most bytes of all layers in the file; beyond that, only the opening layer
 
 
 def of_the_quiz(number: int, question: teaching.Question) -> dict:
-    """As lessons/host.js plays it."""
+    """A quiz question as lessons/host.js plays it."""
     options = [(str(n), words) for n, words in enumerate(question.options)]
-    asked = {
+    guess = {
         "id": f"quiz_{number}", "asks": question.asks, "prose": "", "picture": None, "says": question.why,
         "guess": {"kind": "Choice", "options": options}, "truth": str(question.right), "tempting": [],
     }  # fmt: skip
-    return {"settings": {}, "parts": [{"kind": "ask", "question": asked, "context": "slides", "afresh": True}]}
+    return {"settings": {}, "parts": [{"kind": "ask", "question": guess, "context": "slides", "afresh": True}]}
 
 
 def of_a_lesson(here: Here, scene: teaching.Scene, files: dict[str, str]) -> dict:
-    """What the step of a lesson draws and asks; the `files` that its drawings read are added."""
+    """A lesson's step as slides show it; the `files` that its drawings read are added."""
     lesson = LESSONS[scene.page]
     name = scene.words.get("step", next(iter(lesson.steps)))
 
@@ -179,26 +178,26 @@ def of_a_lesson(here: Here, scene: teaching.Scene, files: dict[str, str]) -> dic
         return file
 
     settings = site_files.settings_of(lesson)
-    for setting, told in settings.items():
-        told["now"] = scene.words.get(setting, told["default"])
+    for setting, record in settings.items():
+        record["now"] = scene.words.get(setting, record["default"])
     played = site_files.played_ahead(lesson, lesson.steps[name], here, keep)
     return {"settings": settings, "parts": [part for part in flat(played) if kind_of(part) in SHOWN]}
 
 
 def mounted() -> dict[str, printed.Mounted]:
-    """All that draws a part of a lesson."""
+    """The scripts of all parts of lessons."""
     return {
-        name: printed.Mounted(drawing(one.file, one.mounts), stylesheet(one.styles), one.box, one.look)
-        for name, one in SCRIPTS.items()
+        name: printed.Mounted(drawing(script.file, script.mounts), stylesheet(script.styles), script.box, script.look)
+        for name, script in SCRIPTS.items()
     }
 
 
 def flat(parts: Iterable[dict]) -> Iterator[dict]:
-    """Without rows: what stands in one comes one after the other."""
+    """The parts without rows: those of a row follow one another."""
     for part in parts:
         if part["kind"] == "row":
-            held = {name: part[name] for name in ("after",) if name in part}  # until its question was guessed
-            yield from (one | held for one in flat(part["parts"]))
+            timing = {name: part[name] for name in ("after",) if name in part}  # until its question was guessed
+            yield from (inner | timing for inner in flat(part["parts"]))
         else:
             yield part
 
@@ -208,39 +207,39 @@ def kind_of(part: dict) -> str:
 
 
 def living_page(here: Here) -> str:
-    """The story about the picture, as it opens for whoever has turned nothing yet."""
+    """The story about the picture, in the view in which it opens."""
     from playground.figures import html
 
     seen, named = here.trace(), here.sample_name
     opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.wish), {}))
     fits = 2 * len(seen.record) * seen.heads * seen.tokens * seen.head_dim <= MOST_BYTES
-    told = {
+    story = {
         "place": {"model": here.model_name} | ({"sample": named} if named else {}), "model": here.model_name,
-        "parts": [{"kind": one.kind, "box": one.box} for one in samples.named(named).parts] if named else [],
+        "parts": [{"kind": region.kind, "box": region.box} for region in samples.named(named).parts] if named else [],
     }  # fmt: skip
     with queue.drawing():
         spec = replace(opens, layers="all") if fits else html.light(opens, seen)
-        return html.story(spec, seen, here.picture.image, told)
+        return html.story(spec, seen, here.picture.image, story)
 
 
 def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
-    made, at, files = [], 0, {}
+    pages, at, files = [], 0, {}
     scenes = list(scenes)
     for scene in scenes:
         minutes = f"minute {at} to {at + scene.minutes}"
         at += scene.minutes
         if scene.story:
-            made.append(printed.Slide(scene.title, minutes, scene.do, story=scene.story))
+            pages.append(printed.Slide(scene.title, minutes, scene.do, story=scene.story))
         elif scene.page == "teach":
             quiz = teaching.quiz()
             chosen = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
             for number, question in enumerate(chosen, start=1):
                 name, lesson = f"{scene.title}: {number} of {QUIZ}", of_the_quiz(number, question)
-                made.append(printed.Slide(name, minutes, scene.do, lesson=lesson))
+                pages.append(printed.Slide(name, minutes, scene.do, lesson=lesson))
         else:
-            made.append(printed.Slide(scene.title, minutes, scene.do, lesson=of_a_lesson(here, scene, files)))
+            pages.append(printed.Slide(scene.title, minutes, scene.do, lesson=of_a_lesson(here, scene, files)))
     story = living_page(here) if any(scene.story for scene in scenes) else ""
-    return printed.page(title, printed.Deck(made, mounted(), story, files))
+    return printed.page(title, printed.Deck(pages, mounted(), story, files))
 
 
 def offer_slides(here: Here, scenes: list[teaching.Scene]) -> None:

@@ -43,7 +43,7 @@ def draw(page: Page) -> None:
 
 
 def same_for_all() -> dict:
-    """What every page tells the toolbar, whoever looks; `Ahead` writes it into the HTML."""
+    """The toolbar's data that are the same for everybody; `Ahead` writes them into the HTML."""
     return {
         "samples": routes_samples.address(),
         "pages": [
@@ -58,7 +58,7 @@ def same_for_all() -> dict:
         ],
         "labelled": pictures.labelled_set(),
         "titles": {card.name: card.title for card in models.cards()} | {models.REAL: plain_name(models.REAL)},
-        "computes": scripts.computed_by_browsers(),  # models that this person's own machine runs
+        "computes": scripts.computed_by_browsers(),  # models that browsers run
         "version": __version__,
         "shared": scripts.address(*SHARED),
         "repository": repository(),
@@ -66,7 +66,7 @@ def same_for_all() -> dict:
 
 
 def _on_go() -> None:
-    """A page was chosen in the toolbar: {page, words: of its address, view, key}."""
+    """Opens the page chosen in the toolbar: {page, words of its address, view, key}."""
     go = state.toolbar.go
     state.go = go if isinstance(go, dict) else None
 
@@ -78,27 +78,27 @@ def _leave(go: dict) -> None:
     st.switch_page(PAGES[go["page"]].file, query_params=_plain(go.get("words")))
 
 
-def heard(said: object) -> dict[str, dict | str | None]:
-    """{choice, settings, view, key, run} of what the toolbar says. A browser may say anything."""
-    said = said if isinstance(said, dict) else {}
-    plain = {part: _plain(said.get(part)) for part in ("choice", "view")}
-    settings = said.get("settings")
+def heard(message: object) -> dict[str, dict | str | None]:
+    """{choice, settings, view, key, run} from the toolbar's message. Unchecked input from a browser."""
+    message = message if isinstance(message, dict) else {}
+    plain = {part: _plain(message.get(part)) for part in ("choice", "view")}
+    settings = message.get("settings")
     plain["settings"] = _plain(settings) if isinstance(settings, dict) else None
-    return plain | {name: said[name] if isinstance(said.get(name), str) else None for name in ("key", "run")}
+    return plain | {name: message[name] if isinstance(message.get(name), str) else None for name in ("key", "run")}
 
 
 def _plain(words: object) -> dict[str, str]:
     return {str(key): str(word) for key, word in words.items()} if isinstance(words, dict) else {}
 
 
-# Every page names our script before Streamlit's own, with what our toolbar shows on all of them. On the microscope's
-# page Streamlit's scripts wait in a template until our first picture is there: they take a second to build the page,
-# and the picture does not need them.
+# Every page's HTML names our script before Streamlit's own, with the toolbar's data. On the microscope's page
+# Streamlit's scripts wait in a template until our first picture is there: they take a second to build the page, and the
+# picture does not need them.
 
 # Where another version of Streamlit writes them otherwise, they begin at once
 STREAMLITS_OWN = re.compile(rb'(?:\s*<(?:script type="module"|link rel="modulepreload")[^>]*>(?:</script>)?)+')
-PATHS = ("", MICROSCOPE.name)  # how the address of the microscope's page may end
-# Streamlit writes its own name into each window's title, until it begins; in See it may not
+PATHS = ("", MICROSCOPE.name)  # endings of the address of the microscope's page
+# Streamlit writes its own name into the window's title until it begins; in See it may not
 OURS = {
     b"<title>Streamlit</title>": f"<title>{TITLE}</title>".encode(),
     b'href="./favicon.png"': (
@@ -109,13 +109,13 @@ OURS = {
 
 
 class Ahead:
-    """ASGI middleware: changes Streamlit's HTML, and compresses it where nobody does so in front of the server."""
+    """ASGI middleware: changes Streamlit's HTML, and compresses it where no proxy does."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        elsewhere = ("/api/", "/static/", "/c/")  # a class's page for phones is no page of Streamlit's
+        elsewhere = ("/api/", "/static/", "/c/")  # a class's page for phones is not Streamlit's
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         # Streamlit would compress numbers at every request, though they gain nothing by it
@@ -141,22 +141,22 @@ class Ahead:
 
 
 async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> None:
-    page, before = html, line()
+    page, inserted = html, line()
     if path_of(scope).rpartition("/")[2] in PATHS:
         page = STREAMLITS_OWN.sub(rb"<template data-later>\g<0></template>", html, count=1)
         request = Request(scope)
         root = str(request.url.replace(query="")).rpartition("/")[0]
-        before = routes_figures.preview_tags(request.query_params, f"{root}/") + before
+        inserted = routes_figures.preview_tags(request.query_params, f"{root}/") + inserted
     for theirs, ours in OURS.items():
         page = page.replace(theirs, ours, 1)
-    page = page.replace(b"<title>", f"{before}<title>".encode(), 1)
+    page = page.replace(b"<title>", f"{inserted}<title>".encode(), 1)
     headers = MutableHeaders(scope=start)
     headers.add_vary_header("Accept-Encoding")
     if "gzip" in Headers(scope=scope).get("accept-encoding", ""):
         page = gzip.compress(page, mtime=0)
         headers["Content-Encoding"] = "gzip"
     headers["Content-Length"] = str(len(page))
-    for name in ("ETag", "Last-Modified"):  # of Streamlit's file: our line may be another one tomorrow
+    for name in ("ETag", "Last-Modified"):  # they are of Streamlit's file: our own line in it may differ tomorrow
         del headers[name]
     await send(start)
     await send({"type": "http.response.body", "body": page})
@@ -164,5 +164,5 @@ async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> N
 
 def line() -> str:
     script = scripts.address(APP, *APP_STYLES)
-    told = escape(json.dumps(same_for_all(), ensure_ascii=False))
-    return f'<script type="module" async src="./{script}" data-toolbar="{told}"></script>'
+    record = escape(json.dumps(same_for_all(), ensure_ascii=False))
+    return f'<script type="module" async src="./{script}" data-toolbar="{record}"></script>'

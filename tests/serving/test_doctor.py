@@ -178,7 +178,7 @@ BOUNDS = ["torch<2.16,>=2.12", "tqdm<5,>=4.67; python_version > '3'", "zarr<4,>=
 def test_an_installed_package_is_asked_for_its_own_bounds_but_not_for_those_of_its_extras(monkeypatch, tmp_path):
     monkeypatch.setattr(doctor, "HOME", tmp_path)
     monkeypatch.setattr(doctor.metadata, "requires", lambda name: BOUNDS)
-    assert doctor.wanted() == {"torch": "<2.16,>=2.12", "tqdm": "<5,>=4.67"}
+    assert doctor.requirements() == {"torch": "<2.16,>=2.12", "tqdm": "<5,>=4.67"}
 
 
 def test_a_decoder_that_can_not_work_is_wrong(nothing_fetched, monkeypatch):

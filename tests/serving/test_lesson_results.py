@@ -43,7 +43,7 @@ def numbers(megabytes: float) -> np.ndarray:
 
 
 def held_by_all() -> int:
-    return sum(own.bytes for own in people._own)
+    return sum(own.bytes for own in people._session_caches)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ grew = megabytes("VmHWM") - before
 for worker in pictures._ready:
     worker.end()
 took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-print(json.dumps({"grew": grew, "held": pictures.held() / 2**20, "shown": len(shown), "took": took}))
+print(json.dumps({"grew": grew, "held": pictures.bytes_of_people() / 2**20, "shown": len(shown), "took": took}))
 """
 
 

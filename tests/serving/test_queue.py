@@ -336,8 +336,8 @@ def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(monkeypatch):
     tickets = [queue.run(lambda ticket, each=each: each.wait(PATIENCE)) for each in go]
     until(lambda: tickets[0].state == SERVED, "nobody is served")
     looked = []
-    before = queue._before
-    monkeypatch.setattr(queue, "_before", lambda ticket: looked.append(ticket) or before(ticket))
+    before = queue._ahead_of
+    monkeypatch.setattr(queue, "_ahead_of", lambda ticket: looked.append(ticket) or before(ticket))
     go[0].set()
     until(lambda: tickets[1].state == SERVED, "the next one is not served")
     assert {*looked} <= {tickets[1]}

@@ -84,7 +84,7 @@ def test_a_word_that_a_script_spells_out_is_one_of_the_address_s():
 def test_each_part_of_a_trace_that_the_lens_asks_for_is_a_route_with_its_words():
     """Their names and words are put together in one place: httpsource.js."""
     text = SCRIPTS["shell/httpsource.js"]
-    asked = set(re.findall(r'(?:part|matrix|told)\((?:trace|whole), "(\w+)"', text))
+    asked = set(re.findall(r'(?:part|matrix|withHeader)\((?:trace|whole), "(\w+)"', text))
     there = {path.rpartition("/")[2] for path in WORDS if path.startswith("GET /api/trace/")}
     assert asked == there
     for word, route in (("layers", "layers"), ("heads", "layers"), ("query", "flows"), ("layer", "features")):

@@ -184,18 +184,18 @@ def own_picture(number: int, side: int = 1600):
 
 def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_them(monkeypatch):
     gc.collect()
-    limit_pictures(monkeypatch, pictures.held() + 12 * 2**20)
-    before, keys = pictures.held(), [f"{number}" * 22 for number in range(6)]
+    limit_pictures(monkeypatch, pictures.bytes_of_people() + 12 * 2**20)
+    before, keys = pictures.bytes_of_people(), [f"{number}" * 22 for number in range(6)]
     for number, key in enumerate(keys):  # of 7.7 MB each
         people.enter(key).take(own_picture(number))
-    assert pictures.held() - before <= 12 * 2**20
+    assert pictures.bytes_of_people() - before <= 12 * 2**20
     widths = [next(iter(people.known(key).pictures.values())).image.width for key in keys]
     assert widths == sorted(widths)
     assert widths[-1] == 1600, "the latest has lost pixels"
     for key in keys:
         people.forget(key)
     gc.collect()
-    assert pictures.held() == before
+    assert pictures.bytes_of_people() == before
 
 
 def bring_one(number: int, network: str) -> str:
@@ -210,12 +210,12 @@ def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgot
     """Though each of them has a key of its own."""
     gc.collect()
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
-    monkeypatch.setattr(pictures, "_own", type(pictures._own)())
+    monkeypatch.setattr(pictures, "_of_people", type(pictures._of_people)())
     limit_pictures(monkeypatch, 5 * 2**20)
 
     stranger = bring_one(0, "elsewhere")
     many = [bring_one(number, "minting") for number in range(1, 21)]
-    assert pictures.held() <= 5 * 2**20
+    assert pictures.bytes_of_people() <= 5 * 2**20
     assert people.known(stranger).pictures
     kept = [bool(people.known(key).pictures) for key in many]
     assert kept == sorted(kept)
@@ -229,7 +229,7 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
     """Somebody of a hall waited for a large model, and somebody else there brought three hundred pictures."""
     gc.collect()
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
-    monkeypatch.setattr(pictures, "_own", type(pictures._own)())
+    monkeypatch.setattr(pictures, "_of_people", type(pictures._of_people)())
     limit_pictures(monkeypatch, 5 * 2**20)
     looking = people.known(bring_one(0, "hall"))
     (mine,) = looking.pictures
@@ -246,7 +246,7 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
 def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch):
     """All others come from networks that have less."""
     gc.collect()
-    limit_pictures(monkeypatch, pictures.held() + 2**20 // 4)
+    limit_pictures(monkeypatch, pictures.bytes_of_people() + 2**20 // 4)
     answer = http.post("/api/pictures", content=photograph(1, 500), headers=ANNA)
     assert "no room for one more" in refused(answer, 400)
 

@@ -79,7 +79,7 @@ def test_no_script_stands_in_a_message_to_a_page():
 def test_only_so_many_scripts_are_kept(http):
     """A stranger may ask for as many lists of styles as there are orders of them, and for one of them a thousand
     times in one address."""
-    there = sorted(scripts._there(".css"))
+    there = sorted(scripts._names_of(".css"))
     refused(http.get(f"/api/app/{'0' * 16}/{APP}", params={"styles": ",".join(there * 3)}), 404)
     for n in range(len(there)):
         styles = ",".join([*there[n:], *there[:n]])

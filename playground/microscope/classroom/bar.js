@@ -1,8 +1,8 @@
-// What the lecturer sees of a class beside the story: its code, how many are here and have answered, and what they can
-// do. Nothing that was guessed stands here before it is revealed.
+// The lecturer's controls of a class beside the story: its code, how many are here and have answered, and buttons. No
+// guess is shown here before it is revealed.
 import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
-const QR_EDGE = 4; // modules of light around a QR code: without them phones do not find it
+const QR_EDGE = 4; // modules of quiet zone around a QR code, without which phones do not find it
 
 // host: {now(): what the server told last or null, begin(), act(action, more): a promise, says(): a sentence or "",
 //        link(): the lecturer's own address, shownCode(): whether the code is shown large, showCode(yes)}
@@ -11,25 +11,25 @@ export function createClassBar(head, host) {
 
   // The line on top: code, how many are here, door and end.
   function drawHead(language) {
-    const now = host.now();
-    const state = now && [now.code, now.phones, now.open, now.minutes, now.trouble, now.asked];
+    const lesson = host.now();
+    const state = lesson && [lesson.code, lesson.phones, lesson.open, lesson.minutes, lesson.trouble, lesson.asked];
     const key = JSON.stringify([language, state, host.says(), host.shownCode()]);
     if (drawn === key) return;
     drawn = key;
     head.replaceChildren();
     const words = (name, filled) => classWords(language, name, filled);
     if (host.says()) madeIn(head, "p", "class-says").textContent = host.says();
-    if (!now) {
+    if (!lesson) {
       classButton(head, words("start"), () => host.begin());
       return;
     }
     const line = madeIn(head, "div", "class-line");
-    madeIn(line, "b", "class-code").textContent = now.code;
-    madeIn(line, "span").textContent = words("here", { count: now.phones });
+    madeIn(line, "b", "class-code").textContent = lesson.code;
+    madeIn(line, "span").textContent = words("here", { count: lesson.phones });
     classButton(line, words(host.shownCode() ? "hideCode" : "showCode"), () => host.showCode(!host.shownCode()));
-    classButton(line, words(now.open ? "closeDoor" : "openDoor"), () => host.act("door", { open: !now.open }));
+    classButton(line, words(lesson.open ? "closeDoor" : "openDoor"), () => host.act("door", { open: !lesson.open }));
     classButton(line, words("end"), () => host.act("end"));
-    if (host.shownCode()) drawCode(madeIn(head, "div", "class-invites"), now, words);
+    if (host.shownCode()) drawCode(madeIn(head, "div", "class-invites"), lesson, words);
   }
 
   function drawCode(box, now, words) {
@@ -86,7 +86,7 @@ function answeredOf(now, of, language) {
   return classWords(language, "answered", { answered, here: Math.max(now.phones, answered) });
 }
 
-// While hands are being typed in, only the number of answers changes. False where nobody types.
+// While hands are typed in, only the number of answers is updated. False if nobody types.
 export function keepClassBoard(box, { language, now, of }) {
   const form = box.querySelector(".class-hands:focus-within");
   if (of?.phase !== "asks" || form?.dataset.of !== turnOf(of)) return false;
@@ -112,9 +112,9 @@ function handsIn(box, { options, hands, ...of }, words, language, act) {
   });
 }
 
-function classButton(box, said, act, main = false) {
+function classButton(box, words, act, main = false) {
   const button = madeIn(box, "button", main ? "class-main" : "");
-  Object.assign(button, { type: "button", textContent: said });
+  Object.assign(button, { type: "button", textContent: words });
   button.addEventListener("click", act);
   return button;
 }

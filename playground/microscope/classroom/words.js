@@ -160,17 +160,17 @@ export const classWords = (language, key, filled = {}) =>
 // Of a text that the lecturer's page gave in several languages: {en, de}.
 export const inLanguage = (texts, language) => String(texts?.[language] ?? texts?.en ?? "");
 
-export const languageOfPhone = (wanted) =>
-  wanted.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(CLASS_WORDS, name)) ?? "en";
+export const languageOfPhone = (tags) =>
+  tags.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(CLASS_WORDS, name)) ?? "en";
 
 export const manyGuesses = (language, count) =>
   count === 1 ? classWords(language, "oneGuess") : classWords(language, "guesses", { count });
 
-// What a class guessed: bars, or pressed places over the picture; each round beside the other, with the truth and one's
-// own guess where they are known. The same on a phone and on the projector.
+// A class's guesses as bars, or as places over the picture; rounds side by side, with the truth and one's own guess
+// where known. The same on phones and the projector.
 
 const CHART_SVG = "http://www.w3.org/2000/svg";
-const MOST_BARS = 25; // side by side; more values share one
+const MOST_BARS = 25; // most bars side by side; beyond that, values share one
 
 // question: as the server tells it, with its counts; look: {language, mine: [guess by round], picture(): an element}
 export function drawGuesses(box, question, { language, mine = [], picture = null }) {
@@ -255,7 +255,7 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine = n
   };
   const middle = (patch) => ({ cx: (patch % columns) + 0.5, cy: Math.floor(patch / columns) + 0.5 });
   const square = (patch) => ({ x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1 });
-  const least = Math.max(rows, columns) / 60; // a single guess is seen, however fine the grid is
+  const least = Math.max(rows, columns) / 60; // a single guess stays visible on any grid
   for (const [patch, count] of Object.entries(counts))
     draw("circle", "guessed", { ...middle(Number(patch)), r: Math.max(0.4, least) * Math.sqrt(count) });
   if (Number.isInteger(mark)) draw("rect", "asks", square(mark));
@@ -264,10 +264,10 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine = n
   return svg;
 }
 
-const HEAT_STEPS = 15; // of a digit
-const [COLD, HOT] = [0.6, 0.85]; // how much is covered: of what gets nothing, and of what gets most
+const HEAT_STEPS = 15; // steps of a digit
+const [COLD, HOT] = [0.6, 0.85]; // opacity of the cover: over the smallest weight, over the largest
 
-// What the head gives, a digit a square: what gets little is dark, what gets much glows.
+// The head's weights, a digit per square: small ones dark, large ones bright.
 function heatOf(heat, rows, columns) {
   const canvas = madeIn(null, "canvas", "heat");
   Object.assign(canvas, { width: columns, height: rows });

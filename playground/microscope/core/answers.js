@@ -1,5 +1,5 @@
-// What one pack answers for one layer, query, scale and way of looking, for all heads at once. The buffers are made
-// once, so that moving the cursor allocates nothing. No DOM in here.
+// All heads' rows of one pack for one layer, query, scale and way of looking. Buffers are allocated once: moving the
+// cursor allocates nothing. No DOM in here.
 import { ownDomain } from "./colours.js";
 import {
   columnInto,
@@ -22,13 +22,13 @@ export function createAnswers(pack) {
   const weights = new Float32Array(size);
   return {
     pack,
-    weights, //                              what the numbers are read from, always weights
-    drawn: weights, //                       what is painted: the weights, or one of the next two
+    weights, // the weights from which all numbers are read
+    drawn: weights, // what is drawn: the weights, or one of the next two
     weighted: new Float32Array(size),
     scores: new Float32Array(size),
-    entropies: new Float32Array(pack.heads), // bits, of rows
-    totals: new Float32Array(pack.heads), //    what a token receives in all, of columns
-    ready: new Uint8Array(pack.heads), //       columns wait for their normalisers
+    entropies: new Float32Array(pack.heads), // bits, per row
+    totals: new Float32Array(pack.heads), // per column: what a token receives in all
+    ready: new Uint8Array(pack.heads), // columns still need normalisers
     normalisers: new Map(), //               layer → {values, done}
     normalisersScale: NaN,
     ranges: new Map(), //                    layer → the spread of its raw scores at scale 1
@@ -37,13 +37,13 @@ export function createAnswers(pack) {
   };
 }
 
-// Fills weights, drawn, entropies (or totals) of every head. False while this layer has not arrived.
-export function answerLayer(answers, layer, token, scale, what, direction) {
+// Computes weights, drawn values and entropies (or totals) of every head. False while this layer is missing.
+export function answerLayer(answers, layer, token, scale, way, direction) {
   const { pack, weights, weighted, scores } = answers;
   if (!holds(pack, layer)) return false;
   const { norms } = layerOf(pack, layer);
-  const { raw } = WAYS[what];
-  const make = makerOf(what, norms);
+  const { raw } = WAYS[way];
+  const make = makerOf(way, norms);
   answers.drawn = make ? weighted : raw ? scores : weights;
   for (let head = 0; head < pack.heads; head++) {
     const at = head * pack.tokens;
@@ -75,16 +75,16 @@ export function answerLayer(answers, layer, token, scale, what, direction) {
   return true;
 }
 
-// What is made of weights, unless the pack lacks what that needs.
-const makerOf = (what, norms) => (WAYS[what].pack && !norms ? null : MADE_OF_WEIGHTS[what]);
+// The function that derives this map from weights, unless the pack lacks what it needs.
+const makerOf = (way, norms) => (WAYS[way].pack && !norms ? null : MADE_OF_WEIGHTS[way]);
 
-// One head of any layer, for the wall. Gives the buffer that holds its values, or null while they are not there yet.
-export function answerCell(answers, layer, head, token, scale, what, direction) {
+// One head of any layer, for the wall. Returns the buffer with its values, or null while they are missing.
+export function answerCell(answers, layer, head, token, scale, way, direction) {
   const { pack, cell } = answers;
   if (!holdsHead(pack, layer, head)) return null;
   const { norms } = layerOf(pack, layer);
   const at = head * pack.tokens;
-  if (WAYS[what].raw) {
+  if (WAYS[way].raw) {
     if (direction === "row") scoresInto(cell, 0, pack, layer, head, token, scale);
     else columnScoresInto(cell, 0, pack, layer, head, token, scale);
     return cell;
@@ -96,7 +96,7 @@ export function answerCell(answers, layer, head, token, scale, what, direction) 
     columnInto(cell, 0, pack, layer, head, token, scale, known.values, at);
   }
   const row = direction === "row";
-  makerOf(what, norms)?.(cell, 0, cell, pack.tokens, norms, row ? at : at + token, row ? 1 : 0);
+  makerOf(way, norms)?.(cell, 0, cell, pack.tokens, norms, row ? at : at + token, row ? 1 : 0);
   return cell;
 }
 
@@ -116,8 +116,8 @@ function normalisersOf(answers, layer, scale) {
   return known;
 }
 
-// Works for `milliseconds` on the sums of these layers, head `first` before the others. Gives the share that is done,
-// 1: all. The N² scores of a head take 3 ms at 197 tokens and a second at 4,097, hence in slices between frames.
+// Works on the rows' sums of these layers for `milliseconds`, head `first` before the others. Returns the share done;
+// 1: all. The N² scores of a head take 3 ms at 197 tokens and a second at 4,097, hence slices.
 export function prepareColumns(answers, layers, first, scale, milliseconds) {
   const { pack, scratch } = answers;
   const until = performance.now() + milliseconds;
@@ -148,7 +148,7 @@ export function prepareColumns(answers, layers, first, scale, milliseconds) {
 // The spread of a layer's raw scores at scale 1, from two dozen queries: enough for an axis that all its heads share.
 function scoreRange(answers, layer) {
   if (answers.ranges.has(layer)) return answers.ranges.get(layer);
-  if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // for the moment in which one head is here
+  if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // while only one head is here
   const { pack, scratch } = answers;
   let low = Infinity,
     high = -Infinity;
@@ -163,9 +163,9 @@ function scoreRange(answers, layer) {
   return answers.ranges.get(layer);
 }
 
-// One exposure for what is compared: pictures [{values, from, to}], their patches.
-export function exposureOfBoth(pictures, what, ceiling, log) {
-  if (WAYS[what].spread) return domainOfBoth(pictures);
+// One exposure for compared pictures: [{values, from, to}], their patches.
+export function exposureOfBoth(pictures, way, ceiling, log) {
+  if (WAYS[way].spread) return domainOfBoth(pictures);
   if (ceiling !== "auto") return domainTo(ceiling, log);
   const all = new Float32Array(pictures.reduce((count, { from, to }) => count + to - from, 0));
   let at = 0;
@@ -185,27 +185,27 @@ export function domainOfBoth(pictures) {
 const domainTo = (high, log) => (log ? { low: high / 1000, high, log } : { low: 0, high, log });
 
 // The colours that all heads of a layer share, so that they can be compared: one exposure for all of them.
-export function sharedDomain(answers, layer, scale, what, ceiling, log) {
+export function sharedDomain(answers, layer, scale, way, ceiling, log) {
   const { pack, drawn } = answers;
-  if (WAYS[what].raw && holds(pack, layer)) {
+  if (WAYS[way].raw && holds(pack, layer)) {
     const range = scoreRange(answers, layer);
     // At scale 0 all scores are 0; the axis keeps a width, because values are divided by it.
     return { low: Math.min(range.low * scale, -1e-6), high: Math.max(range.high * scale, 1e-6), log: false };
   }
   const places = Array.from({ length: pack.heads }, (_, head) => head * pack.tokens + pack.prefixCount);
-  if (WAYS[what].spread) return domainOfBoth(places.map((from) => ({ values: drawn, from, to: from + pack.patches })));
+  if (WAYS[way].spread) return domainOfBoth(places.map((from) => ({ values: drawn, from, to: from + pack.patches })));
   return domainTo(ceiling === "auto" ? exposureOfAll(drawn, places, pack.patches) : ceiling, log);
 }
 
-// The colours of one picture alone: its own exposure, or the one that is held.
-export function ownExposure(values, at, pack, what, ceiling, log) {
+// The colour domain of one picture alone: its own exposure, or the one held.
+export function ownExposure(values, at, pack, way, ceiling, log) {
   const from = at + pack.prefixCount,
     to = at + pack.tokens;
-  if (WAYS[what].spread) return ownDomain(values, from, to, false, true);
+  if (WAYS[way].spread) return ownDomain(values, from, to, false, true);
   return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling, log);
 }
 
-// How one weight comes about: from the numbers of q and k, step by step, to the share that the query gives this token.
+// One weight step by step: from q and k to the share that the query gives this token.
 
 // {q, k, products: dim numbers each, dot: q·k, score: dot × scale, exponential: e^(score − the row's largest score),
 //  total: the sum of all tokens' exponentials, weight, rank: 1 for the largest of the row, of: tokens}
@@ -252,7 +252,7 @@ function dotOf({ q, k }, head, query, key, { dim, tokens }) {
 export const scoreOf = (pack, layer, head, query, key, scale) =>
   dotOf(layerOf(pack, layer), head, query, key, pack) * scale;
 
-// 1 for the largest; equal ones share the better place.
+// The rank; 1 is the largest, and equal weights share the better rank.
 export function rankOf(row, token, at = 0, count = row.length - at) {
   let rank = 1;
   for (let j = at; j < at + count; j++) if (row[j] > row[at + token]) rank++;

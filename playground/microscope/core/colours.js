@@ -2,7 +2,8 @@
 
 export const ROLES = { query: "#0072B2", key: "#D55E00", value: "#009E73", convolution: "#E7298A" };
 
-// Of parts, the largest first: none is the colour of a role, and all differ for the colour-blind (Paul Tol's muted).
+// Colours of parts, the largest first: none is the colour of a role, and the colour-blind can tell them apart (Paul
+// Tol's muted).
 export const PART_COLOURS = ["#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255"];
 
 // The 1-2-5 number nearest to x.
@@ -13,8 +14,8 @@ export function niceNumber(x) {
   return (rest < Math.SQRT2 ? 1 : rest < 3.1623 ? 2 : rest < 7.0711 ? 5 : 10) * power;
 }
 
-// Where the shared colours end: twenty times the weight of a uniform row, made round. It depends on the number of
-// tokens alone, so that colours can be compared across all heads, layers, queries, scales and images of one resolution.
+// The shared exposure: twenty times an even row's weight, rounded. It depends only on the number of tokens, so that
+// colours compare across heads, layers, queries, scales and images of one resolution.
 export const sharedCeiling = (tokens) => Math.min(1, niceNumber(20 / tokens));
 
 // A value's place on the colour map, 0 … 255. A domain is {low, high, log}.

@@ -1,4 +1,4 @@
-// What gzip has made smaller; what a host has unzipped on the way stays as it is.
+// Unzips gzip data; data that a host has already unzipped stay as they are.
 export async function unzipped(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -25,7 +25,7 @@ export function toContainer(header, arrays) {
   return bytes;
 }
 
-// One whose arrays come later, one by one: {bytes, put(name, values)}. `kinds`: {name: [dtype, shape]}.
+// A container whose arrays are added one by one: {bytes, put(name, values)}. `kinds`: {name: [dtype, shape]}.
 export function emptyContainer(header, kinds) {
   const sections = {};
   let offset = 0;
@@ -59,7 +59,7 @@ export function withHeader(bytes, more) {
   return out;
 }
 
-// Bits of the nearest float16 numbers, of two as near the even one; what is too large becomes the largest.
+// The nearest float16 numbers' bits, ties to even; too large ones become the largest.
 export function toHalves(values) {
   const out = new Uint16Array(values.length);
   const bits = new Uint32Array(Float32Array.from(values).buffer);
@@ -67,7 +67,7 @@ export function toHalves(values) {
   return out;
 }
 
-const BIAS = 127 - 15; // between the exponents of both kinds
+const BIAS = 127 - 15; // difference of the two formats' exponents
 const LARGEST = 0x7bff;
 
 function halfOf(bits) {
@@ -160,9 +160,9 @@ function ofTexts(texts, shape = [texts.length]) {
 
 function npy(kind, shape, values) {
   const tuple = `(${shape.map((side) => `${side},`).join(" ")})`;
-  const told = `{'descr': '${kind}', 'fortran_order': False, 'shape': ${tuple}, }`;
-  const length = Math.ceil((10 + told.length + 1) / 64) * 64;
-  const header = inUtf8(`${told.padEnd(length - 11)}\n`);
+  const fields = `{'descr': '${kind}', 'fortran_order': False, 'shape': ${tuple}, }`;
+  const length = Math.ceil((10 + fields.length + 1) / 64) * 64;
+  const header = inUtf8(`${fields.padEnd(length - 11)}\n`);
   const bytes = new Uint8Array(length + values.byteLength);
   bytes.set([0x93, ...inUtf8("NUMPY"), 1, 0, header.length & 255, header.length >> 8]);
   bytes.set(header, 10);
@@ -171,7 +171,7 @@ function npy(kind, shape, values) {
 }
 
 const ZIP = { local: 0x04034b50, central: 0x02014b50, end: 0x06054b50 };
-const LONG_AGO = 0x0021; // the first day that a zip file knows: the same numbers are the same file
+const LONG_AGO = 0x0021; // the first day that zip files know: equal contents give equal files
 
 // Files that are stored as they are.
 function zipOf(files) {

@@ -56,7 +56,7 @@ export function openContainer(bytes) {
   return { header, section };
 }
 
-// What makes float32 numbers of a layer's q or k, which may be stored in 16 bits, in 8, or as they are.
+// Functions that decode a layer's q or k to float32; they are stored in 16 bits, in 8, or plain.
 function decoderOf(header, section) {
   const { tokens, head_dim: dim } = header;
   const heads = header.some_heads?.length ?? header.heads;
@@ -73,14 +73,14 @@ function decoderOf(header, section) {
 export function decodeBytes(codes, low, step, tokens, dim) {
   const out = new Float32Array(codes.length);
   for (let at = 0; at < codes.length; at += dim) {
-    const its = Math.floor(at / (tokens * dim)) * dim;
-    for (let x = 0; x < dim; x++) out[at + x] = low[its + x] + step[its + x] * codes[at + x];
+    const row = Math.floor(at / (tokens * dim)) * dim;
+    for (let x = 0; x < dim; x++) out[at + x] = low[row + x] + step[row + x] * codes[at + x];
   }
   return out;
 }
 
-// A pack from its bytes. A layer is decoded when it is first looked at, so that the first picture does not wait for
-// all. A pack may hold only some heads of a layer: the head that is shown comes first.
+// Opens a pack. A layer is decoded on first use, so that the first picture need not wait for all. A pack may hold only
+// some heads of a layer: the head on show comes first.
 export function unpack(bytes) {
   const { header, section } = openContainer(bytes);
   if (header.format !== FORMAT) throw new Error(`This is a ${header.format} file, not ${FORMAT}.`);
@@ -119,7 +119,7 @@ export function unpack(bytes) {
     scale: header.scale,
     headNumbers: header.head_numbers ?? Array.from({ length: heads }, (_, head) => head), // of a file that holds a few
     forwardScale: header.forward_scale ?? null,
-    assumed: header.assumed ?? "", // of the model, by whoever loaded it
+    assumed: header.assumed ?? "", // options of the model as given to `load`
     cuts: readCuts(header.cuts ?? [], { prefix: header.prefix, columns: header.grid[1] }),
   };
 }
@@ -139,13 +139,13 @@ export function layerOf(pack, layer) {
   return entry.ready;
 }
 
-// Whether some head of a layer is here, this one, or all of them.
+// Whether any head of a layer is here, this head, or all of them.
 export const holds = (pack, layer) => pack.stored.has(layer);
 export const holdsHead = (pack, layer, head) =>
   holds(pack, layer) && (pack.stored.get(layer).some?.includes(head) ?? true);
 export const holdsAll = (pack, layer) => holds(pack, layer) && !pack.stored.get(layer).some;
 
-// The numbers of those layers of which all heads are here.
+// The layers of which all heads are here.
 export const wholeLayers = (pack) =>
   Array.from({ length: pack.layers }, (_, layer) => layer).filter((layer) => holdsAll(pack, layer));
 
@@ -179,7 +179,7 @@ function dot(a, aAt, b, bAt, dim) {
 export function scoresInto(out, at, pack, layer, head, token, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
-  const first = head * tokens * dim; // this head's first query and first key
+  const first = head * tokens * dim; // offset of this head's first query and key
   let largest = -Infinity;
   for (let j = 0; j < tokens; j++) {
     const score = dot(q, first + token * dim, k, first + j * dim, dim) * scale;
@@ -206,14 +206,13 @@ export function softmaxInPlace(out, at, count, largest) {
   return Math.max(0, (Math.log(total) - moment * norm) / Math.LN2);
 }
 
-// Whom does token i listen to? Sums to 1. Returns the entropy in bits.
+// Token i's row: whom it listens to. Sums to 1. Returns the entropy in bits.
 export function rowInto(out, at, pack, layer, head, token, scale) {
   const largest = scoresInto(out, at, pack, layer, head, token, scale);
   return softmaxInPlace(out, at, pack.tokens, silence(out, at, pack, layer, head, token, largest));
 }
 
-// The rows of several tokens, one after the other: four share each key that is read, which takes less than half of the
-// time of one after the other.
+// Several tokens' rows: each key that is read serves four of them, in less than half the time.
 export function rowsInto(out, pack, layer, head, asking, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
@@ -269,8 +268,7 @@ export function columnScoresInto(out, at, pack, layer, head, token, scale) {
   for (let i = 0; i < tokens; i++) out[at + i] = dot(q, first + i * dim, k, first + token * dim, dim) * scale;
 }
 
-// Who listens to token j? out_i = row_i[j], from the normalisers of all rows. Returns what j receives in all, 1 on
-// average.
+// Token j's column: who listens to it. out_i = row_i[j], from all rows' normalisers. Returns their sum, 1 on average.
 export function columnInto(out, at, pack, layer, head, token, scale, normalisers, from) {
   columnScoresInto(out, at, pack, layer, head, token, scale);
   let total = 0;
@@ -352,7 +350,7 @@ export function readCuts(texts, { prefix, columns }) {
     const [row, column] = word.split(",").map(Number);
     return column === undefined ? prefix.indexOf(word) : prefix.length + row * columns + column;
   };
-  const some = (text, of) => (text === undefined || text === ALL ? null : new Set(text.split("+").map(of)));
+  const some = (text, numberOf) => (text === undefined || text === ALL ? null : new Set(text.split("+").map(numberOf)));
   return texts.map((text) => {
     const [edge, place] = text.split("@");
     const [who, whom = ALL] = edge.split(">");
@@ -386,7 +384,7 @@ export function isCut(pack, layer, head, query, key) {
   );
 }
 
-// With a kernel, patches hear those around them; the prefix has no place, and is heard where it is kept.
+// With a kernel, patches hear their neighbourhood; of the prefix, which has no place, only what `kept` names.
 function isFar({ prefixCount, columns }, { kernel, kept }, query, key) {
   if (query < prefixCount || kept.has(key)) return false;
   if (key < prefixCount) return true;
@@ -395,7 +393,7 @@ function isFar({ prefixCount, columns }, { kernel, kept }, query, key) {
   return Math.max(rows, Math.abs((a % columns) - (b % columns))) > kernel >> 1;
 }
 
-// What is cut has a score of −∞. Gives the largest score that is left.
+// Sets cut scores to −∞. Returns the largest remaining score.
 export function silence(scores, at, pack, layer, head, query, largest) {
   if (!pack.cuts?.length) return largest;
   let left = -Infinity;
@@ -409,7 +407,7 @@ export function silence(scores, at, pack, layer, head, query, largest) {
   return any ? left : largest;
 }
 
-// What all heads of a layer mixed, (N, D), where some of them give nothing, or their mean over the tokens. In place.
+// Ablates heads in the mixture of a layer, (N, D), in place: they give nothing, or their mean over the tokens.
 export function ablate(mixed, { cuts, tokens, headNumbers }, layer) {
   const width = mixed.length / tokens;
   const head = (column) => Math.floor((column * headNumbers.length) / width);

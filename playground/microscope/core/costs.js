@@ -3,11 +3,11 @@
 
 const FLOAT = 4; // bytes
 
-// A square image and a ViT, as the dials say.
+// A square image and a ViT, from the dials.
 export function caseOf({ image, patch, width, heads, layers, kernel }) {
   const side = Math.floor(image / patch);
   const tokens = side ** 2;
-  const entries = tokens ** 2; // of one head's table of scores
+  const entries = tokens ** 2; // bytes of one head's score matrix
   const allEntries = entries * heads * layers;
   return {
     ...{ image, patch, width, heads, layers, kernel, side, tokens, entries, allEntries },
@@ -27,17 +27,17 @@ export const FLOPS = {
   depthwise: (n, d, k) => 2 * k ** 2 * n * d,
 };
 
-// The same for what is counted, or for what it is counted against; `mlp`: "yes" or "no".
-export const countedFlops = (what, mlp, n, { width, kernel }) =>
-  FLOPS[what](n, width, kernel) + (mlp === "yes" ? FLOPS.mlp(n, width) : 0);
+// FLOPs of the chosen part, or of what it is compared with; `mlp`: "yes" or "no".
+export const countedFlops = (part, mlp, n, { width, kernel }) =>
+  FLOPS[part](n, width, kernel) + (mlp === "yes" ? FLOPS.mlp(n, width) : 0);
 
 // The smallest number of tokens at which attention costs more: each cost is a·N + b·N².
-export function crossingOf(what, other, { width, kernel }) {
-  const [linear, square] = what === "attention" ? [8 * width ** 2, 4 * width] : [0, 2 * width];
+export function crossingOf(part, other, { width, kernel }) {
+  const [linear, square] = part === "attention" ? [8 * width ** 2, 4 * width] : [0, 2 * width];
   return Math.max(0, Math.floor((FLOPS[other](1, width, kernel) - linear) / square)) + 1;
 }
 
-// Of one layer: what training has to keep of it.
+// Bytes of one layer that training keeps.
 export const BYTES = {
   attention: (n, { width, heads }) => BYTES.fused(n, { width }) + FLOAT * heads * n ** 2,
   fused: (n, { width }) => FLOAT * 6 * n * width, // a fused kernel never stores the weights

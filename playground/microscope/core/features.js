@@ -21,9 +21,8 @@ export function makeFeatures(bits, tokens, width, from, columns = 1) {
   return { tokens, width, from, columns, raw, unit, norms };
 }
 
-// Fills `out` with the cosine of a token's features and every token's of `features`. The token may be of another
-// picture: `asked` holds its features.
-export function similarityInto(out, features, token, asked = features) {
+// Cosines of one token with every token of `features`. `asking`: features that hold the token, if of another picture.
+export function similarityInto(out, features, token, asking = features) {
   const { tokens, width, unit } = features;
   const at = token * width;
   for (let j = 0, k = 0; j < tokens; j++, k += width) {
@@ -33,19 +32,19 @@ export function similarityInto(out, features, token, asked = features) {
       d = 0,
       x = 0;
     for (; x + 3 < width; x += 4) {
-      a += asked.unit[at + x] * unit[k + x];
-      b += asked.unit[at + x + 1] * unit[k + x + 1];
-      c += asked.unit[at + x + 2] * unit[k + x + 2];
-      d += asked.unit[at + x + 3] * unit[k + x + 3];
+      a += asking.unit[at + x] * unit[k + x];
+      b += asking.unit[at + x + 1] * unit[k + x + 1];
+      c += asking.unit[at + x + 2] * unit[k + x + 2];
+      d += asking.unit[at + x + 3] * unit[k + x + 3];
     }
-    for (; x < width; x++) a += asked.unit[at + x] * unit[k + x];
+    for (; x < width; x++) a += asking.unit[at + x] * unit[k + x];
     out[j] = a + b + c + d;
   }
   return out;
 }
 
-const ITERATIONS = 60; // at most
-const STILL = 1e-8; // less than this turned: the direction is found
+const ITERATIONS = 60; // most iterations
+const STILL = 1e-8; // turn below which a direction has converged
 
 // The mean and the first three principal directions of all patches' unit vectors, of one picture or of several
 // together, so that the same part has the same colour in both. By power iteration: X is never multiplied out to width ×
@@ -67,9 +66,9 @@ export function principal(pictures) {
     }
     directions.push(direction);
   }
-  const found = { mean, directions, ranges: [] };
-  found.ranges = directions.map((direction) => rangeOf(patches, direction));
-  return found;
+  const components = { mean, directions, ranges: [] };
+  components.ranges = directions.map((direction) => rangeOf(patches, direction));
+  return components;
 }
 
 // mean: (width,); patches: (count × width), what each patch has beyond the mean
@@ -115,7 +114,7 @@ function takeOut(vector, direction) {
   for (let x = 0; x < vector.length; x++) vector[x] -= along * direction[x];
 }
 
-// A direction has no sign of its own: its largest entry is made positive, so that colours are the same each time.
+// A direction's sign is arbitrary: its largest entry is made positive, so that colours are always the same.
 function normalise(vector) {
   let square = 0,
     largest = 0;
@@ -133,7 +132,7 @@ function along(unit, at, { mean, directions }, n) {
   return sum;
 }
 
-// Where a colour is dark and where it is bright: at the 2nd and the 98th of a hundred patches.
+// A component is dark at its 2nd percentile and bright at its 98th.
 function rangeOf(patches, direction) {
   const values = new Float64Array(patches.length / direction.length);
   for (let j = 0; j < values.length; j++) values[j] = inner(patches, j * direction.length, direction);
@@ -144,12 +143,12 @@ function rangeOf(patches, direction) {
 }
 
 // One pixel a patch as canvas wants them, 0xAABBGGRR: the three components as red, green and blue.
-export function componentPixels(features, found) {
+export function componentPixels(features, components) {
   const { tokens, width, from, unit } = features;
   const pixels = new Uint32Array(tokens - from);
   for (let j = from; j < tokens; j++) {
-    const rgb = found.ranges.map(([low, high], n) => {
-      const share = (along(unit, j * width, found, n) - low) / (high - low);
+    const rgb = components.ranges.map(([low, high], n) => {
+      const share = (along(unit, j * width, components, n) - low) / (high - low);
       return Math.round(255 * Math.min(1, Math.max(0, share)));
     });
     pixels[j - from] = ((255 << 24) | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0;
@@ -157,8 +156,8 @@ export function componentPixels(features, found) {
   return pixels;
 }
 
-// Lengths that stand apart. The bound is Tukey's for what is far out: the upper quartile and three times the distance
-// between the quartiles. The twin of `bound` in playground/analysis/token_norms.py. No DOM in here.
+// Outlying lengths by Tukey's rule: above the upper quartile plus three times the interquartile range. The twin of
+// `bound` in playground/analysis/token_norms.py. No DOM in here.
 
 // Of values[from … to].
 export function boundOf(values, from, to) {
@@ -186,18 +185,18 @@ export function withoutOutliers(values, from, to) {
   };
 }
 
-// Two pictures by their features: which patch is which, and which parts both have. The same lines as in
-// playground/matching.py; tests/analysis/test_matching.py compares the two. No DOM in here.
+// Two pictures by their features: which patches match, and which parts both have. playground/matching.py has the same
+// lines; tests/analysis/test_matching.py compares the two. No DOM in here.
 
-export const PARTS_CUT = 6; // that pictures are cut into, as in Trace.parts
-const ROUNDS = 50; // of k-means, at most
+export const PARTS_CUT = 6; // parts of a picture, as in Trace.parts
+const ROUNDS = 50; // most steps of k-means
 
-// Two pictures' features, as makeFeatures gives them → Int32Array: for each patch of the first the patch of the second
-// that resembles it most, if it is mutual: that patch, too, resembles none more. Else −1.
+// Features of two pictures, from makeFeatures → Int32Array: for each patch of the first its nearest one in the second,
+// if each is the other's nearest; else −1.
 export function matchesOf(one, other) {
   const count = one.tokens - one.from,
     others = other.tokens - other.from;
-  const there = new Int32Array(count),
+  const bestOther = new Int32Array(count),
     back = new Int32Array(others);
   const most = new Float32Array(count).fill(-Infinity),
     mostBack = new Float32Array(others).fill(-Infinity);
@@ -212,7 +211,7 @@ export function matchesOf(one, other) {
       );
       if (alike > most[i]) {
         most[i] = alike;
-        there[i] = j;
+        bestOther[i] = j;
       }
       if (alike > mostBack[j]) {
         mostBack[j] = alike;
@@ -220,15 +219,15 @@ export function matchesOf(one, other) {
       }
     }
   }
-  return there.map((j, i) => (back[j] === i ? j : -1));
+  return bestOther.map((j, i) => (back[j] === i ? j : -1));
 }
 
 // The same for one token of the first picture: {there: the token of the second that resembles it most, alike: their
 // cosine, mutual}.
 export function nearestTo(one, token, other) {
-  const there = mostAlike(one, token, other);
-  const alike = alongside(one.unit, token * one.width, other.unit, there * one.width, one.width);
-  return { there, alike, mutual: mostAlike(other, there, one) === token };
+  const match = mostAlike(one, token, other);
+  const alike = alongside(one.unit, token * one.width, other.unit, match * one.width, one.width);
+  return { there: match, alike, mutual: mostAlike(other, match, one) === token };
 }
 
 // The token of the second, or −1.
@@ -255,20 +254,20 @@ export function partsOf(pictures, k) {
     at += (picture.tokens - picture.from) * width;
   }
   const centres = firstCentres(points, width, Math.min(k, count));
-  let of = nearest(points, centres, width).of;
+  let parts = nearest(points, centres, width).of;
   for (let round = 0; round < ROUNDS; round++) {
-    moveInto(centres, points, of, width);
+    moveInto(centres, points, parts, width);
     const next = nearest(points, centres, width).of;
-    const still = next.every((part, i) => part === of[i]);
-    of = next;
+    const still = next.every((part, i) => part === parts[i]);
+    parts = next;
     if (still) break;
   }
-  const named = largestFirst(of, centres.length);
+  const named = largestFirst(parts, centres.length);
   let from = 0;
   return pictures.map((picture) => {
-    const its = named.subarray(from, from + picture.tokens - picture.from);
-    from += its.length;
-    return its;
+    const numbers = named.subarray(from, from + picture.tokens - picture.from);
+    from += numbers.length;
+    return numbers;
   });
 }
 
@@ -301,44 +300,44 @@ function firstCentres(points, width, k) {
   return centres;
 }
 
-// For each point its nearest centre, and how alike they are.
+// Each point's nearest centre, and their cosine.
 function nearest(points, centres, width) {
-  const of = new Int32Array(points.length / width);
-  const alike = new Float64Array(of.length).fill(-Infinity);
-  for (let i = 0; i < of.length; i++) {
+  const parts = new Int32Array(points.length / width);
+  const alike = new Float64Array(parts.length).fill(-Infinity);
+  for (let i = 0; i < parts.length; i++) {
     for (let part = 0; part < centres.length; part++) {
       const value = alongside(points, i * width, centres[part], 0, width);
       if (value > alike[i]) {
         alike[i] = value;
-        of[i] = part;
+        parts[i] = part;
       }
     }
   }
-  return { of, alike };
+  return { of: parts, alike };
 }
 
-// Each centre moves to the mean direction of its points; one without points stays.
-function moveInto(centres, points, of, width) {
+// Moves each centre to the mean direction of its points; one without points stays.
+function moveInto(centres, points, parts, width) {
   const sums = centres.map(() => new Float64Array(width));
-  for (let i = 0; i < of.length; i++) for (let x = 0; x < width; x++) sums[of[i]][x] += points[i * width + x];
+  for (let i = 0; i < parts.length; i++) for (let x = 0; x < width; x++) sums[parts[i]][x] += points[i * width + x];
   for (const [part, sum] of sums.entries()) {
     const length = Math.sqrt(sum.reduce((total, x) => total + x * x, 0));
     if (length > 0) centres[part] = sum.map((x) => x / length);
   }
 }
 
-function largestFirst(of, k) {
+function largestFirst(parts, k) {
   const sizes = new Int32Array(k);
-  for (const part of of) sizes[part]++;
+  for (const part of parts) sizes[part]++;
   const order = Array.from(sizes, (_, part) => part).sort((a, b) => sizes[b] - sizes[a] || a - b);
   const place = new Int32Array(k);
   order.forEach((part, n) => {
     place[part] = n;
   });
-  return of.map((part) => place[part]);
+  return parts.map((part) => place[part]);
 }
 
-// Four sums at a time: one would wait for its own result.
+// Four sums in parallel: a single one would wait for its own result.
 export function alongside(a, aAt, b, bAt, width) {
   let s0 = 0,
     s1 = 0,

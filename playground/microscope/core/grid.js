@@ -17,7 +17,7 @@ export function patchAt(x, y, rows, columns) {
 
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-// Where an arrow key leads; at the edge it stays. −1: another key.
+// The patch to which an arrow key leads, within the grid. −1: another key.
 export function patchAfterKey(key, patch, rows, columns) {
   const step = ARROWS[key];
   if (!step) return -1;

@@ -1,5 +1,5 @@
-// Guesses and exercises: how near one came, what is kept of it in this browser, and what drawings report. Nothing of
-// it is sent anywhere. No DOM in here.
+// Guesses and exercises: how near a guess came, what this browser stores of it, and what drawings report. Nothing of it
+// is sent. No DOM in here.
 
 const GUESSES_KEPT = "attention-playground:guesses";
 export const DONE = "attention-playground:exercises";
@@ -11,7 +11,7 @@ export function overlapOf(painted, row) {
   return painted.reduce((sum, patch) => sum + Math.min(1 / painted.length, row[patch] / total), 0);
 }
 
-// The overlap of the best painting of all: with the n largest weights, for the best n.
+// The overlap of the best painting: the n largest weights, with the best n.
 export function bestOverlap(row) {
   const sorted = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
   let best = 0;
@@ -19,26 +19,26 @@ export function bestOverlap(row) {
   return best;
 }
 
-// A number as a guess can say it: in steps, or with two digits on a scale of powers.
+// A number rounded as the question's axis allows: in steps, or to two digits on a log scale.
 export function asGuessed(x, { low, high, step, log }) {
   const rounded = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
   return Math.min(high, Math.max(low, rounded));
 }
 
-// What is counted is typed: a whole number, exactly.
+// Counts are typed: whole numbers, exactly.
 export const isTyped = ({ step }) => Number.isInteger(step);
 
 export function asTyped(x, { low, high, step }) {
   return Math.min(high, Math.max(low, Math.round(x / step) * step));
 }
 
-// The guess that is nearest to the truth.
-export const nearest = (truth, asked) => (isTyped(asked) ? asTyped : asGuessed)(truth, asked);
+// The truth rounded to a possible guess.
+export const nearest = (truth, scale) => (isTyped(scale) ? asTyped : asGuessed)(truth, scale);
 
 // `asked`: how the guess was made; whoever chose the number nearest to the truth has guessed right.
-export function nearOf(guess, truth, asked) {
+export function nearOf(guess, truth, scale) {
   if (guess === truth) return "exactly";
-  if (guess === nearest(truth, asked)) return "as near as the scale allows";
+  if (guess === nearest(truth, scale)) return "as near as the scale allows";
   if (guess > 0 && truth > 0) {
     const times = Math.max(guess / truth, truth / guess);
     if (times >= 1.5) return `${shortText(times, 2)} times too ${guess > truth ? "high" : "low"}`;
@@ -53,18 +53,18 @@ const shortText = (x, digits) =>
 
 export function readKept(storage, place = GUESSES_KEPT) {
   try {
-    const kept = JSON.parse(storage.getItem(place) ?? "{}");
-    return kept && typeof kept === "object" && !Array.isArray(kept) ? kept : {};
+    const guesses = JSON.parse(storage.getItem(place) ?? "{}");
+    return guesses && typeof guesses === "object" && !Array.isArray(guesses) ? guesses : {};
   } catch {
-    return {}; // a browser that keeps nothing, or something that somebody else wrote there
+    return {}; // storage is forbidden, or holds something foreign
   }
 }
 
-export function keep(storage, id, said, place = GUESSES_KEPT) {
+export function keep(storage, id, guess, place = GUESSES_KEPT) {
   try {
-    storage.setItem(place, JSON.stringify({ ...readKept(storage, place), [id]: said }));
+    storage.setItem(place, JSON.stringify({ ...readKept(storage, place), [id]: guess }));
   } catch {
-    // a browser that keeps nothing
+    // storage is forbidden
   }
 }
 
@@ -72,7 +72,7 @@ export function forget(storage) {
   try {
     for (const place of [GUESSES_KEPT, DONE]) storage.removeItem(place);
   } catch {
-    // a browser that keeps nothing
+    // storage is forbidden
   }
 }
 

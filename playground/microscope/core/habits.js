@@ -5,7 +5,7 @@ import { entropyBits, rowsInto } from "./core.js";
 
 const REACH = 3; // patches: offsets up to this distance are searched
 const WIDE = 2 * REACH + 1;
-const LEAST = 1e-9; // what is divided by is at least so much
+const LEAST = 1e-9; // least divisor
 const LEAST_COLOUR = 1e-6;
 
 // (patches × 3) mean colours → (patches × patches) how far apart they are.
@@ -35,15 +35,15 @@ export function headNumbers(pack, apart, layer, head) {
     entropy += bits;
     breadth += 2 ** bits / tokens;
     for (let j = 0; j < tokens; j++) mean[j] += rows[at + j] / patches;
-    let [away, given] = [0, 0];
+    let [away, total] = [0, 0];
     for (let j = 0; j < patches; j++) {
       const far = Math.hypot(Math.floor(j / wide) - Math.floor(i / wide), (j % wide) - (i % wide));
       const weight = rows[at + prefixCount + j];
       away += weight * far;
-      given += weight;
+      total += weight;
       if (far > 0 && far < 2) near += weight;
     }
-    distance += away / Math.max(given, LEAST);
+    distance += away / Math.max(total, LEAST);
     toSelf += rows[at + prefixCount + i];
   }
   const share = (from, to) => mean.subarray(from, to).reduce((sum, one) => sum + one, 0);
@@ -64,7 +64,7 @@ export function headNumbers(pack, apart, layer, head) {
   };
 }
 
-// What a head adds to the tokens, relative to the average head of its layer.
+// How much a head adds to the tokens, relative to its layer's average head.
 function effectOf({ header: { adds, held } }, layer, head) {
   if (!adds) return Number.NaN;
   const lengths = adds[held.indexOf(layer)];
@@ -82,15 +82,15 @@ const placeOf = (down, right, rows, columns) => (down + rows - 1) * (2 * columns
 // The mean weight at each offset, over the patches that have a patch there: {mean, asked}.
 function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
   const mean = new Float64Array((2 * rows - 1) * (2 * columns - 1));
-  const asked = new Float64Array(mean.length);
+  const counts = new Float64Array(mean.length);
   for (let i = 0; i < patches; i++)
     for (let j = 0; j < patches; j++) {
       const at = offsetOf(i, j, rows, columns);
       mean[at] += weights[i * tokens + prefixCount + j];
-      asked[at]++;
+      counts[at]++;
     }
-  for (let at = 0; at < mean.length; at++) mean[at] /= Math.max(asked[at], 1);
-  return { mean, asked };
+  for (let at = 0; at < mean.length; at++) mean[at] /= Math.max(counts[at], 1);
+  return { mean, asked: counts };
 }
 
 // The pattern near the patch that asks, 7 × 7; a mean over less than half of the patches would be noise.
@@ -110,14 +110,14 @@ function lookingPast(weights, pattern, { rows, columns, patches, prefixCount, to
   let [content, ours, usual] = [0, 0, 0];
   for (let i = 0; i < patches; i++) {
     const expected = (j) => (i === j ? 0 : pattern.mean[offsetOf(i, j, rows, columns)]);
-    const given = (j) => (i === j ? 0 : weights[i * tokens + prefixCount + j]);
+    const share = (j) => (i === j ? 0 : weights[i * tokens + prefixCount + j]);
     let [all, allExpected] = [0, 0];
     for (let j = 0; j < patches; j++) {
-      all += given(j);
+      all += share(j);
       allExpected += expected(j);
     }
     for (let j = 0; j < patches; j++) {
-      const [is, would] = [given(j) / Math.max(all, LEAST), expected(j) / Math.max(allExpected, LEAST)];
+      const [is, would] = [share(j) / Math.max(all, LEAST), expected(j) / Math.max(allExpected, LEAST)];
       content += Math.abs(is - would) / 2;
       ours += is * apart[i * patches + j];
       usual += would * apart[i * patches + j];
@@ -126,7 +126,7 @@ function lookingPast(weights, pattern, { rows, columns, patches, prefixCount, to
   return { content: content / patches, colour: usual > LEAST_COLOUR ? 1 - ours / usual : 0 };
 }
 
-// The place of its habit in HABITS of heads.py.
+// The index of its habit in HABITS of heads.py.
 export function habitOf(head) {
   const elsewhere = 1 - head.to_self - head.to_class - head.to_registers;
   if (head.effect < 0.2) return IDLE;

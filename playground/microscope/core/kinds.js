@@ -4,21 +4,21 @@
 import { entropyBits, layerOf, rowInto } from "./core.js";
 import { alongside, makeFeatures } from "./features.js";
 
-const CROWD = 48; // patches, evenly spread, whose rows are the crowd's
-const NEAR = 0.07; // of the longer side: how far the neighbourhood reaches
-export const ALIKE = 0.35; // the cosine from which a patch resembles another
-const EARLY = 1 / 3; // of the layers
+const CROWD = 48; // patches, evenly spread, whose rows count as the crowd's
+const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
+export const ALIKE = 0.35; // cosine from which two patches are alike
+const EARLY = 1 / 3; // share of the layers that count as early
 const THEIRS = 0.5; // of the row's largest weight: if patches give its place so much on average, everybody looks there
-const FLAT = 4; // times the mean weight: a row whose largest weight is smaller counts as even
-const FAINT = 10; // times the mean weight: a row whose largest weight is smaller may be noise
+const FLAT = 4; // factor of the mean weight below which a row's largest weight makes it even
+const FAINT = 10; // factor of the mean weight below which a row's largest weight may be noise
 
 // The numbers of at most about `most` patches on a lattice.
 export function spreadPatches(rows, columns, most) {
   const step = Math.max(1, Math.floor(Math.sqrt((rows * columns) / most)));
-  const found = [];
+  const patches = [];
   for (let r = step >> 1; r < rows; r += step)
-    for (let c = step >> 1; c < columns; c += step) found.push(r * columns + c);
-  return found;
+    for (let c = step >> 1; c < columns; c += step) patches.push(r * columns + c);
+  return patches;
 }
 
 // Half of an integer goes to the even one, as in Python.
@@ -80,23 +80,23 @@ export function crowdOf(pack, layer, head, scale) {
   const row = new Float32Array(tokens);
   const mean = new Float64Array(tokens);
   const wide = 2 * columns - 1;
-  const given = new Float64Array(wide * (2 * rows - 1));
-  const asked = new Float64Array(given.length);
+  const sums = new Float64Array(wide * (2 * rows - 1));
+  const counts = new Float64Array(sums.length);
   for (const patch of asking) {
     rowInto(row, 0, pack, layer, head, prefixCount + patch, scale);
     for (let j = 0; j < tokens; j++) mean[j] += row[j] / asking.length;
     const first = firstOffset(patch, rows, columns);
     for (let r = 0, j = prefixCount; r < rows; r++) {
       for (let c = 0, at = first + r * wide; c < columns; c++, at++, j++) {
-        given[at] += row[j];
-        asked[at]++;
+        sums[at] += row[j];
+        counts[at]++;
       }
     }
   }
-  for (let at = 0; at < given.length; at++) if (asked[at]) given[at] /= asked[at];
+  for (let at = 0; at < sums.length; at++) if (counts[at]) sums[at] /= counts[at];
   let most = 0;
   for (let j = 1; j < tokens; j++) if (mean[j] > mean[most]) most = j;
-  return { tokens: mean, most, offsets: given };
+  return { tokens: mean, most, offsets: sums };
 }
 
 // Where the picture's first patch lies among the offsets, seen from this one.
@@ -168,13 +168,13 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
 
 // 1 for each patch that belongs and hangs together with this one, side by side; itself too.
 export function component(belongs, patch, rows, columns) {
-  const found = new Uint8Array(rows * columns);
-  found[patch] = 1;
+  const reached = new Uint8Array(rows * columns);
+  reached[patch] = 1;
   const left = [patch];
-  const take = (there) => {
-    if (found[there] || !belongs(there)) return;
-    found[there] = 1;
-    left.push(there);
+  const take = (at) => {
+    if (reached[at] || !belongs(at)) return;
+    reached[at] = 1;
+    left.push(at);
   };
   while (left.length) {
     const here = left.pop();
@@ -183,7 +183,7 @@ export function component(belongs, patch, rows, columns) {
     if (here % columns) take(here - 1);
     if (here % columns < columns - 1) take(here + 1);
   }
-  return found;
+  return reached;
 }
 
 // ---------------------------------------------------------------------------------------------------------- the rule

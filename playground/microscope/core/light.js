@@ -71,9 +71,9 @@ function asWritten(value) {
 
 // The patches, from 0, with more than the exposure can show, the largest first.
 export function clippedPatches(values, from, to, high) {
-  const found = [];
-  for (let j = from; j < to; j++) if (values[j] > high) found.push(j - from);
-  return found.sort((a, b) => values[from + b] - values[from + a]);
+  const cells = [];
+  for (let j = from; j < to; j++) if (values[j] > high) cells.push(j - from);
+  return cells.sort((a, b) => values[from + b] - values[from + a]);
 }
 
 export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN * tokens;
@@ -127,10 +127,10 @@ export const OPACITIES = Uint16Array.from({ length: STEPS }, (_, step) =>
 
 // The photograph, 0xAABBGGRR for each pixel of its bytes, with this darkest and brightest tone, and so much of its
 // colour.
-export function fadedPixels(bytes, ends, kept) {
+export function fadedPixels(bytes, ends, share) {
   const pixels = new Uint32Array(bytes.length / 4);
   const span = ends[1] - ends[0];
-  const [ofGrey, ofColour] = [span * (1 - kept), span * kept];
+  const [ofGrey, ofColour] = [span * (1 - share), span * share];
   for (let p = 0, i = 0; p < pixels.length; p++, i += 4) {
     const [r, g, b] = [bytes[i], bytes[i + 1], bytes[i + 2]];
     const base = 255 * ends[0] + ofGrey * greyOf(r, g, b) + 0.5;
@@ -144,12 +144,12 @@ export const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
 
 // STEPS × TONES pixels as canvas wants them, 0xAABBGGRR: the colours that are laid over each tone; made once. A cell
 // has one step, so its tones lie side by side.
-const made = new Map();
+const ramps = new Map();
 
 export function heatTable(against = false) {
-  if (made.has(against)) return made.get(against);
+  if (ramps.has(against)) return ramps.get(against);
   const heatColours = new Uint32Array(TONES * STEPS);
-  made.set(against, heatColours);
+  ramps.set(against, heatColours);
   const bases = new Float64Array(TONES);
   const tops = new Float64Array(TONES);
   for (let tone = 0; tone < TONES; tone++) {
@@ -252,11 +252,11 @@ function smoothed(path) {
   const count = corners.length;
   const turns = new Int8Array(count / 2); // 1 or −1 where the path turns, 0 where it goes straight on
   for (let i = 0; i < count; i += 2) {
-    const before = i ? i - 2 : count - 2,
+    const previous = i ? i - 2 : count - 2,
       after = i + 2 < count ? i + 2 : 0;
     turns[i / 2] =
-      (corners[i] - corners[before]) * (corners[after + 1] - corners[i + 1]) -
-      (corners[i + 1] - corners[before + 1]) * (corners[after] - corners[i]);
+      (corners[i] - corners[previous]) * (corners[after + 1] - corners[i + 1]) -
+      (corners[i + 1] - corners[previous + 1]) * (corners[after] - corners[i]);
   }
   const points = new Float64Array(count);
   for (let i = 0; i < count; i += 2) {
@@ -273,14 +273,14 @@ function smoothed(path) {
 // The share of what all patches get that those have whose middle lies within the lines.
 export function shareWithin(paths, values, from, rows, columns) {
   const inside = within(paths, rows, columns);
-  let held = 0,
+  let inner = 0,
     total = 0;
   for (let cell = 0; cell < inside.length; cell++) {
     const value = Math.max(0, values[from + cell]);
     total += value;
-    if (inside[cell]) held += value;
+    if (inside[cell]) inner += value;
   }
-  return held / (total || 1);
+  return inner / (total || 1);
 }
 
 // 1 for each cell whose middle lies within the curves. Along a row of middles, each crossing of a curve leads into it

@@ -28,8 +28,8 @@ export const MEASURES = {
     const slope = correlationWithPlace(byLayer(pack));
     return slope > 0.5 ? "near first, far later" : slope < -0.5 ? "far first, near later" : "no steady trend";
   },
-  a_head: (pack, given) => extremeHead(pack, given),
-  agreeing: (pack, given) => agreeingHead(pack, given.which)[given.what],
+  a_head: (pack, words) => extremeHead(pack, words),
+  agreeing: (pack, words) => agreeingHead(pack, words.which)[words.what],
   agreeing_percent: (pack) => 100 * agreeingHead(pack, "most").share,
   all_heads: ({ layers, heads }) => layers * heads,
   locked_heads: (pack) => toPlaces(pack).filter(({ share }) => share > LOCKED).length,

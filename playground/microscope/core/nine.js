@@ -72,7 +72,7 @@ export function powersOf(scores) {
 }
 
 function shares(powers) {
-  const sum = powers.reduce((before, power) => Math.fround(before + power), 0);
+  const sum = powers.reduce((total, power) => Math.fround(total + power), 0);
   return powers.map((power) => power / sum);
 }
 

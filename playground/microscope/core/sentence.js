@@ -79,8 +79,8 @@ export function sentenceOf(facts) {
   const about = { ...facts, way, filled: { who, opening, k: facts.k, label: label && words("quoted", { label }) } };
   if (way.coloured) return FORMS[way.sentence](about);
   if (facts.unmoved) {
-    const what = about.filled.label || words("feature", { who });
-    return inParts(words("unmoved", { what, least: facts.unmoved }));
+    const subject = about.filled.label || words("feature", { who });
+    return inParts(words("unmoved", { what: subject, least: facts.unmoved }));
   }
   if (facts.ends) return aboutBothSides(about);
   if (!seen && facts.waits) return inParts(facts.waits);

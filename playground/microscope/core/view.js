@@ -123,15 +123,15 @@ export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.
 
 // The dial: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and beyond it up to 8 at MOST_DIAL. The first
 // half goes in even steps, the rest in even ratios, because from 0.125 to 1 it is the ratio that counts.
-export function dialToScale(t, own) {
+export function dialToScale(t, trained) {
   if (t > 1) return MOST_SCALE ** ((t - 1) / (MOST_DIAL - 1));
-  return t <= 0.5 ? own * 2 * t : own ** (2 - 2 * t);
+  return t <= 0.5 ? trained * 2 * t : trained ** (2 - 2 * t);
 }
 
-export function scaleToDial(scale, own) {
-  if (scale <= own) return scale / own / 2;
+export function scaleToDial(scale, trained) {
+  if (scale <= trained) return scale / trained / 2;
   if (scale > 1) return 1 + ((MOST_DIAL - 1) * Math.log(scale)) / Math.log(MOST_SCALE);
-  return own >= 1 ? 1 : 1 - Math.log(scale) / Math.log(own) / 2;
+  return trained >= 1 ? 1 : 1 - Math.log(scale) / Math.log(trained) / 2;
 }
 
 // Only what differs from the defaults, so that links stay short: "layer=8&head=3&query=7%2C5".
@@ -196,9 +196,9 @@ export function readScenes(text) {
 export const writeScenes = (list) => JSON.stringify(list.map(({ name, address }) => ({ name, address })));
 
 // Those of a link come after one's own, each once.
-export function joinScenes(own, given) {
+export function joinScenes(own, received) {
   const known = new Set(own.map(({ address }) => address));
-  return [...own, ...given.filter(({ address }) => !known.has(address))].slice(0, MOST_SCENES);
+  return [...own, ...received.filter(({ address }) => !known.has(address))].slice(0, MOST_SCENES);
 }
 
 export const renameScene = (list, place, name) => list.map((scene, i) => (i === place ? { ...scene, name } : scene));

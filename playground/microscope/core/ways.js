@@ -23,8 +23,8 @@ export const wayOf = (view) => WAYS[view.what];
 // The words of a table's name in the first of these cases that has words of its own; "" where nothing is said.
 export function tableWords(name, kind, cases = [], filled = {}, language = "en") {
   const table = WAY_WORDS[language][kind];
-  const own = cases.map((one) => table[`${name}.${one}`]).find((words) => words !== undefined);
-  return fill(own ?? table[name] ?? "", filled);
+  const words = cases.map((one) => table[`${name}.${one}`]).find((words) => words !== undefined);
+  return fill(words ?? table[name] ?? "", filled);
 }
 
 export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
@@ -40,10 +40,10 @@ export function trustWords(way, model, measured = null) {
     const numbers = { correlation: two(foretells), random: two(random), constant: two(0) };
     return tableWords("trust", "beside", ["here"], { ...numbers, blocks, blank });
   }
-  const found = FORETOLD[model];
-  if (!found) return tableWords("trust", "beside", ["none"]);
-  const numbers = { correlation: two(found[way.name]), random: two(found.random), constant: two(found.constant) };
-  return tableWords("trust", "beside", [], { ...numbers, pictures: found.pictures });
+  const trust = FORETOLD[model];
+  if (!trust) return tableWords("trust", "beside", ["none"]);
+  const numbers = { correlation: two(trust[way.name]), random: two(trust.random), constant: two(trust.constant) };
+  return tableWords("trust", "beside", [], { ...numbers, pictures: trust.pictures });
 }
 
 const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);

@@ -65,14 +65,14 @@ function hatchBar(context, w, h, unit) {
 
 // On a narrow bar the numbers between its two ends that would touch another one are left out.
 export function withRoom(ticks, w, gap, widthOf) {
-  const before = (t) => (t === 0 || t === 1 ? t : 0.5); // the share of the words that stands left of their place
-  const span = ({ t, words }) => [t * w - before(t) * widthOf(words), t * w + (1 - before(t)) * widthOf(words)];
-  const kept = [ticks[0], ticks.at(-1)];
+  const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // the share of the words that stands left of their place
+  const span = ({ t, words }) => [t * w - leftShare(t) * widthOf(words), t * w + (1 - leftShare(t)) * widthOf(words)];
+  const shown = [ticks[0], ticks.at(-1)];
   for (const tick of ticks.slice(1, -1)) {
     const [left, right] = span(tick);
-    if (kept.map(span).every(([from, to]) => right + gap <= from || to + gap <= left)) kept.push(tick);
+    if (shown.map(span).every(([from, to]) => right + gap <= from || to + gap <= left)) shown.push(tick);
   }
-  return kept;
+  return shown;
 }
 
 const CURVE_LEFT = 44, // where the axis of ranks begins and how much stands free behind it

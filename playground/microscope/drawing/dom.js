@@ -94,9 +94,9 @@ export function cutTo(elements, change) {
   let [still, places] = [0, ""];
   const settle = (left) =>
     requestAnimationFrame(() => {
-      const now = placesIn(elements);
-      still = now === places ? still + 1 : 0;
-      places = now;
+      const next = placesIn(elements);
+      still = next === places ? still + 1 : 0;
+      places = next;
       if (still < CUT_FRAMES && left) settle(left - 1);
       else see("");
     });

@@ -139,14 +139,14 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, on
     return cell ? [Number(cell.dataset.layer), Number(cell.dataset.head)] : null;
   };
   const point = (event) => {
-    const found = placeOf(event);
-    if (found) onPoint(...found, event);
+    const cell = placeOf(event);
+    if (cell) onPoint(...cell, event);
   };
   grid.addEventListener("pointerover", (event) => event.pointerType !== "touch" && point(event));
   grid.addEventListener("focusin", point);
   grid.addEventListener("click", (event) => {
-    const found = placeOf(event);
-    if (found) onClick(...found, event);
+    const cell = placeOf(event);
+    if (cell) onClick(...cell, event);
   });
   grid.addEventListener("keydown", (event) => walk(event, placeOf(event), at, layers, heads));
   place.replaceChildren(grid);

@@ -6,22 +6,22 @@ import { fitCanvas } from "./dom.js";
 const PATIENCE = 300; // milliseconds between the last change and telling the page
 
 export function keepDrawing({ data, parentElement, setStateValue }, create) {
-  const kept = (parentElement.__drawing ??= openStage(parentElement, create));
-  kept.setStateValue = setStateValue;
-  if (kept.data !== data) {
-    kept.data = data;
-    kept.drawing.take(data);
+  const stage = (parentElement.__drawing ??= openStage(parentElement, create));
+  stage.setStateValue = setStateValue;
+  if (stage.data !== data) {
+    stage.data = data;
+    stage.drawing.take(data);
   }
-  kept.stage.redraw(); // called again for a theme switch: same data, other colours
+  stage.stage.redraw(); // called again for a theme switch: same data, other colours
   return () => {
-    kept.close();
+    stage.close();
     delete parentElement.__drawing;
   };
 }
 
 function openStage(parentElement, create) {
   const root = parentElement.querySelector("[data-drawing]");
-  const kept = Object.seal({
+  const stage = Object.seal({
     data: null, //          what came last
     drawing: null, //       {take, paint, read, end}
     stage: null, //         what the drawing may use
@@ -31,63 +31,63 @@ function openStage(parentElement, create) {
     close: null,
     tellNow: null, //       what is waiting to be told, before it is closed
   });
-  const told = new Map();
+  const sent = new Map();
   const pending = {}; // what is told next
   let telling = 0;
   const tellPage = () => {
     if (!Object.keys(pending).length) return;
-    kept.setStateValue("settings", { ...pending });
+    stage.setStateValue("settings", { ...pending });
     for (const one of Object.keys(pending)) delete pending[one];
   };
   const paint = () => {
-    kept.frame = 0;
-    if (kept.alive && kept.data && root.clientWidth) kept.drawing.paint(themeOf(root));
+    stage.frame = 0;
+    if (stage.alive && stage.data && root.clientWidth) stage.drawing.paint(themeOf(root));
   };
-  kept.stage = {
+  stage.stage = {
     root,
     find: (name) => root.querySelector(`[data-ref="${name}"]`),
-    redraw: () => (kept.frame ||= requestAnimationFrame(paint)),
+    redraw: () => (stage.frame ||= requestAnimationFrame(paint)),
     tell: (key, value) => {
-      told.set(key, value);
+      sent.set(key, value);
       pending[key] = value;
       clearTimeout(telling);
       telling = setTimeout(tellPage, PATIENCE);
     },
     // Whether to take a value that comes from the page. Not while a newer one is still on its way to the page.
     heeds: (key, value) => {
-      if (!told.has(key)) return true;
-      if (told.get(key) === value) told.delete(key);
+      if (!sent.has(key)) return true;
+      if (sent.get(key) === value) sent.delete(key);
       return false;
     },
-    moves: (duration, step) => move(kept, duration, step),
+    moves: (duration, step) => move(stage, duration, step),
   };
-  kept.drawing = create(kept.stage);
-  root.__drawing = kept.drawing; // for tests and the console
-  const observer = new ResizeObserver(kept.stage.redraw);
+  stage.drawing = create(stage.stage);
+  root.__drawing = stage.drawing; // for tests and the console
+  const observer = new ResizeObserver(stage.stage.redraw);
   observer.observe(root);
-  kept.close = () => {
-    kept.alive = false;
+  stage.close = () => {
+    stage.alive = false;
     observer.disconnect();
-    kept.drawing.end?.();
-    cancelAnimationFrame(kept.frame);
+    stage.drawing.end?.();
+    cancelAnimationFrame(stage.frame);
     clearTimeout(telling);
   };
-  kept.tellNow = tellPage;
-  return kept;
+  stage.tellNow = tellPage;
+  return stage;
 }
 
 // Calls step(t) in every frame, t from 0 to 1; for people who want no motion, once with 1. Gives a function that stops
 // it.
-function move(kept, duration, step) {
+function move(stage, duration, step) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
     step(1);
     return () => {};
   }
   let stopped = false;
   const start = performance.now();
-  const on = (now) => {
-    if (stopped || !kept.alive) return;
-    const t = Math.min(1, Math.max(0, (now - start) / duration));
+  const on = (time) => {
+    if (stopped || !stage.alive) return;
+    const t = Math.min(1, Math.max(0, (time - start) / duration));
     step(t);
     if (t < 1) requestAnimationFrame(on);
   };

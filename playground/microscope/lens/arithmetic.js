@@ -11,9 +11,9 @@ import { fitCanvas, say, show } from "../drawing/dom.js";
 import { divisorOf, placeHere, prefixName, saidHere, scaleText } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
-// The token that is pointed at while a patch is locked, and what the locked one gives it.
+// The patch under the cursor while another one is locked, and the weight that the locked one gives it.
 
-// What the row (or column) on view says of the token pointed at; null where none is.
+// The token under the cursor, as a key of the row (or column) on view; null where there is none.
 export function aimedPair({ aim, view }, { shown }) {
   if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
   const { pack, answers, token, scale } = shown;
@@ -30,7 +30,7 @@ export function aimedPair({ aim, view }, { shown }) {
   };
 }
 
-// The pair that the arithmetic is about: the one pointed at, else the largest weight.
+// The query and key whose product is shown: the key is the patch under the cursor, else the largest weight.
 export function chosenPair(choice, frame) {
   const pair = aimedPair(choice, frame);
   if (pair) return pair;
@@ -42,7 +42,7 @@ export function chosenPair(choice, frame) {
   return view.direction === "row" ? { query: shown.token, key: best } : { query: best, key: shown.token };
 }
 
-// From 0; −1: no patch is pointed at.
+// Which of the d_k multiplications is pointed at, from 0; −1: none.
 export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0) - 1;
 
 export const grouped = (count) => count.toLocaleString("en");
@@ -59,8 +59,8 @@ const SUMS = `
   <canvas role="img" aria-label="The query's numbers, the key's numbers and their products"></canvas>
   <p class="product" aria-live="off"></p>
   <dl></dl>`;
-const LEAST_WIDTH = 26; // em, of the panel
-const NAMES_WIDTH = 40; // of a canvas drawn for 14-pixel type: room for the names of the strips
+const LEAST_WIDTH = 26; // em of the panel
+const NAMES_WIDTH = 40; // pixels of a canvas drawn for 14-pixel type: the strips' names
 
 export function bindSums(choice, frame, page) {
   const panel = document.createElement("section");
@@ -103,7 +103,7 @@ export function openSums(choice, frame, page) {
   page.schedule();
 }
 
-// True when it was open.
+// Closes the panel; true if it was open.
 export function closeSums(page) {
   const was = sumsAreOpen(page);
   show(page.sums.panel, false);
@@ -141,7 +141,7 @@ function largestPlace(products) {
   return best;
 }
 
-// Over the second picture, wherever the layout has put it.
+// Puts the panel over the second picture, wherever the layout has that.
 function placeSums({ sums, root, refs }) {
   const box = refs.two.getBoundingClientRect(),
     outer = root.getBoundingClientRect();
@@ -188,7 +188,7 @@ function drawStrips(canvas, { q, k, products }, place, unit, colours) {
   }
 }
 
-// What is done, and what comes out.
+// The computation and its result in words.
 function stepsOf(page, pair, pack, scale) {
   const number = (x) => x.toFixed(2).replace("-", "−");
   const [dim, product, largest] = [pack.dim, productText(pack, scale), number(pair.largest)];
@@ -216,7 +216,7 @@ function writeSteps(list, steps) {
 // A lock that holds: while a patch is locked, a line runs from it to the patch under the cursor and says what the one
 // gives the other. A bar of the sorted weights that is pointed at lights its patch in the same way.
 
-const LABEL_REST = 250; // ms after which the label can be clicked; before, the cursor passes beneath it
+const LABEL_REST = 250; // ms until the label takes clicks; before, the cursor passes beneath it
 const LABEL_HEIGHT = 48; // CSS pixels that the label needs below its patch
 
 const LINE = `
@@ -256,7 +256,7 @@ export function bindLine(lens) {
   bindCurve(lens);
 }
 
-// The cursor has left the picture for the label, or the arithmetic is open and to be read: the pair stays.
+// The cursor went from the picture to the label, or the arithmetic is open for reading: keep the pair.
 export const holdsLine = (choice, page, event) =>
   choice.view.locked && (page.line.box.contains(event.relatedTarget) || sumsAreOpen(page));
 

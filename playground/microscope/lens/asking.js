@@ -1,6 +1,6 @@
-// What the browser cannot work out from the queries and keys that it holds is asked of the source: more layers,
-// features, flows, the names of heads, the whole pass with another scale. One question of a kind at a time; what nobody
-// looks at any more is not waited for.
+// Asks the source for what the browser cannot compute from the queries and keys that it holds: more layers, features,
+// flows, names of heads, the whole pass with another scale. One request of each kind at a time; a request that nobody
+// needs any more is cancelled.
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
 import { isLate } from "../core/moments.js";
@@ -12,14 +12,13 @@ import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
 import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, putFrom, resolve, takeNames } from "./state.js";
 
-// What has come from the source: traces with those of their layers that are here, and pictures. What was shown longest
-// ago goes first.
+// The cache of traces, each with the layers that have come, and of pictures. Evicts what was shown longest ago.
 
-// Unless the source wants less to be kept, see lens.js:
-const KEPT_BYTES = 150e6; // of packs as they came; decoded they take twice as much
+// unless the source sets a smaller bound (`keeps`, see lens.js):
+const KEPT_BYTES = 150e6; // bytes of packs as they came; decoded they take twice as much
 const KEPT_PICTURES = 12;
 
-// The entry of a trace, made by the first layers that come; more of them join it.
+// A trace's entry, created with its first layers; later ones are merged into it.
 export function receive(data, trace, bytes) {
   const pack = unpack(bytes);
   const entry = data.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
@@ -30,7 +29,7 @@ export function receive(data, trace, bytes) {
   return entry;
 }
 
-// Layers in eight bits join those that are drawn and searched; numbers are read from the pack alone.
+// Rounded layers (eight bits) are for drawing and search only; printed numbers are read from the full pack.
 export function receiveRounded(data, id, bytes) {
   const entry = data.packs.get(id);
   if (!entry) return;
@@ -40,7 +39,7 @@ export function receiveRounded(data, id, bytes) {
   entry.size += bytes.byteLength;
 }
 
-// What comes whole takes the place of what was rounded.
+// A full layer replaces its rounded one.
 function replaceRounded({ drawn, pack }, layers) {
   for (const layer of layers) {
     if (!holdsAll(pack, layer)) continue;
@@ -49,7 +48,7 @@ function replaceRounded({ drawn, pack }, layers) {
   }
 }
 
-// Called with what is shown now: it is used last, and stays.
+// Called with the entries on show: marks them as used last, so that they stay.
 export function dropOld(data, shown) {
   const { film } = shown[0].trace.picture;
   if (film) for (const [id, { trace }] of data.packs) if (trace.picture.film === film) data.packs.delete(id);
@@ -57,15 +56,15 @@ export function dropOld(data, shown) {
     data.packs.delete(entry.id);
     data.packs.set(entry.id, entry);
   }
-  let held = [...data.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
+  let bytes = [...data.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
   for (const [id, entry] of data.packs) {
-    if (held <= (data.host.source.keeps ?? KEPT_BYTES) || shown.includes(entry)) break;
+    if (bytes <= (data.host.source.keeps ?? KEPT_BYTES) || shown.includes(entry)) break;
     data.packs.delete(id);
-    held -= entry.size;
+    bytes -= entry.size;
   }
 }
 
-// {id, title, credit, start, bitmap}: decoded once. Without a bitmap the picture could not be read.
+// Decodes a picture once: {id, title, credit, start, bitmap}; no bitmap: it could not be read.
 export async function receivePicture(data, trace, signal) {
   const { id } = trace.picture;
   let picture = data.pictures.get(id);
@@ -83,11 +82,11 @@ export async function receivePicture(data, trace, signal) {
   return picture;
 }
 
-const REST = 150; // ms: the dial may still be turning
-const ASKED_AGAIN = 5000; // ms after which what failed is asked again
+const REST = 150; // ms: the dial may still be moving
+const ASKED_AGAIN = 5000; // ms until a failed request is repeated
 
-// A choice puts it off, for the next one may follow; a move of the cursor does not, for it may go on for long. The
-// layer on view comes at once.
+// Asks for what is missing, after a delay that each new choice restarts, but no move of the cursor. The layer on view
+// is asked for at once.
 export function askForMissing(lens, pointed) {
   const { data, page } = lens;
   if (pointed && page.asking) return;
@@ -104,79 +103,79 @@ function askNow(lens) {
   const { view } = choice,
     { main, other } = data;
   if (!main) return;
-  // What has just come is not missing any more, though no frame has been drawn since
+  // What has just come counts as here, though no frame has been drawn since
   const shown = resolve(choice, data, frame);
-  const found = wantedLayer(lens);
+  const wanted = wantedLayer(lens);
   const matrix = missingMatrix(choice, data, frame);
-  if (found) askForLayer(lens, ...found);
+  if (wanted) askForLayer(lens, ...wanted);
   if (matrix) askForMatrix(lens, matrix);
   else if (wayOf(view).needs === "flows" && view.locked && !overlayNow(choice, data, frame))
     askForLocked(lens, view.what);
   if (shown.wholeMissing && canAsk(data, "whole")) askForWhole(lens);
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
-  if (found) return;
+  if (wanted) return;
   data.host.allHere?.();
   if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // nowhere else they stand
 }
 
-// Asks once; when the answer has come, `take` is called if the lens still shows the trace, and a frame is drawn unless
-// it gives false. A new question of the same kind ends the former one.
+// Sends one request; `take` gets the answer if the lens still shows the trace, and a frame is drawn unless it returns
+// false. A new request of the same kind cancels the former one.
 export function askOnce(lens, kind, key, question, take) {
   const { data, page } = lens;
   const last = data.asked.get(kind);
   if (last?.key === key && (last.open || performance.now() - last.at < ASKED_AGAIN)) return;
   last?.stop.abort();
-  const asked = { key, open: true, at: performance.now(), stop: new AbortController() };
-  data.asked.set(kind, asked);
-  question({ signal: asked.stop.signal })
+  const request = { key, open: true, at: performance.now(), stop: new AbortController() };
+  data.asked.set(kind, request);
+  question({ signal: request.stop.signal })
     .then((answer) => {
-      if (!page.alive || asked.stop.signal.aborted) return;
-      const seen = take(answer); // what can't be read has failed, too
+      if (!page.alive || request.stop.signal.aborted) return;
+      const seen = take(answer); // an answer that can't be read counts as failed
       data.asked.delete(kind);
       if (seen !== false) page.schedule();
       askNow(lens); // the next question does not wait for a frame
     })
     .catch((error) => {
-      if (!page.alive || asked.stop.signal.aborted) return;
-      Object.assign(asked, { open: false, at: performance.now() });
+      if (!page.alive || request.stop.signal.aborted) return;
+      Object.assign(request, { open: false, at: performance.now() });
       data.host.failed?.(error);
       page.schedule();
       setTimeout(() => page.alive && page.schedule(), ASKED_AGAIN);
     });
 }
 
-// What was asked for another picture is not wanted any more.
+// Cancels what was asked for another picture.
 export function stopAsking(data) {
   for (const { stop } of data.asked.values()) stop.abort();
   data.asked.clear();
 }
 
-// First the layers that are to be shown, then the neighbours of the layer shown, ahead of time, and what the wall and
-// the film have yet to show, rounded where the source rounds: [entry, layer, whether it is rounded], or null.
+// The next layer to fetch: first those on show, then their neighbours, then what wall and film lack, rounded where the
+// source rounds: [entry, layer, whether rounded], or null.
 function wantedLayer({ choice, data, frame, page }) {
   const { view } = choice,
     { main, whole, other } = data,
     { shown } = frame;
   if (!canAsk(data, "layers")) return null;
-  const wanted = [[main, view.layer]];
-  if (shown.wholeArrived) wanted.push([whole, view.layer]);
-  if (other && view.beside === "compare") wanted.push([other, sameLayer(view.layer, main.pack, other.pack)]);
+  const layers = [[main, view.layer]];
+  if (shown.wholeArrived) layers.push([whole, view.layer]);
+  if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const answering = shown.wholeArrived ? whole : main;
   const { found, pack } = frame.collapse; // a sentence names its weight
-  if (found && pack === shown.drawn.pack) wanted.push([answering, found.layer]);
+  if (found && pack === shown.drawn.pack) layers.push([answering, found.layer]);
   const rounded = isRounded(choice, data);
   const { sparing } = main.trace ?? {};
-  if (!sparing) wanted.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
+  if (!sparing) layers.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
   const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // whose moments lie in the later layers
   const more = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
     .filter((layer) => !inSee || choice.filmLooked || !(rounded || sparing) || isLate(layer, main.pack))
     .map((layer) => [answering, layer, rounded]);
-  return wanted.find(isMissing) ?? more[0] ?? null;
+  return layers.find(isMissing) ?? more[0] ?? null;
 }
 
-// Whether every layer that the view may show is here.
+// Whether all layers that the view may show are here.
 export const isComplete = (lens) => !wantedLayer(lens);
 
 function askForLayer(lens, { trace, id }, layer, rounded) {
@@ -203,17 +202,17 @@ function askForMatrix(lens, { what, entry, layer }) {
 }
 
 // A map of one patch through all layers.
-function askForLocked(lens, what) {
+function askForLocked(lens, kind) {
   const { data } = lens;
-  if (!canAsk(data, what)) return;
+  if (!canAsk(data, kind)) return;
   const { view } = lens.choice,
     { main, whole } = data,
     { shown } = lens.frame;
   const { trace } = shown.wholeArrived ? whole : main;
   const { query } = view;
-  const question = (how) => data.host.source[what](trace, query, how);
-  askOnce(lens, what, `${trace.id} ${query}`, question, (values) => {
-    data.overlay = { what, query, id: trace.id, values: decodeHalves(values) };
+  const question = (how) => data.host.source[kind](trace, query, how);
+  askOnce(lens, kind, `${trace.id} ${query}`, question, (values) => {
+    data.overlay = { what: kind, query, id: trace.id, values: decodeHalves(values) };
   });
 }
 
@@ -222,21 +221,21 @@ function askForWhole(lens) {
   const { view } = choice,
     { main } = data;
   const from = putFrom(choice, data);
-  const wanted = { ...passOf(choice, lens.frame), ...(from && { from }) };
+  const pass = { ...passOf(choice, lens.frame), ...(from && { from }) };
   const question = async (how) => {
-    const trace = await data.host.source.whole(main.trace, wanted, how).catch((error) => {
-      if (error.status === 400 && wanted.cut) lens.page.choose({ cut: "" }); // a link may say anything
+    const trace = await data.host.source.whole(main.trace, pass, how).catch((error) => {
+      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" }); // a link may say anything
       throw error;
     });
     return { trace, bytes: await data.host.source.layers(trace, [view.layer], how) };
   };
-  askOnce(lens, "whole", `${main.id} ${wanted.scale} ${wanted.cut} ${from}`, question, ({ trace, bytes }) => {
+  askOnce(lens, "whole", `${main.id} ${pass.scale} ${pass.cut} ${from}`, question, ({ trace, bytes }) => {
     data.whole = receive(data, trace, bytes);
     keepNew(data, data.whole);
   });
 }
 
-// The dial may ask for a hundred whole passes without another picture being shown.
+// Drops whole passes: the dial may ask for a hundred of them while one picture is on show.
 const keepNew = (data, entry) => dropOld(data, [data.main, data.other, data.whole, entry].filter(Boolean));
 
 function askForNames(lens, { trace, id }) {
@@ -247,24 +246,23 @@ function askForNames(lens, { trace, id }) {
   askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(data, id, layer, heads));
 }
 
-// Brings what is missing before anything can be drawn of a trace: its picture, and the head on view. Until both are
-// here the former picture stays.
+// Fetches the picture of a trace and the head on view. The former picture stays until both are here.
 
-// The entries of these traces, or null if something else was asked for meanwhile. A source that refuses raises.
+// The entries of these traces, or null if another request came meanwhile. Throws if the source refuses.
 export async function bring(data, page, traces, view) {
   data.coming?.abort();
   data.coming = new AbortController();
   const { signal } = data.coming;
   try {
-    const found = await Promise.all(traces.map((trace) => bringOne(data, page, trace, view, signal)));
-    return signal.aborted ? null : found;
+    const entries = await Promise.all(traces.map((trace) => bringOne(data, page, trace, view, signal)));
+    return signal.aborted ? null : entries;
   } catch (error) {
     if (signal.aborted) return null;
     throw error;
   }
 }
 
-// The entry of a picture of somebody's own, which shall open in its best moment, with all layers that may show it.
+// The entry of a person's own picture with all layers in which its best moment may lie: it opens there.
 export async function bringBest(data, page, trace) {
   data.coming?.abort();
   data.coming = new AbortController();
@@ -292,8 +290,7 @@ async function bringOne(data, page, trace, view, signal) {
   return Object.assign(entry, { trace, picture });
 }
 
-// A view without a layer leaves the choice to the source; a view of another network may name a layer that this one has
-// not.
+// The source chooses a layer where the view has none, or one that this network lacks.
 async function headOnView(data, trace, view, signal) {
   const { source } = data.host;
   const { layer, head } = headWanted(view);

@@ -18,18 +18,18 @@ import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestFrom, titleOf, tokenName, writeOther } from "./readouts.js";
 import { depthOf, isMap, isMean, layersAtHand } from "./state.js";
 
-// The second picture, without any network: what a filter that knows only colours and places lights from the same patch.
+// The second picture without a network: patches that a filter of colour and place lights from the same patch.
 
-const PIXELS = 8; // along each side of a patch, for its mean colour
+const PIXELS = 8; // pixels along each side of a patch, for its mean colour
 export const FILTER_TITLE = "no network: colour and nearness alone";
 
-// What stood there before comes back.
+// Closing it shows the former second picture again.
 export function toggleNearness(choice, data, page) {
-  const before = data.other ? "compare" : "convolution";
-  page.choose({ beside: choice.view.beside === "filter" ? before : "filter" });
+  const former = data.other ? "compare" : "convolution";
+  page.choose({ beside: choice.view.beside === "filter" ? former : "filter" });
 }
 
-// (patches,) what the filter lights from this patch; null where there is no picture to read.
+// (patches,) the filter's row for this patch; null where no picture can be read.
 function nearnessOf({ main }, { nearness }, patch) {
   const { bitmap } = main.picture;
   if (!bitmap || patch < 0) return null;
@@ -67,7 +67,7 @@ export function paintNearness({ choice, data, frame, page }) {
   writeNearness(choice, frame, page, drawn);
 }
 
-// The same in a file, at its size.
+// The same for a file, at the file's size.
 export const drawNearnessAt = (choice, data, frame, context, width, height, photo, unit) =>
   drawNearness(choice, frame, context, width, height, makePrint(photo), nearnessPicture(choice, data, frame), unit);
 
@@ -77,7 +77,7 @@ function drawNearness(choice, frame, context, width, height, print, { row, domai
   drawPicture(context, width, height, print.canvas, picture, unit);
 }
 
-// {row, domain, picture: see drawPicture}: the row that is drawn, and all that is said of it comes from it.
+// {row, domain, picture: see drawPicture}: what is drawn; all that is said comes from it.
 function nearnessPicture({ view }, data, frame) {
   const { shown } = frame;
   const { mark } = shown;
@@ -123,7 +123,7 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   drawColourBar(bar.getContext("2d"), bar.width, bar.height, rampOf(choice, frame), legend, frame.unit, frame.colours);
 }
 
-// How much of it the row on show does as well. Only a row of weights can be compared.
+// How much of the head's row the filter explains. Only for rows of weights.
 function sharedWords(choice, frame, filtered) {
   const { view } = choice,
     { shown } = frame;
@@ -139,15 +139,15 @@ const rowOnShow = ({ view }, { shown: { answers, pack } }) => [
   view.head * pack.tokens + pack.prefixCount,
 ];
 
-// What the head's row has in common with the filter's, 0 to 1; null where there is nothing to compare.
+// The overlap of the head's row with the filter's, 0 to 1; null where there is nothing to compare.
 export function nearnessShare(choice, data, frame, patch) {
   const filtered = nearnessOf(data, frame, patch);
   return filtered && inCommon(...rowOnShow(choice, frame), filtered, patch);
 }
 
-const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the middle of the 3 × 3 kernel
+const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the weight in the middle of the 3 × 3 kernel
 const WALL_TEXT = "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.";
-const NOT_READY = 0xff171212; // a thumbnail of the wall that waits for its sums
+const NOT_READY = 0xff171212; // colour of a thumbnail whose sums are still missing
 
 // ------------------------------------------------------------------------------------------- the convolution
 
@@ -237,8 +237,8 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
           wallHeat.pixels.fill(NOT_READY, to + r * width, to + r * width + pack.columns);
         continue;
       }
-      const own = view.colours === "own" || WAYS[shown.what].spread;
-      const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
+      const ownScale = view.colours === "own" || WAYS[shown.what].spread;
+      const domain = ownScale ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
       heatInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, frame.patchPhoto, domain);
     }
   }
@@ -256,7 +256,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   );
 }
 
-// All heads as they were last worked out, on the screen or in a file. Gives where the thumbnails lie.
+// Draws all heads as last computed, on the screen or in a file. Returns where the thumbnails lie.
 export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, colours, unit) {
   const { pack } = shown;
   const { rows, columns, headNumbers } = pack;
@@ -290,7 +290,7 @@ export function paintOther(lens) {
   writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
 }
 
-// What the same head says of the same place in the compared picture; values: null where that is not here.
+// The same head's row for the same place in the compared picture; values: null while that is not here.
 export function rowBeside({ view }, { main, other }, { shown }) {
   const { pack, answers } = other;
   const token = sameToken(shown.token, main.pack, pack);
@@ -301,7 +301,8 @@ export function rowBeside({ view }, { main, other }, { shown }) {
   return { token, layer, head, values };
 }
 
-// What in the compared picture resembles the patch that asks in the first one; or its own colours and lengths.
+// Similarity of the compared picture's patches to the patch that asks in the first one; or that picture's own colours
+// and lengths.
 function paintOtherMap({ choice, data, frame, page }, other) {
   const { view } = choice;
   const { pack } = other;
@@ -320,7 +321,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     printComponents(frame.otherPrint, map.pixels, pack);
     if (map.shared) words = "Both pictures share their components: what is alike has the same colour in both.";
   } else {
-    // Else of two models: no scale is theirs together
+    // two models have no common scale
     const both = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
     const domain = both || ownDomain(map.values, prefixCount, pack.tokens, false, true);
     printPatches(choice, frame, frame.otherPrint, map.values, prefixCount, pack, domain);
@@ -342,7 +343,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
 export const comparesNumbers = (choice, data, frame) =>
   choice.view.beside === "compare" && wayOf(choice.view).needs === "features" && Boolean(otherMap(choice, data, frame));
 
-// Whether the two belong together, or one of them resembles a third one more.
+// Whether the two parts match, or one of them resembles a third part more.
 const matchWords = (match) =>
   match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 

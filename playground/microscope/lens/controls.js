@@ -1,4 +1,4 @@
-// The hands: pointer, keys and buttons. Everything that they do ends in lens.choose({…}).
+// Pointer, keys and buttons. All that they change goes through lens.choose({…}).
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "../core/view.js";
@@ -15,7 +15,7 @@ import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
 import { canAsk, depthOf, layersAtHand } from "./state.js";
 
-// What the buttons and sliders show: always what the view says, whoever changed it.
+// Sets buttons and sliders from the view, whoever changed it.
 
 // What the canvas of the second picture shows.
 const TWINS = {
@@ -24,17 +24,17 @@ const TWINS = {
   filter: "What colour and nearness alone light from the same patch",
 };
 
-// What a button with a data-value stands for: true, a number or a word.
+// The value of a button's data-value: true, a number or a word.
 export function valueOfButton(button) {
   const text = button.dataset.value;
   if (text === "true" || text === "false") return text === "true";
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
-// What is drawn, where the view asks for what cannot be.
+// The way that is drawn, where the view asks for an impossible one.
 const chosen = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
 
-// `from`: the control that is being moved, which is left as it is.
+// `from`: the control in the person's hand, which is not set.
 export function showChoices(choice, data, page, from = "") {
   const { view } = choice,
     { main } = data,
@@ -136,7 +136,7 @@ export function buildHeads({ main }, page) {
 
 // ---------------------------------------------------------------------------------------------------------- pointing
 
-// Which token lies under the last pointer event. Worked out once per frame: a mouse may move ten times between two.
+// The token under the last pointer event, computed once a frame: a mouse may move ten times between two.
 export function tokenUnder({ choice, data: { main, other }, frame, page: { refs } }) {
   const { pointer, view } = choice;
   const box = pointer.target.getBoundingClientRect();
@@ -183,7 +183,7 @@ export function bindPointer(lens) {
       Object.assign(choice.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: false });
       const token = tokenUnder(lens),
         query = queryOf(token, data.main.pack);
-      // The move before this click may be in the same frame, and not read yet
+      // The pointer may have moved in this frame, before the click, without being read
       if (choice.hover >= 0) choice.hover = token;
       choice.aim = token;
       page.choose({ query, locked: !(choice.view.locked && choice.view.query === query) });
@@ -193,21 +193,21 @@ export function bindPointer(lens) {
   wall.addEventListener("click", (event) => {
     if (!frame.wallCells) return;
     const box = wall.getBoundingClientRect();
-    const found = wallCellAt(
+    const cell = wallCellAt(
       frame.wallCells,
       ((event.clientX - box.left) / box.width) * wall.width,
       ((event.clientY - box.top) / box.height) * wall.height,
     );
-    if (found) page.choose(found);
+    if (cell) page.choose(cell);
   });
 }
 
 // -------------------------------------------------------------------------------------------------------------- keys
 
-const CLICKER = { PageDown: 1, PageUp: -1 }; // what a presenter's remote control sends
+const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presenter's remote control
 const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
 
-// Keys reach the lens when the focus is in it, and when it is nowhere: before anybody has pressed anything.
+// The lens takes keys while the focus is in it or nowhere, as before anything was pressed.
 export function bindKeys(lens, signal) {
   const { root } = lens.page;
   root.tabIndex = -1; // a click anywhere on it keeps the keys
@@ -235,7 +235,7 @@ function actByKey(lens, event) {
     page.choose({ query: patchText(patch, pack.columns), locked: true });
   } else if (event.key === "Escape") {
     if (closeSheets(page) || closeSums(page)) return;
-    // A browser leaves its own full screen by itself; where it was forbidden, the lens has to.
+    // The browser leaves its own full screen; where that was forbidden, the lens filled its frame and undoes that.
     if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
     else page.choose({ locked: false });
   } else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
@@ -256,7 +256,7 @@ function actByKey(lens, event) {
   event.preventDefault();
 }
 
-// Rows compare only at one exposure: the one on the screen stays, until it is let go.
+// Keeps the exposure while the button is held: rows compare only at one exposure.
 function holdExposure(choice, frame, page) {
   const { high } = frame.shown.mainDomain ?? {};
   if (choice.view.ceiling !== "auto") page.choose({ ceiling: "auto" });
@@ -296,7 +296,7 @@ export function bindButtons(lens) {
   refs.layer.addEventListener("input", () => page.choose({ layer: Number(refs.layer.value) }));
   refs.dial.addEventListener("input", () => {
     const t = Number(refs.dial.value) / 1000;
-    // The trained scale and no scale attract the dial, so that a hand can find them again.
+    // The dial snaps to the trained scale and to none.
     const { scale: own } = data.main.pack;
     const scale = Math.abs(t - 0.5) < 0.012 ? "on" : Math.abs(t - 1) < 0.012 ? "off" : dialToScale(t, own);
     page.choose({ scale }, "dial");
@@ -321,7 +321,7 @@ export function bindButtons(lens) {
   refs.showMe.addEventListener("click", () => data.host.showMe());
 }
 
-// Whatever is pressed on the page, but a sheet of the lens and what opens one, closes them.
+// A press anywhere closes the sheets, except on a sheet or on what opens one.
 export function pressOutside(page, event) {
   const isSheet = (one) => one.matches?.(".sheet, [aria-haspopup]") && page.root.contains(one);
   if (!event.composedPath().some(isSheet)) closeSheets(page);

@@ -43,13 +43,13 @@ export function bindExplained(page) {
     bar: box.querySelector("progress"),
     said: box.querySelector("[role=status]"),
     timer: 0,
-    written: "", // which options stand in the chooser
+    written: "", // kinds of maps that offer these options
   };
 }
 
 // ------------------------------------------------------------------------------------------------------- questions
 
-// A choice puts it off, for the next one may follow.
+// Asks after a delay, which each new choice restarts.
 export function askForExplained(lens) {
   const { page } = lens;
   clearTimeout(page.explained.timer);
@@ -72,8 +72,8 @@ function askAbout(lens) {
       (how) => data.host.source.labels(trace, how),
       (labels) => remember(data.labels, id, labels),
     );
-  const asked = askedOf(choice, data, frame);
-  if (!asked || !canAsk(data, view.what)) return;
+  const question = askedOf(choice, data, frame);
+  if (!question || !canAsk(data, view.what)) return;
   const about = explainedBy(choice, data, frame);
   const drawn = overlayNow(choice, data, frame);
   const query = asks(view) ? queryOf(shown.token, main.pack) : null;
@@ -88,7 +88,7 @@ function askAbout(lens) {
       lens,
       "occlusion",
       `${id} ${about} ${step}`,
-      (how) => source.occlusion(trace, { ...asked, by: view.blank, step }, how),
+      (how) => source.occlusion(trace, { ...question, by: view.blank, step }, how),
       ({ matrix, ...found }) => {
         take(matrix, { ...found, step });
         if (found.foretells !== undefined)
@@ -100,12 +100,12 @@ function askAbout(lens) {
       lens,
       view.what,
       `${id} ${about}`,
-      (how) => source[view.what](trace, asked, how),
+      (how) => source[view.what](trace, question, how),
       (values) => take(values),
     );
 }
 
-// What the source is asked about; null: nothing yet.
+// What the source is asked about; null: nothing chosen yet.
 function askedOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
@@ -118,7 +118,7 @@ function askedOf(choice, data, frame) {
   return view.locked ? { query: queryOf(shown.token, main.pack) } : null;
 }
 
-// The patch or the label, whatever is shown of it.
+// A key for the explained patch or label, the same for every map of it.
 const subject = ({ view }, { main }, { shown }) =>
   asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`;
 
@@ -179,13 +179,13 @@ function explainedWords(choice, data, frame, drawn) {
   const way = wayOf(view);
   if (way.explains === "label") return labelWords(choice, data, frame, drawn);
   if (way.explains === "text") return "";
-  const found = data.foretold.get(`${entryShown(data, frame).id} ${subject(choice, data, frame)}`);
+  const trust = data.foretold.get(`${entryShown(data, frame).id} ${subject(choice, data, frame)}`);
   const passes =
     way.uses.includes("blank") && drawn
       ? `${drawn.passes} passes${drawn.step + 1 < drawn.steps ? ` of ${drawn.of}` : ""}, ${drawn.how}. `
       : "";
   const relevance = WAYS.relevance; // what an occlusion is compared with
-  if (found) return passes + trustWords(relevance, main.pack.model, found);
+  if (trust) return passes + trustWords(relevance, main.pack.model, trust);
   return passes || (drawn ? `${trustWords(way, main.pack.model)} ${wayWords(way, "after")}` : "");
 }
 

@@ -33,7 +33,7 @@ export function takeMatrix(data, frame, { what, entry: { id, pack }, layer, valu
   frame.live.key = "";
 }
 
-// The oldest goes first.
+// FIFO eviction.
 function keep(map, key, value, most) {
   map.set(key, value);
   for (const old of map.keys()) if (map.size > most) map.delete(old);
@@ -42,7 +42,7 @@ function keep(map, key, value, most) {
 const entryFor = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 const featuresOf = (data, entry, layer) => data.features.get(`${entry.id} ${layer}`) ?? null;
 
-// The features of the compared picture, if they can be compared with these: two models have no features in common.
+// The compared picture's features, if comparable: two models have no common features.
 function otherFeatures({ view }, data) {
   const { other, main } = data;
   if (view.beside !== "compare" || !other) return null;
@@ -51,7 +51,7 @@ function otherFeatures({ view }, data) {
 
 const comparable = (a, b) => a && b && a.model === b.model && a.width === b.width;
 
-// What is to be asked for the map on view, or null.
+// The request for the map on view, or null.
 export function missingMatrix(choice, data, frame) {
   const { view } = choice,
     { main, other } = data;
@@ -63,13 +63,13 @@ export function missingMatrix(choice, data, frame) {
   }
   if (needs !== "features") return missingForMatches(choice, data);
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  const behind = resembles && view.curtain > 0 && entry !== main; // what was alike before a cut
+  const behind = resembles && view.curtain > 0 && entry !== main; // similarity in the uncut pass
   if (behind && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
 }
 
-// What tells which patch is which in two pictures: their features after the layer that Trace.match takes.
+// Both pictures' features for matching, after the layer that Trace.match uses.
 export function matchable({ view }, data) {
   const { main, other } = data;
   if (view.beside !== "compare" || !other || main.pack.header.model !== other.pack.header.model) return null;
@@ -79,13 +79,13 @@ export function matchable({ view }, data) {
 }
 
 function missingForMatches(choice, data) {
-  const found = matchable(choice, data);
-  if (!found || found.ready || !holds(data.other.pack, sameLayer(choice.view.layer, data.main.pack, data.other.pack)))
+  const pair = matchable(choice, data);
+  if (!pair || pair.ready || !holds(data.other.pack, sameLayer(choice.view.layer, data.main.pack, data.other.pack)))
     return null; // what is on view comes first
-  return { what: "features", entry: found.one ? data.other : data.main, layer: found.layer };
+  return { what: "features", entry: pair.one ? data.other : data.main, layer: pair.layer };
 }
 
-// What the map on view is made of was asked for, and could not be had; "" while it may still come.
+// Why the data of the map on view can't be had; "" while they may still come.
 export function notHere({ view }, { asked }) {
   const last = isExplained(view) ? null : asked.get(wayOf(view).needs);
   return last?.open === false ? "What this needs is not here." : "";
@@ -102,7 +102,7 @@ export function waitingFor(choice, data) {
 
 // ------------------------------------------------------------------------------------------------- the map on view
 
-// {values of all tokens, pixels or null, from: "other" where a patch of the compared picture asks}; null: not here yet.
+// {values of all tokens, pixels or null, from: "other" if a patch of the compared picture asks}; null while not here.
 export function liveMap(choice, data, frame) {
   const { view } = choice,
     { shown, live } = frame;
@@ -113,27 +113,27 @@ export function liveMap(choice, data, frame) {
   if (!matrix) return null;
   const beside = needs === "flows" ? null : otherFeatures(choice, data);
   const fromOther = resembles && !view.locked && choice.hoverOther >= 0 && comparable(matrix, beside);
-  const asked = fromOther ? choice.hoverOther : shown.token;
-  const key = `${view.what} ${entry.id} ${view.layer} ${asked} ${fromOther} ${Boolean(beside)}`;
+  const token = fromOther ? choice.hoverOther : shown.token;
+  const key = `${view.what} ${entry.id} ${view.layer} ${token} ${fromOther} ${Boolean(beside)}`;
   if (live.key === key) return live;
   const { tokens } = entry.pack;
   if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
   live.pixels = live.parts = live.there = null;
   const together = comparable(matrix, beside) ? beside : null;
-  MADE[view.what](live, { matrix, asked, from: fromOther ? beside : matrix, together });
+  MADE[view.what](live, { matrix, asked: token, from: fromOther ? beside : matrix, together });
   return Object.assign(live, { key, from: fromOther ? "other" : null });
 }
 
-// How each is made of the features of a layer, or of the flows through all of them. `together`: the features of the
-// compared picture, where both are looked at together.
+// Each map from a layer's features, or from the flows through all layers. `together`: the compared picture's features,
+// where both share components or parts.
 const resemble = (live, { matrix, asked, from }) => similarityInto(live.values, matrix, asked, from);
 const MADE = {
   similarity: resemble,
   norm: (live, { matrix }) => live.values.set(matrix.norms),
   rollout: (live, { matrix, asked }) => flowInto(live.values, matrix, asked),
-  components: (live, given) => {
-    resemble(live, given);
-    live.pixels = coloursOf(given.matrix, given.together);
+  components: (live, inputs) => {
+    resemble(live, inputs);
+    live.pixels = coloursOf(inputs.matrix, inputs.together);
   },
   parts: (live, { matrix, together }) => takeParts(live, matrix, together),
 };
@@ -146,9 +146,9 @@ function flowInto(out, bits, token) {
 // The components belong to both pictures where two are compared: the same part has the same colour in both.
 function coloursOf(features, beside) {
   if (features.colours?.beside !== beside) {
-    const found = principal(beside ? [features, beside] : [features]);
-    features.colours = { beside, pixels: componentPixels(features, found) };
-    if (beside) beside.colours = { beside: features, pixels: componentPixels(beside, found) };
+    const components = principal(beside ? [features, beside] : [features]);
+    features.colours = { beside, pixels: componentPixels(features, components) };
+    if (beside) beside.colours = { beside: features, pixels: componentPixels(beside, components) };
   }
   return features.colours.pixels;
 }
@@ -160,41 +160,43 @@ function takeParts(live, features, beside) {
     features.parts = { beside, here, there: there ?? null };
   }
   const { here, there } = features.parts;
-  live.values.fill(-1, 0, features.from); // no part is theirs
+  live.values.fill(-1, 0, features.from); // prefix tokens belong to no part
   live.values.set(here, features.from);
   Object.assign(live, { parts: here, there });
 }
 
-// The same for the compared picture: what in it resembles the patch that asks, wherever that lies.
+// The map of the compared picture: its patches' similarity to the patch that asks, in whichever picture that is.
 export function otherMap(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
-  const mine = featuresOf(data, entryFor(data, frame), view.layer),
+  const features = featuresOf(data, entryFor(data, frame), view.layer),
     theirs = otherFeatures(choice, data);
   if (wayOf(view).needs !== "features" || !theirs) return null;
   const within = view.locked ? -1 : choice.hoverOther; // the patch of the compared picture that asks there
-  return THERE[view.what]?.(mine, theirs, shown, within) ?? null;
+  return THERE[view.what]?.(features, theirs, shown, within) ?? null;
 }
 
 const THERE = {
   norm: (_mine, theirs) => ({ values: theirs.norms, pixels: null, asked: -1 }),
-  components(mine, theirs) {
-    const shared = comparable(mine, theirs);
-    return { values: theirs.norms, pixels: coloursOf(theirs, shared ? mine : null), asked: -1, shared };
+  components(features, theirs) {
+    const shared = comparable(features, theirs);
+    return { values: theirs.norms, pixels: coloursOf(theirs, shared ? features : null), asked: -1, shared };
   },
-  parts: (mine, theirs) =>
-    comparable(mine, theirs) ? { values: theirs.norms, pixels: null, parts: mine.parts?.there, asked: -1 } : null,
-  similarity(mine, theirs, { token, mark }, within) {
-    if (!comparable(mine, theirs)) return null;
+  parts: (features, theirs) =>
+    comparable(features, theirs)
+      ? { values: theirs.norms, pixels: null, parts: features.parts?.there, asked: -1 }
+      : null,
+  similarity(features, theirs, { token, mark }, within) {
+    if (!comparable(features, theirs)) return null;
     const values = new Float32Array(theirs.tokens);
     if (within >= 0) similarityInto(values, theirs, within, theirs);
-    else similarityInto(values, theirs, token, mine);
-    const match = within >= 0 || mark < 0 ? null : matchOf(mine, token, theirs);
+    else similarityInto(values, theirs, token, features);
+    const match = within >= 0 || mark < 0 ? null : matchOf(features, token, theirs);
     return { values, pixels: null, asked: within, match };
   },
 };
 
-// One flat colour a patch, with a little of the photograph beneath. They stay when the cursor moves.
+// One flat colour a patch, over a faint photograph. Does not change with the cursor.
 export function printComponents(print, pixels, { rows, columns }) {
   const { context, photo } = print;
   if (print.holds === pixels) return;

@@ -36,7 +36,7 @@ export function bindFilm({ choice, data, frame, page }) {
     heads,
     buttons: [...heads.querySelectorAll("button")],
     sign: heads.querySelector("i"),
-    timer: 0, // of the next drawing, 0: none
+    timer: 0, // request of the next drawing, 0: none
   };
   const layerAt = (event) => {
     const layers = layersAtHand(data);
@@ -74,13 +74,13 @@ export function bindFilm({ choice, data, frame, page }) {
   }
 }
 
-// The layers that the film or the wall would show and that are not here, nearest first; `all`: whoever wants them.
+// Layers that film or wall need and that are missing, nearest first; `all`: whether anybody needs all of them.
 export function missingLayers(choice, data, { shown }, all = false) {
   const { view } = choice,
     { main } = data;
   const { sparing, here } = main.trace ?? {};
-  const wanted = choice.filmLooked || here || (choice.filmWanted && !sparing);
-  if (view.beside !== "wall" && !wanted && !all) return [];
+  const looks = choice.filmLooked || here || (choice.filmWanted && !sparing);
+  if (view.beside !== "wall" && !looks && !all) return [];
   return layersAtHand(data)
     .filter((layer) => !holdsAll(shown.drawn.pack, layer))
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
@@ -92,7 +92,7 @@ export function waySign(choice, data, frame) {
   return missing ? `loading ${missing} ${missing === 1 ? "layer" : "layers"}` : "";
 }
 
-// The film is painted between the frames of the picture: it needs a row of every layer, too much for each frame.
+// Paints the film between the picture's frames: it needs a row of every layer, too much for one frame.
 export function paintFilmSoon(lens) {
   const { frame, page } = lens;
   const { film } = page;
@@ -121,8 +121,8 @@ function paintFilm(lens) {
   strip.heat.pixels.fill(0);
   for (const [place, layer] of layers.entries()) {
     const values = rowOf(choice, frame, layer) ?? noWeights(frame);
-    const own = view.colours === "own" || WAYS[shown.what].spread;
-    const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
+    const ownScale = view.colours === "own" || WAYS[shown.what].spread;
+    const domain = ownScale ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
     heatInto(
       strip.heat.pixels,
       place * columns,
@@ -145,26 +145,26 @@ function noWeights({ strip, shown: { pack } }) {
   return strip.nothing;
 }
 
-// (tokens,) of this layer: of the chosen head, of the sharpest one or the mean of all. null while it is not here.
+// (tokens,) the row in this layer: of the chosen head, the sharpest one or the mean of all; null while not here.
 function rowOf({ view, heads }, { strip, shown }, layer) {
   const { token, scale, what } = shown;
   const { answers, pack } = shown.drawn;
-  const of = (head) => answerCell(answers, layer, head, token, scale, what, view.direction);
-  if (heads === "head") return of(view.head);
+  const valuesOf = (head) => answerCell(answers, layer, head, token, scale, what, view.direction);
+  if (heads === "head") return valuesOf(view.head);
   if (strip.values?.length !== pack.tokens) strip.values = new Float32Array(pack.tokens);
-  const kept = strip.values.fill(0);
+  const values = strip.values.fill(0);
   let least = Infinity;
   for (let head = 0; head < pack.heads; head++) {
-    const row = of(head);
+    const row = valuesOf(head);
     if (!row) return null;
-    if (heads === "mean") for (let j = 0; j < row.length; j++) kept[j] += row[j] / pack.heads;
+    if (heads === "mean") for (let j = 0; j < row.length; j++) values[j] += row[j] / pack.heads;
     else {
       const bits = entropyBits(row, 0, pack.tokens);
-      if (bits < least) kept.set(row);
+      if (bits < least) values.set(row);
       least = Math.min(least, bits);
     }
   }
-  return kept;
+  return values;
 }
 
 function drawFilm({ choice, data, frame, page: { film } }, layers) {
@@ -214,14 +214,14 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
 // screen, to its left the other one: no scale at all, or the trained one where the scale is off already. Where an edge
 // is cut, the row before the cut is to its left.
 
-const STEP = 0.05; // of a key
-const COLLAPSED = 0.9; // a row without scale whose largest weight is above this
+const STEP = 0.05; // step of the curtain per key press
+const COLLAPSED = 0.9; // least weight at which a row without scale counts as collapsed
 
-// Columns would need the sums of all rows at the other scale too; maps of features know no scale.
+// Not for columns, which would need all rows' sums at the other scale; maps of features have no scale.
 export const canDraw = (choice, frame) =>
   wayOf(choice.view).resembles ? isCutNow(choice, frame) : choice.view.direction === "row" && !isMap(choice.view.what);
 
-// Where something is cut, the pass without the cut stands behind it, at the same scale.
+// Behind the curtain of a cut: the pass without the cut, at the same scale.
 const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrived;
 const otherScale = (choice, data, frame) =>
   isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
@@ -243,7 +243,7 @@ export function printBehind({ choice, data, frame, page }) {
   return { canvas: frame.behind.canvas, to: view.curtain };
 }
 
-// What was alike before the cut, at the same exposure.
+// Similarity in the uncut pass, at the same exposure.
 function similarityBehind(choice, data, frame) {
   const { view } = choice,
     { main } = data,
@@ -297,8 +297,8 @@ export function bindCurtain(choice, page) {
 
 // ------------------------------------------------------------------------------------- a head that does collapse
 
-// Where the head on view stays spread without scale, the head that collapses for the same patch: of this layer, else of
-// the nearest that is here. {layer, head, weight} or null; asked once for a patch, not with every frame.
+// If the head on view stays spread without scale: the head that collapses for this patch, in this layer or the nearest
+// one that is here. {layer, head, weight} or null; computed once a patch.
 export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;

@@ -16,8 +16,8 @@ import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } fr
 import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
-const UNBROKEN = 13; // letters: "(13 %)." stays in one line
-const LETTERS = 24; // letters: the size of the type changes in steps, or it would tremble under the cursor
+const UNBROKEN = 13; // non-breaking letters: "(13 %)." stays on one line
+const LETTERS = 24; // letters per step of the type's size: without steps it would tremble under the cursor
 
 export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
   const parts = sentenceOf(factsOf(choice, data, frame));
@@ -92,7 +92,7 @@ function endsWords(choice, data, frame) {
   return ends && { ...ends, written: (value) => signedWords(value, unitOf(choice.view)) };
 }
 
-// Before there can be numbers.
+// The sentence before the first numbers.
 function toBeDone({ view }, { main }) {
   const { explains, needs } = wayOf(view);
   if (explains === "text") return view.text ? "" : "Type a word or two: which patches are like it?";
@@ -103,7 +103,7 @@ function toBeDone({ view }, { main }) {
 
 const shareOf = (parts, one) => parts.reduce((count, part) => count + (part === one), 0) / parts.length;
 
-// How much of each picture the part of this patch is.
+// The share of each picture that this patch's part covers.
 function partOf({ parts, there }, mark) {
   if (mark < 0) return null;
   return { here: shareOf(parts, parts[mark]), there: there && shareOf(there, parts[mark]) };
@@ -111,7 +111,7 @@ function partOf({ parts, there }, mark) {
 
 const mostOf = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
 
-// The curtain hides the number beside a patch.
+// The number beside a patch is hidden if it lies under the curtain.
 const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;
 
 // "reg0" is what the model's code calls it; people call it register 0.
@@ -130,12 +130,12 @@ function scaleOpening({ main }, { shown }) {
   return `With scores times ${scaleText(shown.scale)} ${where}`;
 }
 
-// The line under the picture: what kind of row this is, and a head in which this patch shows more. It follows the
-// cursor at its own pace.
+// The line under the picture: the kind of this row, and a head in which the patch shows more. Updated at most every
+// PACE ms.
 
-const BETWEEN = 60; // ms between two
-const MORE = 1.5; // times as telling: worth going there
-const CROWDS = 24; // heads whose crowds are kept
+const BETWEEN = 60; // ms between two updates
+const MORE = 1.5; // factor by which another head must tell more
+const CROWDS = 24; // heads whose crowded patches are cached
 
 const KIND_LINE = `
   <b data-hint></b>
@@ -203,7 +203,7 @@ function kindNow({ choice, data, frame, page: { kindline } }) {
   return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one, plain });
 }
 
-// Where this patch shows clearly more than in the head on view.
+// Suggests the head in which this patch shows clearly more than on view.
 function findBetter({ view }, data, frame) {
   const { main } = data,
     { shown } = frame;
@@ -216,7 +216,7 @@ function findBetter({ view }, data, frame) {
   frame.better = { layer: found.layer, head: found.head, query: patchText(shown.mark, main.pack.columns) };
 }
 
-// What the patches of the pack on view are compared by; null while no late layer is here.
+// The keys by which patches are compared; null while no late layer is here.
 function directions({ kinds, shown }) {
   const { pack } = shown.drawn;
   const layers = telling(pack).length;
@@ -230,9 +230,9 @@ function directions({ kinds, shown }) {
 
 function crowdNow({ view }, { kinds, shown }) {
   const key = `${view.layer} ${view.head} ${shown.scale}`;
-  const found = kinds.crowds.get(key) ?? crowdOf(shown.pack, view.layer, view.head, shown.scale);
+  const crowd = kinds.crowds.get(key) ?? crowdOf(shown.pack, view.layer, view.head, shown.scale);
   kinds.crowds.delete(key);
-  kinds.crowds.set(key, found);
+  kinds.crowds.set(key, crowd);
   for (const old of kinds.crowds.keys()) if (kinds.crowds.size > CROWDS) kinds.crowds.delete(old);
-  return found;
+  return crowd;
 }

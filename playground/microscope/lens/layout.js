@@ -6,7 +6,7 @@ import { fitCanvas } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
 import { layersAtHand } from "./state.js";
 
-// After whatever changes sizes or colours.
+// Called after anything that changes sizes or colours.
 export function refresh(lens) {
   const { frame, page } = lens;
   if (!lens.data.main || !page.alive || !page.root.clientWidth) return;
@@ -17,7 +17,7 @@ export function refresh(lens) {
   page.schedule();
 }
 
-// A canvas has no stylesheet; it is told the colours.
+// Reads the theme's colours: a canvas has no stylesheet.
 function readTheme(frame, { refs, root }) {
   const style = getComputedStyle(root);
   frame.colours = {
@@ -30,8 +30,8 @@ function readTheme(frame, { refs, root }) {
   };
 }
 
-// Where everything but the picture stands, as lens.css has it: how wide a column it takes beside the picture, in em,
-// and which part is the lowest of those that take their height from the picture.
+// The ways to lay out, as in lens.css: the width in em of the column beside the picture, and the lowest of the parts
+// that reduce the picture's height.
 const ORDERS = {
   one: { column: 21, lowest: "stage" }, //    all else beside the picture, in a narrower column
   over: { column: 0, lowest: "below" }, //    all else beneath: for panoramas
@@ -39,22 +39,22 @@ const ORDERS = {
   present: { column: 0, lowest: "scale" }, // for a projector: the sentence, the legend and the switch
 };
 const GAP = 1.6; // em, between the picture and the column
-const CLEARLY = 1.06; // times as wide: or the picture keeps its column
+const CLEARLY = 1.06; // times as wide must a picture get, or the column stays beside it
 const SHALLOW = 480; // px
 const SHALLOWEST = 380;
-const WORDS = 27; // em: what stands below a slender picture needs them
-const LEAST = 11; // em, of a picture's height
-const TIGHT = 48; // em: below a picture narrower than this nothing stands side by side
+const WORDS = 27; // em needed by the parts below a narrow picture
+const LEAST = 11; // em, least height of a picture
+const TIGHT = 48; // em: below a narrower picture nothing stands side by side
 const LOW = 54; // em: in a lower window the film is lower, too
 const SHORT = 41; // em: in a window as low as a slide's frame only the most important stands
-const SLENDER = 30; // em: in a column narrower than this everything stands below the other
-const TALL = 0.9; // of aspects: below it a picture is a portrait
+const SLENDER = 30; // em: in a narrower column all parts are stacked
+const TALL = 0.9; // aspect below which a picture is a portrait
 const SPARE = 5; // em, below everything: room for the curve
-const IDLE = 3; // em, below a picture and its legend: more is a band with nothing in it
+const IDLE = 3; // em below a picture and its legend: more would be an empty band
 const BROAD = 46; // em: a column so wide, beside a portrait, is two
 
-// The picture gets as much of the window as texts and controls leave free. Beside wide pictures there is no room for
-// these, below tall ones there is none. So each way is tried, and the one with the largest picture taken.
+// Tries each way to lay out, and takes the one with the largest picture: wide pictures leave no room beside them for
+// texts and controls, tall ones none below.
 function layOut(lens) {
   const { choice, data, frame, page } = lens;
   const { main } = data,
@@ -63,7 +63,7 @@ function layOut(lens) {
   const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(main);
   if (page.see?.on) return page.see.layOut(aspect);
   root.style.removeProperty("margin-top");
-  root.classList.remove("more"); // what is unfolded takes nothing from the picture
+  root.classList.remove("more"); // folded-out parts take nothing from the picture
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -116,7 +116,7 @@ function fillBelow(choice, page, em) {
   root.style.setProperty("--spare", `${Math.floor(spare)}px`);
 }
 
-// Beneath a panorama the film takes what is free: in so many lines that its pictures are as large as they can be.
+// Beneath a panorama the film takes the free height, in the number of lines that makes its pictures largest.
 function fillBeneath({ choice, data, frame, page }, em) {
   const { root, refs, film } = page;
   frame.filmLines = 1;
@@ -131,7 +131,7 @@ function fillBeneath({ choice, data, frame, page }, em) {
   root.style.setProperty("--film", `${Math.floor(frame.filmLines * high(frame.filmLines))}px`);
 }
 
-// Of what stands beside the picture: the wall, or a compared picture.
+// The aspect of the wall or the compared picture.
 function twinAspect({ view }, data, aspect) {
   const { other, main } = data;
   if (view.beside === "wall") return (aspect * main.pack.heads) / layersAtHand(data).length;
@@ -141,29 +141,29 @@ function twinAspect({ view }, data, aspect) {
 const aspectOf = ({ pack }) =>
   pack.header.size ? pack.header.size[1] / pack.header.size[0] : pack.columns / pack.rows;
 
-// Lays everything out this way, and sees how wide the picture may become.
+// Lays out in one way, and measures how wide the picture may become.
 function tryWay(choice, frame, page, way, width, em, aspect) {
   const { root, refs } = page;
   const { column, lowest } = ORDERS[way];
   const pair = way === "present" && choice.view.beside === "filter" && !root.classList.contains("slim");
   const room = pair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
   root.dataset.way = way;
-  let found = room;
+  let height = room;
   for (let turn = 0; turn < 3; turn++) {
-    root.classList.toggle("tight", found < TIGHT * em); // which may change what stands below
-    setPictures(frame, page, found, aspect);
+    root.classList.toggle("tight", height < TIGHT * em); // which may change what stands below
+    setPictures(frame, page, height, aspect);
     const part = refs[lowest];
     const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
     const rest = bottom + parseFloat(getComputedStyle(root).paddingBottom) - frame.pictureHeight;
-    const before = found;
-    found = Math.min(room, Math.max(LEAST * em, heightOf(choice, page) - rest) * aspect);
-    if (found === before) break; // another turn would measure the same
+    const former = height;
+    height = Math.min(room, Math.max(LEAST * em, heightOf(choice, page) - rest) * aspect);
+    if (height === former) break; // another round would measure the same
   }
-  setPictures(frame, page, found, aspect);
-  return { way, width: found };
+  setPictures(frame, page, height, aspect);
+  return { way, width: height };
 }
 
-// What the lens may fill. The page above it may be taller than it was said to be, where its toolbar has two lines.
+// The height that the lens may fill. The page above may be taller than the host said, if its toolbar has two lines.
 function heightOf(choice, page) {
   const { height: wished } = page.ui;
   if (choice.presenting || page.ui.bare || wished === "window") return window.innerHeight;
@@ -173,7 +173,7 @@ function heightOf(choice, page) {
   return Math.max(440, window.innerHeight - used);
 }
 
-// By how many pixels a lens that is laid out to fit is taller than its room.
+// By how many pixels the lens is taller than its room.
 export function overflowOf(choice, page) {
   if (page.see?.on) return page.see.overflow();
   if (page.root.dataset.size !== "wide") return 0;
@@ -211,16 +211,15 @@ export function otherSize(page, entry) {
   return { width: w, height: Math.min(height, Math.round(w / aspect)) };
 }
 
-// The photographs and what is drawn on them: which there are at this size, and in which of the two ways to draw.
+// The photographs at the present size with what is drawn on them, in either way of drawing.
 
-// The photograph that an entry's picture is drawn on, and the print on it: made when first needed at this size, and
-// again when the image arrives.
+// An entry's photograph and print, made on first use at this size, and again when the image arrives.
 export function photoOf(data, frame, page, entry) {
   const image = entry.picture.bitmap;
   const second = entry !== data.main && entry === data.other;
   const { width, height } = second ? otherSize(page, entry) : page.refs.picture;
-  const made = second ? frame.otherPhoto : frame.photo;
-  if (made && made.image === image && made.width === width && made.height === height) return made;
+  const drawn = second ? frame.otherPhoto : frame.photo;
+  if (drawn && drawn.image === image && drawn.width === width && drawn.height === height) return drawn;
   const photo = makePhoto(image, width, height);
   const print = makePrint(photo);
   if (second) Object.assign(frame, { otherPhoto: photo, otherPrint: print });
@@ -242,16 +241,16 @@ export function printPatches({ view }, frame, print, values, from, { rows, colum
 export function readyThumb(frame, thumb) {
   if (!frame.thumbPhoto) {
     const { image } = frame.photo;
-    const { clientWidth, clientHeight } = thumb.canvas; // asked once: between two writings it would cost a layout
+    const { clientWidth, clientHeight } = thumb.canvas; // read once: between two writes it would force a layout
     frame.thumbPhoto = makePhoto(image, (clientWidth || 1) * frame.ratio, (clientHeight || 1) * frame.ratio);
   }
   if (thumb.print?.photo !== frame.thumbPhoto) thumb.print = makePrint(frame.thumbPhoto, thumb.canvas);
 }
 
-// A picture that is on its way: the photograph is shown at once, where and as large as it will stand, and nothing of
-// the former picture is claimed any more.
+// The photograph of a picture whose trace is coming is shown at once, at its final place and size; nothing about the
+// former picture stays on the page.
 
-// `bitmap`: what is shown until a trace of it is here; null: the former picture is shown again.
+// `bitmap`: shown until its trace is here; null: back to the former picture.
 export function expectPicture(lens, bitmap) {
   const { frame, page } = lens;
   if (!bitmap && !page.expected) return;
@@ -274,8 +273,8 @@ export function endExpecting(page) {
 }
 
 function expectedCanvas({ refs }) {
-  const there = refs.pictureBox.querySelector(".expected");
-  if (there) return there;
+  const expected = refs.pictureBox.querySelector(".expected");
+  if (expected) return expected;
   const canvas = document.createElement("canvas");
   canvas.className = "expected";
   refs.pictureBox.append(canvas);

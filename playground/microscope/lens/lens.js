@@ -165,15 +165,15 @@ export function createLens(parent, options = {}) {
     picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
-    // Somebody is here for the first time; began() is called when the soft cursor comes.
+    // For a person's first visit; began() is called when the soft cursor appears.
     greet: (began) => greet(lens, began),
     focus: () => page.refs.picture.focus(),
     see: page.see,
     // The photograph that is on its way, or null; see layout.js.
     expect: (bitmap) => expectPicture(lens, bitmap),
-    // Another picture is on its way: until then nobody chooses a patch of the old one.
+    // While another picture is coming, no patch of the old one can be chosen.
     wait: (sentence) => {
-      if (!sentence && !root.classList.contains("waits")) return; // somebody else's message stays
+      if (!sentence && !root.classList.contains("waits")) return; // keep a message of somebody else
       root.classList.toggle("waits", Boolean(sentence));
       say(page.refs.message, sentence ?? "");
     },
@@ -194,7 +194,7 @@ export function createLens(parent, options = {}) {
   return face;
 }
 
-const LOOK = 400; // ms between two looks at whether all is still within the window
+const LOOK = 400; // ms between two checks whether the lens still fits the window
 // Sizes and colours follow the window, the fonts and the theme.
 function followThePage(lens) {
   const { page } = lens;
@@ -204,19 +204,19 @@ function followThePage(lens) {
   const around = () => refs.stage.offsetHeight - lens.frame.pictureHeight;
   let [width, texts] = [0, 0];
   const observer = new ResizeObserver(() => {
-    // The lens sets its height itself; but a line that has come must not push another one out of the window.
+    // The lens sets its own height; a late line of text must not push another one out of the window.
     if (root.clientWidth !== width || around() > texts + 2) refresh(lens);
     [width, texts] = [root.clientWidth, around()];
   });
   observer.observe(root);
   observer.observe(refs.stage);
-  // What comes late above the lens, such as a second line of the toolbar, moves it and tells nobody.
+  // Late content above the lens, such as the toolbar's second line, moves it without an event.
   let seen = "";
   const looking = setInterval(() => {
     const over = lens.data.main ? overflowOf(lens.choice, page) : 0;
-    const now = `${over} ${root.clientWidth}`; // where there is no room for it, once is enough
-    if (over > 2 && now !== seen) refresh(lens);
-    seen = now;
+    const measured = `${over} ${root.clientWidth}`; // where there is no room for it, one try is enough
+    if (over > 2 && measured !== seen) refresh(lens);
+    seen = measured;
   }, LOOK);
   document.fonts?.ready.then(() => refresh(lens));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
@@ -237,69 +237,69 @@ function followThePage(lens) {
 async function showTraces(lens, { main, other = null, view = null, place, ui, best = false }) {
   const { choice, data, page } = lens;
   const viewToShow = () => (typeof view === "function" ? view(choice.view) : view);
-  const wanted = viewToShow() ?? choice.viewToCome ?? choice.view;
+  const asked = viewToShow() ?? choice.viewToCome ?? choice.view;
   if (best) return showBest(lens, { main, view: viewToShow, place });
-  const found = await bring(data, page, other ? [main, other] : [main], wanted);
-  if (!found || !page.alive) return false;
-  const now = viewToShow();
-  const nextFrame = !now && !other && isNextFrame(data.main, found[0]);
-  take(lens, found[0], found[1], nextFrame);
-  noteOpening(choice, data, page, now);
+  const entries = await bring(data, page, other ? [main, other] : [main], asked);
+  if (!entries || !page.alive) return false;
+  const shownView = viewToShow();
+  const nextFrame = !shownView && !other && isNextFrame(data.main, entries[0]);
+  take(lens, entries[0], entries[1], nextFrame);
+  noteOpening(choice, data, page, shownView);
   if (nextFrame) {
     page.schedule();
     return true;
   }
-  update(lens, { view: now, place, ui });
+  update(lens, { view: shownView, place, ui });
   requestAnimationFrame(() => refresh(lens)); // its texts are there now, and their heights
   return true;
 }
 
-// A picture of somebody's own opens in its best moment: it is the first attention that is drawn of it.
+// A person's own picture opens in its best moment, before any other attention of it is drawn.
 async function showBest(lens, { main, view, place }) {
   const { choice, data, page } = lens;
-  const found = await bringBest(data, page, main);
-  if (!found || !page.alive) return false;
-  const { entry, scene } = found;
+  const opened = await bringBest(data, page, main);
+  if (!opened || !page.alive) return false;
+  const { entry, scene } = opened;
   take(lens, entry);
   noteOpening(choice, data, page, null);
-  const now = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
-  const best = now.direction === "row" && wayOf(now).rows ? bestView(data, scene) : null;
-  update(lens, { view: { ...now, ...best }, place });
+  const begun = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
+  const best = begun.direction === "row" && wayOf(begun).rows ? bestView(data, scene) : null;
+  update(lens, { view: { ...begun, ...best }, place });
   if (best) settle(choice, page);
   requestAnimationFrame(() => refresh(lens));
   return true;
 }
 
-// Of a film, on the same grid: then everything stays where it is, and as large.
-const isNextFrame = (before, { trace, pack }) =>
-  before?.trace.picture.film &&
-  [before.trace.picture.film, before.trace.model, before.pack.rows, before.pack.columns].join() ===
+// Whether it is a film's next frame on the same grid: then layout and view stay.
+const isNextFrame = (former, { trace, pack }) =>
+  former?.trace.picture.film &&
+  [former.trace.picture.film, former.trace.model, former.pack.rows, former.pack.columns].join() ===
     [trace.picture.film, trace.model, pack.rows, pack.columns].join();
 
-// These entries are shown from now on; the second beside the first.
+// Puts these entries on show; the second one beside the first.
 function take({ choice, data, frame, page }, main, other = null, nextFrame = false) {
-  const before = data.main;
+  const former = data.main;
   endExpecting(page);
   dropOld(data, other ? [main, other] : [main]);
   if (other !== data.other) frame.otherPhoto = null;
   Object.assign(data, { main, other });
-  if (main === before) return;
+  if (main === former) return;
   endGhost(choice, page);
   stopAsking(data);
-  const sameFilm = before?.picture.film && before.picture.film === main.picture.film; // another frame of it
-  const another = before && before.picture !== main.picture && !sameFilm; // what was locked was a patch of the former
+  const sameFilm = former?.picture.film && former.picture.film === main.picture.film; // another frame of it
+  const another = former && former.picture !== main.picture && !sameFilm; // what was locked was a patch of the former
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
   if (choice.painting.on) endPainting(choice, data, page);
   if (another) choice.view = { ...choice.view, locked: false, cut: "" };
-  const same = before && !another;
+  const same = former && !another;
   if (same && choice.hover >= 0)
     choice.pointer.fresh = true; // the cursor rests on the same place of another grid
   else choice.hover = -1;
   frame.wallHeat = frame.photo = frame.thumbPhoto = frame.patchPhoto = null;
   if (!nextFrame) buildHeads(data, page);
-  if (same) keepPlace(choice, data, page, before.pack);
-  else if (before && !choice.view.locked) choice.view = { ...choice.view, query: null }; // where it wants to be asked
+  if (same) keepPlace(choice, data, page, former.pack);
+  else if (former && !choice.view.locked) choice.view = { ...choice.view, query: null }; // where it wants to be asked
 }
 
 function update(lens, { place, view, ui, overlay }) {
@@ -317,29 +317,29 @@ function update(lens, { place, view, ui, overlay }) {
   view ??= choice.viewToCome;
   choice.viewToCome = null;
   if (view) endGhost(choice, page);
-  const wanted = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
-  // Also if this layer is to come.
-  if (wanted.layer === null && canAsk(data, "layers")) wanted.layer = upperLayer(data.main.pack);
-  choice.view = withinReach(choice, data, tidyView(wanted, data.main.pack, startOf(data)));
+  const next = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
+  // Also before this layer has come.
+  if (next.layer === null && canAsk(data, "layers")) next.layer = upperLayer(data.main.pack);
+  choice.view = withinReach(choice, data, tidyView(next, data.main.pack, startOf(data)));
   showChoices(choice, data, page);
   refresh(lens);
 }
 
-// The same picture on a finer or coarser grid: the same place is asked.
-function keepPlace(choice, data, page, before) {
+// The same picture on another grid: asks at the same place.
+function keepPlace(choice, data, page, former) {
   const { pack } = data.main;
-  if (pack.rows === before.rows && pack.columns === before.columns) return;
-  const token = tokenOf(choice.view.query, before);
-  const asked = askedAgain(choice, pack, before);
-  choice.view = { ...choice.view, cut: "" }; // it named patches of the other grid
-  const same = token >= 0 ? sameToken(token, before, pack) : -1;
-  const there = asked === null ? same : pack.prefixCount + asked;
+  if (pack.rows === former.rows && pack.columns === former.columns) return;
+  const token = tokenOf(choice.view.query, former);
+  const patch = askedAgain(choice, pack, former);
+  choice.view = { ...choice.view, cut: "" }; // cuts named patches of the former grid
+  const same = token >= 0 ? sameToken(token, former, pack) : -1;
+  const there = patch === null ? same : pack.prefixCount + patch;
   if (there >= 0) choice.view = { ...choice.view, query: queryOf(there, pack) };
-  if (choice.hover >= 0) choice.hover = sameToken(choice.hover, before, pack);
+  if (choice.hover >= 0) choice.hover = sameToken(choice.hover, former, pack);
   if (choice.view.locked) tell(choice, data, page); // the address names the patch
 }
 
-// Where this picture wants to be asked first.
+// The patch at which this picture suggests to begin.
 const startOf = (data) => data.main.picture.start;
 
 // -------------------------------------------------------------------------------------------------------- a choice
@@ -362,13 +362,13 @@ function tell(choice, data, page) {
   page.telling = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
 }
 
-// Where nobody can be asked for a layer that is not here, a step goes to the next one that is.
+// With a source that has only some layers, a step goes to the next one that is here.
 function withinReach(choice, data, view) {
   const { pack } = data.main;
   if (holds(pack, view.layer) || canAsk(data, "layers")) return view;
   const way = Math.sign(view.layer - choice.view.layer);
-  const held = [...pack.stored.keys()].sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
-  return { ...view, layer: held.find((layer) => way * (layer - view.layer) >= 0) ?? held[0] };
+  const layers = [...pack.stored.keys()].sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
+  return { ...view, layer: layers.find((layer) => way * (layer - view.layer) >= 0) ?? layers[0] };
 }
 
 // ------------------------------------------------------------------------------------------------------------ a frame

@@ -1,9 +1,9 @@
-// The HTML of the lens. What the code writes to or reads has a data-ref; what sets a choice has its key in data-choice.
-// Titles and names that come from outside are never part of this HTML: they are written as text, later.
+// The lens's HTML. data-ref names an element for the code; data-choice names the choice that a control sets. Titles and
+// names from outside never enter this HTML: they are set as text later.
 
 import { WAYS, wayWords } from "../core/ways.js";
 
-// A button for each way to look; those that few need stand apart.
+// Buttons of all ways to look; the rarely used ones stand apart.
 const menu = (extra) =>
   Object.values(WAYS)
     .filter((way) => way.extra === extra)

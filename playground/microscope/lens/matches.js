@@ -37,19 +37,19 @@ export function bindMatches(choice, page) {
   page.matches = { box, wire, cell, line, words, parts };
 }
 
-// {from: "main" or "other", asked, there, alike, mutual} of the patch that is pointed at; null where there is none.
+// The match of the patch under the cursor: {from: "main" or "other", asked, there, alike, mutual}; null: none.
 export function matchNow(choice, data, { match, shown }) {
   const { view } = choice,
     { main, other } = data;
   const features = matchable(choice, data);
   if (!features?.ready) return null;
   const fromOther = choice.hoverOther >= 0 && !view.locked;
-  const asked = fromOther ? choice.hoverOther : view.locked && choice.aim >= 0 ? choice.aim : shown.token;
-  if (asked < (fromOther ? other : main).pack.prefixCount) return null;
-  const key = `${main.id} ${other.id} ${fromOther} ${asked}`;
+  const token = fromOther ? choice.hoverOther : view.locked && choice.aim >= 0 ? choice.aim : shown.token;
+  if (token < (fromOther ? other : main).pack.prefixCount) return null;
+  const key = `${main.id} ${other.id} ${fromOther} ${token}`;
   if (match.key !== key) {
     const [one, two] = fromOther ? [features.two, features.one] : [features.one, features.two];
-    match.found = { from: fromOther ? "other" : "main", asked, ...nearestTo(one, asked, two) };
+    match.found = { from: fromOther ? "other" : "main", asked: token, ...nearestTo(one, token, two) };
     match.key = key;
   }
   return match.found;
@@ -61,31 +61,31 @@ export function paintMatch({ choice, data, frame, page }) {
     { matches } = page;
   const compares = view.beside === "compare" && Boolean(other) && other.picture.id !== data.main.picture.id;
   show(matches.line, compares);
-  const found = compares ? matchNow(choice, data, frame) : null;
+  const match = compares ? matchNow(choice, data, frame) : null;
   show(matches.parts, compares && Boolean(matchable(choice, data)));
   matches.parts.setAttribute("aria-pressed", String(view.what === matches.parts.dataset.value));
-  say(matches.words, compares ? matchInWords(choice, data, found) : "");
-  const flies = found?.mutual && !choice.presenting;
+  say(matches.words, compares ? matchInWords(choice, data, match) : "");
+  const flies = match?.mutual && !choice.presenting;
   show(matches.box, Boolean(flies));
-  if (flies) flyToMatch(data, frame, page, found);
+  if (flies) flyToMatch(data, frame, page, match);
   else frame.match.drawn = "";
 }
 
-function matchInWords(choice, data, found) {
+function matchInWords(choice, data, match) {
   const features = matchable(choice, data);
   if (!features) return "Features of two models have nothing in common: nothing is matched.";
   if (!features.ready) return "Matches: the features are on their way.";
-  if (!found) return "";
-  const { pack } = found.from === "main" ? data.other : data.main;
-  const where = placeName(found.there - pack.prefixCount, pack.columns);
-  return found.mutual
-    ? `Its match there, by features: ${where} (cosine ${found.alike.toFixed(2)}).`
+  if (!match) return "";
+  const { pack } = match.from === "main" ? data.other : data.main;
+  const where = placeName(match.there - pack.prefixCount, pack.columns);
+  return match.mutual
+    ? `Its match there, by features: ${where} (cosine ${match.alike.toFixed(2)}).`
     : `No match there: what resembles it most, ${where}, resembles another patch here more.`;
 }
 
 // ------------------------------------------------------------------------------------------------------- the line
 
-function flyToMatch({ main, other }, frame, page, found) {
+function flyToMatch({ main, other }, frame, page, pair) {
   const { match } = frame,
     { matches, refs, root } = page;
   const within = root.getBoundingClientRect();
@@ -96,8 +96,8 @@ function flyToMatch({ main, other }, frame, page, found) {
     const [w, h] = [box.width / pack.columns, box.height / pack.rows];
     return { x: box.x + (patch % pack.columns) * w, y: box.y + Math.floor(patch / pack.columns) * h, w, h };
   };
-  const [here, there] = found.from === "main" ? [main, other] : [other, main];
-  const [from, to] = [cellIn(here, found.asked), cellIn(there, found.there)];
+  const [here, there] = pair.from === "main" ? [main, other] : [other, main];
+  const [from, to] = [cellIn(here, pair.asked), cellIn(there, pair.there)];
   const start = [from.x + from.w / 2, from.y + from.h / 2];
   const across = to.x + to.w / 2 - start[0],
     down = to.y + to.h / 2 - start[1];
@@ -118,7 +118,7 @@ function flyToMatch({ main, other }, frame, page, found) {
   cell.animate([{ opacity: 0 }, { opacity: 0, offset: 0.7 }, { opacity: 1 }], { duration: FLIGHT });
 }
 
-// Where a picture lies in the lens; the compared one keeps its shape inside its canvas.
+// The box of a picture within the lens; the compared one is centred in its canvas.
 function pictureBox({ otherBox }, { refs }, canvas, within) {
   const { left, top, width, height } = canvas.getBoundingClientRect();
   const [x, y] = [left - within.left, top - within.top];
@@ -142,7 +142,7 @@ export function bindPatching(choice, data, page) {
   box.className = "patching";
   box.innerHTML = `<button class="quiet"></button><div></div><p role="status"></p><button class="close">×</button>`;
   box.hidden = true;
-  page.refs.twin.after(box); // above the second picture: what comes and goes moves nothing else
+  page.refs.twin.after(box); // it lies above the second picture, so that nothing else moves
   const [button, map, said, close] = box.children;
   close.setAttribute("aria-label", "Close what the patch changes");
   page.patching = { box, button, map, said, close };
@@ -160,11 +160,11 @@ export function bindPatching(choice, data, page) {
 
 function wantedPatch({ view }, { main, other }) {
   const token = tokenOf(view.query, main.pack);
-  const there = sameToken(token, main.pack, other.pack);
+  const target = sameToken(token, main.pack, other.pack);
   const { sample, mine } = other.trace.words ?? {};
   const words = {
     query: view.query,
-    there: queryOf(there, other.pack),
+    there: queryOf(target, other.pack),
     layer: view.layer,
     with: sample ? `sample:${sample}` : `mine:${mine}`,
   };
@@ -187,19 +187,19 @@ export function paintPatching(lens) {
   const here = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // it would cover what the cursor asks
   show(patching.box, here);
   if (!here) return;
-  const now = wantedPatch(choice, data);
-  const name = tokenName(now.token, main.pack);
-  const shown = patched.key === now.key;
-  show(patching.button, !shown || (Boolean(now.text) && canAsk(data, "cuts")));
+  const patch = wantedPatch(choice, data);
+  const name = tokenName(patch.token, main.pack);
+  const shown = patched.key === patch.key;
+  show(patching.button, !shown || (Boolean(patch.text) && canAsk(data, "cuts")));
   show(patching.map, shown);
   show(patching.close, shown);
   const puts = `put this ${name} into the first picture, after layer ${view.layer}`;
   say(patching.button, shown ? "look at this pass" : puts);
   if (shown) return say(patching.said, patched.text);
-  if (choice.patchWanted !== now.key) return say(patching.said, "");
+  if (choice.patchWanted !== patch.key) return say(patching.said, "");
   say(patching.said, "The network goes on from there…");
-  const question = (how) => data.host.source.patched(main.trace, now.words, how);
-  askOnce(lens, "patched", now.key, question, (found) => takePatched(lens, now, found));
+  const question = (how) => data.host.source.patched(main.trace, patch.words, how);
+  askOnce(lens, "patched", patch.key, question, (answer) => takePatched(lens, patch, answer));
 }
 
 function takePatched(
@@ -210,8 +210,8 @@ function takePatched(
   const { main } = data;
   const { pack } = main;
   const values = decodeHalves(matrix).slice();
-  const own = values[token];
-  values[token] = 0; // it moves most of all, being another
+  const moved = values[token];
+  values[token] = 0; // the patched one moves most, being replaced
   const best = largestIndex(values, pack.prefixCount, pack.tokens);
   const print = makePrint(makePhoto(photo.image, MAP_WIDTH, Math.round((MAP_WIDTH * pack.rows) / pack.columns)));
   const domain = { low: 0, high: values[best] || 1, log: false };
@@ -225,6 +225,9 @@ function takePatched(
       : "after the last layer nobody else hears it";
   const name = tokenName(token, pack);
   const words = `After layer ${view.layer} this picture's ${name} carries what the other one has there.`;
-  const told = labels?.length ? ` ${verdictOf(labels)}.` : "";
-  Object.assign(data.patched, { key, text: `${words} Its own feature moves by ${percent(own)}; ${others}.${told}` });
+  const labelWords = labels?.length ? ` ${verdictOf(labels)}.` : "";
+  Object.assign(data.patched, {
+    key,
+    text: `${words} Its own feature moves by ${percent(moved)}; ${others}.${labelWords}`,
+  });
 }

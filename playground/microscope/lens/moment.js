@@ -10,8 +10,8 @@ import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { say } from "../drawing/dom.js";
 import { canAsk, drawnOf, isMap, layersAtHand } from "./state.js";
 
-const QUIET = 120; // ms without a frame before the search begins, or goes on
-const STINT = 6; // ms of one part of the search
+const QUIET = 120; // ms without a frame before the search starts or resumes
+const STINT = 6; // ms of one slice of the search
 const UNSTRIKING = "Nothing far apart stands out here.";
 const POINTED = 4; // CSS pixels, as below
 
@@ -32,7 +32,7 @@ export function bindMoment(choice, page) {
   });
 }
 
-// `view`: what came with the picture that is on view now.
+// `view`: the one given with the picture on show.
 export function noteOpening({ opening }, { main }, { refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const named = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
@@ -42,13 +42,13 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
   } else if (named) opening.given = true;
 }
 
-// After each frame: what is there to look for is looked for when there has been none for a while.
+// After each frame: continues the search when no frame was drawn for a while.
 export function lookForMoment(choice, data, page) {
   clearTimeout(page.looking);
   if (nextOf(choice, data)) page.looking = setTimeout(() => workOn(choice, data, page), QUIET);
 }
 
-// The search of the entry on view, if there is something left of it to do.
+// The unfinished search of the entry on view, if any.
 function nextOf(choice, data) {
   const { main } = data;
   if (!main || main.trace.words?.first) return null; // a coarse look; the finer one comes
@@ -79,7 +79,7 @@ function workOn(choice, data, page) {
   search.moved = true;
   if (choice.opening.wished) surprise(choice, data, page);
   else moveToBest(choice, data, page, search.scene);
-  page.schedule(); // what is said of the row may say more now
+  page.schedule(); // the sentence may say more now
 }
 
 // What the patches are compared by: the keys of a late layer.
@@ -90,7 +90,7 @@ export function comparedBy(pack) {
 
 export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
 
-// A person's own photograph moves once, and nobody's choice is overruled.
+// A person's own picture moves to its moment once, and never against a choice.
 function moveToBest(choice, data, page, scene) {
   const { main } = data;
   const { opening, view } = choice;
@@ -103,7 +103,7 @@ function moveToBest(choice, data, page, scene) {
   settle(choice, page);
 }
 
-// The view of the best moment. Where nothing strikes, the picture's parts; null where there are none.
+// The view of the best moment. Where no row is striking: the picture's parts; null where there are none.
 export function bestView(data, { pack, moments }) {
   const [{ layer, head, patches, tells }] = moments;
   if (tells[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
@@ -119,24 +119,24 @@ export function settle(choice, page) {
   opening.greeted = true;
 }
 
-// On a finer grid a patch has become several: the one of them is asked, or of those around it, that looks most at the
-// place at which its moment looks. `before`: the pack of the coarse grid; gives the patch, or null.
-export function askedAgain({ opening, view }, pack, before) {
+// The grid got finer and a patch became several. Of those at its place and around it, the one whose row has most at the
+// target of the moment's row. `before`: the coarse pack. Returns the patch or null.
+export function askedAgain({ opening, view }, pack, former) {
   const { layer, head } = view;
-  const from = tokenOf(view.query, before);
-  const held = holdsHead(before, layer, head) && holdsHead(pack, layer, head);
-  if (!opening.moved || opening.touched || !wayOf(view).rows || from < before.prefixCount || !held) return null;
-  const rowOf = (of, token) => {
-    const row = new Float32Array(of.tokens);
-    rowInto(row, 0, of, layer, head, token, of.scale);
+  const from = tokenOf(view.query, former);
+  const hasHead = holdsHead(former, layer, head) && holdsHead(pack, layer, head);
+  if (!opening.moved || opening.touched || !wayOf(view).rows || from < former.prefixCount || !hasHead) return null;
+  const rowOf = (entry, token) => {
+    const row = new Float32Array(entry.tokens);
+    rowInto(row, 0, entry, layer, head, token, entry.scale);
     return row;
   };
-  const coarse = rowOf(before, from);
-  const there = sameToken(largestIndex(coarse, before.prefixCount, before.tokens), before, pack) - pack.prefixCount;
+  const coarse = rowOf(former, from);
+  const brightest = sameToken(largestIndex(coarse, former.prefixCount, former.tokens), former, pack) - pack.prefixCount;
   const near = (patch) => around(patch, pack);
-  const looks = near(sameToken(from, before, pack) - pack.prefixCount).map((patch) => {
+  const looks = near(sameToken(from, former, pack) - pack.prefixCount).map((patch) => {
     const row = rowOf(pack, pack.prefixCount + patch);
-    return { patch, share: Math.max(...near(there).map((at) => row[pack.prefixCount + at])) };
+    return { patch, share: Math.max(...near(brightest).map((at) => row[pack.prefixCount + at])) };
   });
   return looks.reduce((best, one) => (one.share > best.share ? one : best)).patch;
 }
@@ -144,12 +144,12 @@ export function askedAgain({ opening, view }, pack, before) {
 // A patch and those beside it.
 function around(patch, { rows, columns }) {
   const { top, left, bottom, right } = neighbourhood(rows, columns, Math.floor(patch / columns), patch % columns, 3);
-  const found = [];
-  for (let r = top; r <= bottom; r++) for (let c = left; c <= right; c++) found.push(r * columns + c);
-  return found;
+  const patches = [];
+  for (let r = top; r <= bottom; r++) for (let c = left; c <= right; c++) patches.push(r * columns + c);
+  return patches;
 }
 
-// The whole search at once, for a picture that shall open in its best moment. Null where that is not wanted any more.
+// Runs the search to its end, for a picture that opens in its best moment. Null if that is not wanted any more.
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, comparedBy(pack));
@@ -166,14 +166,14 @@ export async function searchAll(data, entry, signal) {
   }
 }
 
-// The patches of the head on view that show most, the best one last: what the soft cursor goes to. null: not known.
+// The head's patches that show most, the best one last, for the soft cursor; null: unknown.
 export function tellingPatches({ view }, data) {
-  const found = sceneOf(data)?.moments.find(({ layer, head }) => layer === view.layer && head === view.head);
-  const told = found?.patches.filter((_, i) => found.tells[i] > 0).reverse();
-  return told?.length ? told : null;
+  const moment = sceneOf(data)?.moments.find(({ layer, head }) => layer === view.layer && head === view.head);
+  const patches = moment?.patches.filter((_, i) => moment.tells[i] > 0).reverse();
+  return patches?.length ? patches : null;
 }
 
-// Another of the most telling rows, of any head; round and round.
+// The next of the most telling rows of all heads, in a circle.
 export function surprise(choice, data, page) {
   const { opening } = choice,
     { main } = data,
@@ -206,8 +206,8 @@ export const towardOf = (pack) => directionsOf(comparedBy(pack));
 const AWAY = 350; // ms before it comes
 const GLIDE = 800; // ms from one patch to the next
 const STAY = 850; // ms on a patch: long enough to read the number
-const EDGE = 0.12; // of the picture: what lies in this frame is not shown
-const BOW = 0.14; // how far a glide swings out, as a share of its length
+const EDGE = 0.12; // margin, as a share of the picture, whose patches the soft cursor leaves out
+const BOW = 0.14; // sideways swing of a glide as a share of its length
 export const STOPS = 3;
 export const WALK = AWAY + STOPS * (GLIDE + STAY); // ms
 
@@ -247,8 +247,8 @@ export function walkAt(ms, places) {
   return { x: a.x + along * dx - bow * dy, y: a.y + along * dy + bow * dx, rests: t === 1 };
 }
 
-const BEFORE = 900; // ms: the picture is looked at first
-const TURN = 2600; // ms that "your turn" stays
+const BEFORE = 900; // ms in which the picture alone is looked at
+const TURN = 2600; // ms for which "your turn" stays
 const STIRRED = 4; // CSS pixels: a browser reports a resting mouse as moved when something appears under it
 
 const GHOST = `
@@ -307,11 +307,11 @@ function begin({ choice, data, frame: { shown }, page }, began) {
 function walk(choice, page, places) {
   const { ghost, refs } = page;
   const start = performance.now();
-  let arrived = false, // on its way in it asks nothing
+  let arrived = false, // while it glides, the soft cursor asks nothing
     rested = false;
-  const step = (now) => {
+  const step = (time) => {
     if (page.ghost !== ghost || !page.alive) return;
-    const { x, y, rests } = walkAt(now - start, places);
+    const { x, y, rests } = walkAt(time - start, places);
     const { left, top, width, height } = refs.picture.getBoundingClientRect();
     ghost.box.style.transform = `translate(${x * width}px, ${y * height}px)`;
     ghost.box.classList.toggle("leftwards", x > 0.75); // its words stay inside the picture
@@ -323,7 +323,7 @@ function walk(choice, page, places) {
     }
     ghost.box.classList.toggle("rests", rests);
     rested = rests;
-    if (now - start < WALK) return requestAnimationFrame(step);
+    if (time - start < WALK) return requestAnimationFrame(step);
     ghost.box.classList.add("turn");
     ghost.timer = setTimeout(() => endGhost(choice, page), TURN);
   };

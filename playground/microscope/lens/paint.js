@@ -32,7 +32,7 @@ import { paintScissors } from "./scissors.js";
 import { habitOf, isMap, layMean, overlayNow, resolve } from "./state.js";
 
 const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
-const SLICE = 9; // ms of a frame for the sums that columns need
+const SLICE = 9; // ms of each frame for the sums of columns
 
 export function paintFrame(lens) {
   const { choice, frame, page } = lens;
@@ -148,9 +148,9 @@ function paintMain(lens) {
   setTag(choice, frame, lens.page, Boolean(waiting || overlay));
   const { rows, columns } = pack;
   const behind = waiting || (overlay && !way.resembles) ? null : printBehind(lens);
-  const asked = view.direction === "column" && !overlay;
+  const isColumn = view.direction === "column" && !overlay;
   const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // of features the cursor's patch is marked
-  frame.picture = Object.assign(frame.picture, { rows, columns, grid: view.grid, mark, asked, behind });
+  frame.picture = Object.assign(frame.picture, { rows, columns, grid: view.grid, mark, asked: isColumn, behind });
   setClipped(choice, frame, Boolean(waiting || overlay));
   const { picture } = refs;
   drawPicture(picture.getContext("2d"), picture.width, picture.height, frame.print.canvas, frame.picture, frame.unit);
@@ -159,12 +159,12 @@ function paintMain(lens) {
   paintColourBar(lens);
 }
 
-// Where blanking moves nothing, nothing is not made bright.
+// If blanking has no effect, nothing is drawn bright.
 const exposedTo = (floor, domain) => (floor > domain.high ? { ...domain, high: floor } : domain);
 
 const patchesOf = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
 
-// What is compared shares one exposure.
+// Compared pictures share one exposure.
 function exposed(choice, data, frame, at) {
   const { view } = choice,
     { other } = data,
@@ -172,11 +172,11 @@ function exposed(choice, data, frame, at) {
   const { pack, answers, what } = shown;
   const beside = view.beside === "compare" && other ? rowBeside(choice, data, frame).values : null;
   if (!beside) return ownExposure(answers.drawn, at, pack, what, view.ceiling, view.log);
-  const mine = { values: answers.drawn, from: at + pack.prefixCount, to: at + pack.tokens };
-  return exposureOfBoth([mine, patchesOf(other, beside)], what, view.ceiling, view.log);
+  const ours = { values: answers.drawn, from: at + pack.prefixCount, to: at + pack.tokens };
+  return exposureOfBoth([ours, patchesOf(other, beside)], what, view.ceiling, view.log);
 }
 
-// The patch with the largest weight has its number written beside it.
+// The largest weight is written beside its patch.
 function setTag({ view }, frame, { see }, hidden) {
   const { shown, picture } = frame;
   const { pack, answers, what } = shown;
@@ -186,7 +186,7 @@ function setTag({ view }, frame, { see }, hidden) {
   const from = at + pack.prefixCount;
   const largest = largestIndex(answers.drawn, from, at + pack.tokens);
   const best = see ? from + see.marked(largest - from) : largest;
-  // Where the weights are spread evenly, none is worth pointing at.
+  // An even row has no patch worth pointing at.
   if (WAYS[what].rows && answers.weights[best] < 1.5 / pack.tokens) return;
   const tag = frame.tag;
   tag.patch = best - from;
@@ -195,7 +195,7 @@ function setTag({ view }, frame, { see }, hidden) {
   picture.tag = tag;
 }
 
-// A peak is not hidden: what is brighter than the exposure can show bears its number. The largest has its tag already.
+// Patches brighter than the colour scale's top bear their number; the largest has its own label.
 function setClipped({ view }, { shown, picture }, hidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
@@ -226,7 +226,7 @@ function paintColourBar({ choice, data, frame, page: { refs, see } }) {
     unit: share ? "percent" : "number",
     open: way.exposed === "brightest" && domain.high < 1,
   };
-  if (see?.on) return; // which shows none
+  if (see?.on) return; // this map has no numbers
   frame.barKey = key;
   drawColourBar(
     refs.colourBar.getContext("2d"),
@@ -253,8 +253,8 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
     readyThumb(frame, thumb);
     if (!answers.ready[head] && !WAYS[shown.what].raw) printNothing(thumb.print);
     else {
-      const own = view.colours === "own";
-      const domain = own ? ownExposure(answers.drawn, at, pack, shown.what, view.ceiling, view.log) : shown.domain;
+      const ownScale = view.colours === "own";
+      const domain = ownScale ? ownExposure(answers.drawn, at, pack, shown.what, view.ceiling, view.log) : shown.domain;
       printHeat(thumb.print, answers.drawn, at + pack.prefixCount, rows, columns, domain, view.smooth);
     }
     const number = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
@@ -265,7 +265,7 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
 
 const HABIT_OF = "This is measured on average over the patches of this picture.";
 
-// Under a head stands what it does on average, where that is known; the number then is behind "More".
+// Below a head stands its average behaviour, if known; the number is then behind "More".
 function nameHead(choice, data, frame, thumb, head, number) {
   const habit = habitOf(data, frame, choice.view.layer, head);
   const text = !habit ? number : choice.more ? `${habit.short} ${number}` : habit.short;
@@ -307,7 +307,7 @@ export function paintCurve(choice, frame, { refs, see }) {
   );
 }
 
-// A column needs the sum of every row. Works on these sums for a part of each frame; true while there is more to do.
+// Computes a part of the rows' sums, which columns need; true while there is more to do.
 export function workOnColumns(choice, data, frame) {
   const { view } = choice,
     { other, main } = data;

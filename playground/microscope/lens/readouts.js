@@ -17,7 +17,7 @@ export const tokenName = (token, pack) =>
 
 export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
-// In the language of See, where that is on view; Lab is English.
+// In See's language while See is on view; Lab is English.
 export const saidHere = ({ see }, key, english, filled = {}) => (see?.on ? see.words(key, filled) : english);
 
 export function placeHere(page, token, pack) {
@@ -31,7 +31,7 @@ const rounded = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
 export const scaleText = (scale) =>
   scale === 0 ? "0" : scale >= 0.01 ? String(Number(scale.toPrecision(3))) : scale.toExponential(1);
 
-// 1/√64 when it is that, else the number itself.
+// "1/√64" for that value, else the number.
 export function divisorOf(pack) {
   return Math.abs(pack.scale * Math.sqrt(pack.dim) - 1) < 1e-3
     ? `√${pack.dim}`
@@ -40,7 +40,7 @@ export function divisorOf(pack) {
 
 // ------------------------------------------------------------------------------------------------------------ titles
 
-// Whether a patch of the compared picture asks what resembles it in the first one.
+// Whether a patch of the compared picture asks, and the first picture shows what resembles it.
 export const asksFromOther = (choice, data, frame) => overlayNow(choice, data, frame)?.from === "other";
 
 export function writeTitles({ choice, data, frame, page }) {
@@ -113,26 +113,26 @@ export function writeTitles({ choice, data, frame, page }) {
   if (view.beside === "convolution") writeConvolution(choice, frame, page);
 }
 
-// What is explained where no token asks; "" while its name is on its way.
+// The explained label where no token asks; "" while its name is loading.
 function labelText(choice, data, frame) {
   const { view } = choice;
   if (wayOf(view).explains === "text") return view.text;
   return labelNow(choice, data, frame)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
 }
 
-// Until somebody has done something: "Point at one eye: the other eye lights up, across the whole face."
+// Shown until a person does something: "Point at one eye: the other eye lights up, across the whole face."
 export const whatToDo = ({ main }, { touch }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
 
 const hasNoLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
 
-// How much lies within the light's lines, counted from these lines.
+// The share of the row within the contour lines.
 const outlineText = (print) =>
   print?.holds === "light" && print.outlined
     ? `outlined: ${percent(print.outlined).replaceAll(" ", "\u00a0")} of what all patches get`
     : "";
 
-// From which weight on a cell is as bright as can be; an even row is called even.
+// The weight from which cells have full brightness; an even row is called even.
 function exposureText({ view }, { shown }) {
   const { answers, mainDomain, pack } = shown;
   if (shown.rough) return "";
@@ -144,19 +144,19 @@ function exposureText({ view }, { shown }) {
   return brightestFrom(mainDomain.high, shown.clipped, most, view.what);
 }
 
-// `above`: how many patches have more than the exposure can show, up to `most`.
-export function brightestFrom(high, above, most, what) {
-  const written = (x) => sizeWords(x, WAYS[what].unit);
+// `above`: the number of patches brighter than the colour scale's top, up to `most`.
+export function brightestFrom(high, above, most, way) {
+  const written = (x) => sizeWords(x, WAYS[way].unit);
   const [from, to] = (above ? toldApart(high, most, written) : [written(high)]).map((x) => x.replaceAll(" ", "\u00a0"));
   const patches = above === 1 ? "1 patch" : `${above} patches`;
   return `brightest from ${from}${above ? `: ${patches} above, up to ${to}` : ""}`; // a number on one line
 }
 
-// The words in the top right corner move away from a patch that has something drawn on it there.
+// Moves the words in the top right corner away from a patch with a label there.
 const isUnderPin = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
-// Registers take up what such patches hold: a model without them may have some, small ones have none.
+// Without registers, some patches may serve as sinks; small models have none.
 function beyondText({ count, bound }, typical) {
   if (!count) return `no patch stands apart (is longer than ${shortNumber(bound)})`;
   const they = count === 1 ? "1 patch stands" : `${count} patches stand`;
@@ -165,10 +165,10 @@ function beyondText({ count, bound }, typical) {
 
 // Which layers can be chosen: of a file that holds some of them, those.
 export function layerRange(data) {
-  const held = layersAtHand(data);
-  if (held.length < 2) return `of 0–${data.main.pack.layers - 1}`;
-  const inOneRun = held.at(-1) - held[0] === held.length - 1;
-  return `of ${inOneRun || held.length > 6 ? `${held[0]}–${held.at(-1)}` : held.join(", ")}`;
+  const layers = layersAtHand(data);
+  if (layers.length < 2) return `of 0–${data.main.pack.layers - 1}`;
+  const inOneRun = layers.at(-1) - layers[0] === layers.length - 1;
+  return `of ${inOneRun || layers.length > 6 ? `${layers[0]}–${layers.at(-1)}` : layers.join(", ")}`;
 }
 
 function scaleWords({ main }, { shown }) {
@@ -204,7 +204,7 @@ function writeConvolution({ view }, { shown }, { refs }) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
-// What stands in the markup, and in See too: [its words, in English, where]; of names that are read aloud the same.
+// Texts of the markup in both faces: [words, English, where]; accessible names too.
 const MARKED = [
   ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
   ["onAverage", "on average", '[data-ref="habitRow"] dt'],
@@ -247,7 +247,7 @@ export function writeNumbers({ choice, data, frame, page }) {
   const on = !shown.altered;
   refs.switch.setAttribute("aria-checked", String(on));
   page.root.classList.toggle("altered", !on);
-  if (page.see?.on && page.see.drawer !== "numbers") return; // the rest is not on view
+  if (page.see?.on && page.see.drawer !== "numbers") return; // other numbers are not on view
   const who = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
   const listens = saidHere(page, "listensToAbout", `${who} listens to about`, { head: pack.headNumbers[view.head] });
   say(refs.bigLabel, row ? listens : `is heard by ${who} for a total of`);
@@ -286,27 +286,27 @@ export function writeNumbers({ choice, data, frame, page }) {
     say(page.shares[i], ready ? percent(answers.weights[at + i]) : "…");
   }
 
-  const own = main.pack.scale;
+  const trained = main.pack.scale;
   const divisor = divisorOf(main.pack);
   say(refs.divisor, on || Math.abs(shown.scale - 1) < 1e-9 ? `/ ${divisor}` : `× ${scaleText(shown.scale)}`);
   refs.divisor.classList.toggle("gone", !on && Math.abs(shown.scale - 1) < 1e-9);
   say(refs.dialMiddle, `1/${divisor}`);
   refs.dial.setAttribute(
     "aria-valuetext",
-    `scale ${scaleText(shown.scale)}, ${(shown.scale / own).toPrecision(2)} times the trained one`,
+    `scale ${scaleText(shown.scale)}, ${(shown.scale / trained).toPrecision(2)} times the trained one`,
   );
   writeVerdict(data, frame, page);
   writeOffer(choice, frame, page);
 }
 
-// What stands under the thumbnails of heads.
+// The lines under the heads' thumbnails.
 function headsNote(direction, habit, more) {
   const counted = direction === "row" ? "how many tokens each listens to" : "what this patch gets in each (average 1)";
   if (!habit) return `heads, and ${counted}`;
   return `heads, by what each does on average over this picture${more ? `, and ${counted}` : ""}`;
 }
 
-// What the network predicts with the trained scale and with the chosen one, once a whole pass has run with it.
+// The predictions with the trained and the chosen scale, once a whole pass has run with it.
 function writeVerdict({ whole }, { shown }, { refs }) {
   const known = shown.wholeArrived && whole.trace.verdict?.length > 0;
   show(refs.verdict, known || shown.wholeMissing);
@@ -314,7 +314,7 @@ function writeVerdict({ whole }, { shown }, { refs }) {
   else if (shown.wholeMissing) say(refs.verdict, "running the whole network…");
 }
 
-// Every label that has changed, the largest change first: [label, before, after] of each.
+// All changed labels, the largest change first: [label, before, after].
 export function verdictOf(changes) {
   const [[label, before, after]] = changes;
   if (Math.abs(after - before) < CHANGED)
@@ -324,52 +324,52 @@ export function verdictOf(changes) {
 
 const CHANGED = 0.02; // as in analysis/scale.py
 
-// The switch is meant to be felt: a head that stays spread without scale says which one does not.
+// Offers a head that collapses without scale, if the head on view stays spread: the switch shall have an effect.
 function writeOffer(choice, frame, { refs }) {
   const { view } = choice;
-  const found = collapsing(choice, frame);
-  show(refs.offer, found !== null);
-  if (!found) return;
-  const where = found.layer === view.layer ? "" : `, layer ${found.layer}`;
+  const collapsed = collapsing(choice, frame);
+  show(refs.offer, collapsed !== null);
+  if (!collapsed) return;
+  const where = collapsed.layer === view.layer ? "" : `, layer ${collapsed.layer}`;
+  const number = frame.shown.pack.headNumbers[collapsed.head];
   say(
     refs.offerText,
-    `This head's largest weight is ${percent(found.here)}. Head ${frame.shown.pack.headNumbers[found.head]}${where} ` +
-      `collapses to ${percent(found.weight)}:`,
+    `This head's largest weight is ${percent(collapsed.here)}. Head ${number}${where} ` +
+      `collapses to ${percent(collapsed.weight)}:`,
   );
 }
 
-export function writeOther({ choice, data, frame, page: { refs } }, entry, found) {
+export function writeOther({ choice, data, frame, page: { refs } }, entry, head) {
   const { pack } = entry;
-  // Nobody runs a whole pass of the second picture.
+  // The second picture gets no whole pass of its own.
   const altered = frame.shown.altered ? [`${scaleWords(data, frame)} · in this layer only`] : [];
   say(refs.twinBadge, [titleOf(entry), ...altered].join(" · "));
   show(refs.twinBadge, true);
-  if (found.token < 0) {
+  if (head.token < 0) {
     say(refs.otherFoot, `This model has no ${tokenName(frame.shown.token, data.main.pack)} token.`);
     return;
   }
-  const same =
-    found.layer === choice.view.layer && found.head === choice.view.head && pack.rows === data.main.pack.rows;
+  const same = head.layer === choice.view.layer && head.head === choice.view.head && pack.rows === data.main.pack.rows;
   const parts = same
     ? []
-    : [`${tokenName(found.token, pack)}, layer ${found.layer}, head ${pack.headNumbers[found.head]}`];
-  if (found.row && choice.view.direction === "row") {
+    : [`${tokenName(head.token, pack)}, layer ${head.layer}, head ${pack.headNumbers[head.head]}`];
+  if (head.row && choice.view.direction === "row") {
     let largest = 0;
-    for (let j = 0; j < pack.tokens; j++) if (found.row[j] > largest) largest = found.row[j];
+    for (let j = 0; j < pack.tokens; j++) if (head.row[j] > largest) largest = head.row[j];
     parts.push(
-      `listens to about ${rounded(effectiveNumber(found.bits))} of ${pack.tokens}`,
+      `listens to about ${rounded(effectiveNumber(head.bits))} of ${pack.tokens}`,
       `largest weight ${percent(largest)}`,
     );
     if (pack.prefixCount)
-      parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(found.row, 0, pack.prefixCount))}`);
+      parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(head.row, 0, pack.prefixCount))}`);
   }
-  if (found.row) parts.push(outlineText(frame.otherPrint));
+  if (head.row) parts.push(outlineText(frame.otherPrint));
   say(refs.otherFoot, parts.filter(Boolean).join(" · "));
 }
 
 // ----------------------------------------------------------------------------------------------- for screen readers
 
-const NAMED = 3; // tokens
+const NAMED = 3; // tokens named to screen readers
 
 // "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
 export function describe({ choice: { view }, data, frame, page }) {
@@ -390,12 +390,12 @@ export function describe({ choice: { view }, data, frame, page }) {
   const kind = page.kindline.kind.textContent; // of a row; a map has none
   const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}${cut}`;
   const verb = view.direction === "row" ? "gives" : "receives";
-  const said = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}.`;
+  const sentence = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}.`;
   const filter = view.beside === "filter" ? page.refs.filterWords.textContent : "";
-  return [said, kind, page.matches.words.textContent, filter].filter(Boolean).join(" ");
+  return [sentence, kind, page.matches.words.textContent, filter].filter(Boolean).join(" ");
 }
 
-// The line under an exported picture: all that is needed to make it again.
+// The caption of an exported picture: all that is needed to make it again.
 export function captionOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,

@@ -80,7 +80,7 @@ export function printed(choice, data, frame, photo) {
   return print.canvas;
 }
 
-const COMES = "Its numbers are on their way: try again in a moment."; // rounded ones go into no file
+const COMES = "Its numbers are on their way: try again in a moment."; // rounded weights go into no file
 
 export function savePicture(lens, factor, both) {
   if (lens.frame.shown.rough) return say(lens.page.refs.saveNote, COMES);
@@ -100,7 +100,7 @@ export function fileName({ view }, { shown }, end, more = "") {
   return `attention${layer}${head}${about}${more}.${end}`;
 }
 
-// As a download.
+// Downloads the file.
 export function handOver(file) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);
@@ -109,7 +109,7 @@ export function handOver(file) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-// Showing it to others: a link to what is on the screen, and the whole screen.
+// Sharing a link, and the full screen.
 
 export const linkNow = async ({ view }, { host }) =>
   (await host.link?.({ ...view })) || `${location.href.split("#")[0]}#${viewToQuery(view)}`;
@@ -122,7 +122,7 @@ export async function copyLink(choice, data, page) {
   setTimeout(() => say(refs.message, ""), copied ? 4000 : 20000);
 }
 
-// Gives whether it could be done.
+// Copies text; returns whether that worked.
 export async function putOnClipboard(page, text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -155,7 +155,7 @@ export async function togglePresenting(lens) {
   root.classList.add("presenting");
   say(refs.present, "Leave");
   lens.page.see?.present();
-  await root.requestFullscreen?.().catch(() => {}); // a frame may forbid it; then the lens fills that frame
+  await root.requestFullscreen?.().catch(() => {}); // full screen may be forbidden; then the lens fills its frame
   refresh(lens);
   refs.picture.focus();
 }
@@ -173,7 +173,7 @@ export function leavePresenting(lens) {
 // The sheet of Share: what is on view, to send on. Here is the picture; a loop and a living page are made by See.
 
 const PICTURE_SCALE = 2;
-// What is made of each way, into the preview: a blob, or null where it failed or nobody wants it any more.
+// Makes the chosen format and previews it: a blob, or null if it failed or is not wanted any more.
 const SHARED = {
   picture: { make: sharedPicture, end: () => "png" },
   tall: { make: sharedLoop, end: ({ type }) => type.split(/[/;]/)[1] },
@@ -230,8 +230,8 @@ async function showLink(lens) {
   refs.sharePreview.replaceChildren(field);
   refs.shareSave.disabled = false;
   say(refs.shareSave, saidHere(lens.page, "shareCopy", "Copy link"));
-  const told = own ? ["shareOwnLink", OWN_STAYS] : ["shareLinkSays", "Who opens it sees this very view."];
-  say(refs.shareStatus, saidHere(lens.page, ...told));
+  const words = own ? ["shareOwnLink", OWN_STAYS] : ["shareLinkSays", "Who opens it sees this very view."];
+  say(refs.shareStatus, saidHere(lens.page, ...words));
 }
 
 async function copyShared(page) {
@@ -239,28 +239,28 @@ async function copyShared(page) {
   if (copied) say(page.refs.shareStatus, saidHere(page, "shareCopied", "Link copied."));
 }
 
-async function chooseShared(lens, of) {
+async function chooseShared(lens, format) {
   const { page } = lens;
   const { share, refs } = page;
-  const round = ++share.round; // what was being made before is not wanted any more
+  const round = ++share.round; // cancels what was being made
   const goesOn = () => share.round === round && page.alive && !refs.sendingSheet.hidden;
-  Object.assign(share, { file: null, link: "", of });
+  Object.assign(share, { file: null, link: "", of: format });
   for (const button of refs.shareWays.querySelectorAll("[data-share]"))
-    button.setAttribute("aria-pressed", String(button.dataset.share === of));
+    button.setAttribute("aria-pressed", String(button.dataset.share === format));
   offerShared(page);
   say(refs.shareSave, saidHere(page, "shareSave", "Save"));
-  if (of === "link") return showLink(lens);
+  if (format === "link") return showLink(lens);
   if (lens.frame.shown.rough) return say(refs.shareStatus, saidHere(page, "shareComes", COMES));
   say(refs.shareStatus, saidHere(page, "shareMaking", "Making it …"));
-  const { make, end } = SHARED[of];
-  const blob = await make(lens, of, goesOn).catch(() => null);
+  const { make, end } = SHARED[format];
+  const blob = await make(lens, format, goesOn).catch(() => null);
   if (!goesOn()) return;
   if (!blob) return say(refs.shareStatus, saidHere(page, "shareFailed", "It could not be made: share the picture."));
   share.file = new File([blob], fileName(lens.choice, lens.frame, end(blob)), { type: blob.type.split(";")[0] });
   offerShared(page);
-  const made = saidHere(page, "shareMade", "Made in this browser; it goes nowhere until you send it.");
-  const own = lens.data.main.trace.private ? ` ${saidHere(page, "shareOwn", "Your photograph is in it.")}` : "";
-  say(refs.shareStatus, made + own);
+  const words = saidHere(page, "shareMade", "Made in this browser; it goes nowhere until you send it.");
+  const ownWords = lens.data.main.trace.private ? ` ${saidHere(page, "shareOwn", "Your photograph is in it.")}` : "";
+  say(refs.shareStatus, words + ownWords);
 }
 
 function offerShared({ refs, share }) {
@@ -272,7 +272,7 @@ function offerShared({ refs, share }) {
   for (const button of [refs.shareGo, refs.shareSave]) button.disabled = !file;
 }
 
-// To the apps of this phone.
+// Opens the phone's own share menu.
 async function passOn(page) {
   const { file } = page.share;
   if (!file) return;
@@ -296,14 +296,14 @@ async function sharedPicture(lens) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-// It plays on the sheet while it is recorded.
+// The loop plays on the sheet while it is recorded.
 function sharedLoop({ page }, shape, goesOn) {
   const canvas = makeCanvas(1, 1);
   putPreview(page, canvas, `Three seconds: ${sentenceNow(page)}`);
   return page.see.sharedLoop(canvas, shape, goesOn);
 }
 
-// One file, which opens alive without a network; the preview is what it begins with.
+// One HTML file that works without a network; its preview is the picture that it begins with.
 async function sharedPage(lens) {
   await sharedPicture(lens);
   return new Blob([await lens.page.see.sharedPage()], { type: "text/html" });
@@ -328,7 +328,7 @@ export const toTakeAway = (lens) => ({
   numbers: () => lens.data.main && numbersOnView(lens),
 });
 
-// `about`: {key: value} of where it comes from, which the file carries.
+// `about`: {key: value} of its origin, stored in the file.
 function figureSvg({ choice, data, frame, page }, about) {
   const { view } = choice;
   const { pack, token, mark } = frame.shown;
@@ -356,20 +356,20 @@ function figureSvg({ choice, data, frame, page }, about) {
       `href="${canvas.toDataURL(kind, 0.9)}"/>`,
     ...outlined(x),
   ];
-  const said = captionOf(choice, data, frame);
-  const asked = asks(view) ? tokenName(token, pack) : "";
+  const caption = captionOf(choice, data, frame);
+  const asking = asks(view) ? tokenName(token, pack) : "";
   const parts = [
-    ...panel("picture", 0, photo.clear, "image/jpeg", data.main.picture.title, asked),
+    ...panel("picture", 0, photo.clear, "image/jpeg", data.main.picture.title, asking),
     ...panel("map", wide + PANEL_GAP, map, "image/png", question.replace(" ?", "?"), layerAndHead(view, pack)),
     ...(wayOf(view).coloured ? [] : bar(choice, frame, PANEL_TOP + high + 8, wide)),
   ];
-  const lines = wrapped(said, 62);
+  const lines = wrapped(caption, 62);
   lines.forEach((words, i) => parts.push(line(wide + PANEL_GAP, PANEL_TOP + high + 13 + 9 * i, words)));
   const height = PANEL_TOP + high + Math.max(32, 16 + 9 * lines.length);
   const facts = Object.entries(about).map(([key, value]) => `${key}: ${value}`);
   return (
     `<?xml version="1.0" encoding="utf-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}pt" ` +
-    `height="${height}pt" viewBox="0 0 ${WIDTH} ${height}">\n<title>${asText(said)}</title>\n` +
+    `height="${height}pt" viewBox="0 0 ${WIDTH} ${height}">\n<title>${asText(caption)}</title>\n` +
     `<desc>${asText(facts.join("; "))}</desc>\n<rect width="100%" height="100%" fill="#ffffff"/>\n` +
     `${parts.join("\n")}\n</svg>\n`
   );
@@ -382,7 +382,7 @@ const line = (x, y, words, { size = SMALL_LETTERS, bold = false, colour = FIGURE
   `<text x="${x}" y="${y}" font-family="${FIGURE_FONT}" font-size="${size}" fill="${colour}" text-anchor="${anchor}"` +
   `${bold ? ' font-weight="700"' : ""}>${asText(words)}</text>`;
 
-const BAR_STOPS = 32; // of the bar's colours
+const BAR_STOPS = 32; // stops of the colour bar
 
 function bar(choice, frame, y, wide) {
   const ramp = rampOf(choice, frame);
@@ -401,7 +401,7 @@ function bar(choice, frame, y, wide) {
   ];
 }
 
-// Lines of at most so many letters.
+// Breaks text into lines of at most this many letters.
 function wrapped(words, most) {
   const lines = [""];
   for (const word of words.split(" ")) {

@@ -39,7 +39,7 @@ export function bindScenes(choice, data, page) {
     const next = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
     changeScenes(choice, data, page, next, next.indexOf(shown));
   });
-  // Kept letter by letter, so that nothing typed is lost; the list is not drawn again under the hands that type.
+  // Saves with every letter, but does not redraw the list under the person's hands.
   refs.sceneList.addEventListener("input", (event) => {
     const place = Number(event.target.closest("li").dataset.place);
     keepList(data, renameScene(data.scenes.list, place, event.target.value));
@@ -52,8 +52,8 @@ export function bindScenes(choice, data, page) {
   });
 }
 
-// Called when the lens is there and at every run of the page, for the list may have changed elsewhere. If it has not,
-// its elements stay: somebody may be typing into one, or have the mouse's button down on another.
+// Called when the lens is ready and at every run of the page: the list may have changed elsewhere. An unchanged list
+// keeps its elements, for somebody may be typing or clicking there.
 export function readKept(choice, data, page) {
   show(page.refs.scenes, Boolean(data.host.scenes));
   if (!data.host.scenes) return;
@@ -64,7 +64,7 @@ export function readKept(choice, data, page) {
   writeList(choice, data, page);
 }
 
-// A clicker's keys. False where there is nothing to step through.
+// A presenter's keys. False where there are no scenes to step through.
 export function stepScene(choice, data, page, by) {
   const { list } = data.scenes,
     { at } = choice.scene;
@@ -95,11 +95,11 @@ function changeScenes(choice, data, page, list, at) {
   page.schedule();
 }
 
-function keepList(data, wanted) {
-  const list = readScenes(writeScenes(wanted)); // within the bounds
-  const kept = writeScenes(list);
-  Object.assign(data.scenes, { list, kept });
-  data.host.scenes.write(kept);
+function keepList(data, scenes) {
+  const list = readScenes(writeScenes(scenes)); // within the bounds
+  const text = writeScenes(list);
+  Object.assign(data.scenes, { list, kept: text });
+  data.host.scenes.write(text);
 }
 
 const sceneName = (choice, data) =>

@@ -75,8 +75,8 @@ const offText = ({ view }, { main }) => `zero@${view.layer}.${main.pack.headNumb
 const cutsOf = ({ view }) => (view.cut ? view.cut.split(";") : []);
 
 function putCuts(page, cuts) {
-  const kept = [...new Set(cuts)].slice(0, MOST_CUTS);
-  page.choose({ cut: kept.join(";") });
+  const unique = [...new Set(cuts)].slice(0, MOST_CUTS);
+  page.choose({ cut: unique.join(";") });
 }
 
 export const canCut = (choice, data, frame) =>
@@ -90,7 +90,7 @@ export function cutAimed({ choice, data, frame, page }) {
   putCuts(page, [...cutsOf(choice), `${queryOf(shown.token, main.pack)}>${queryOf(aim, main.pack)}`]);
 }
 
-// Each frame: the button beside the label, and the list where it is another one.
+// Each frame: the button beside the label, and the list if it changed.
 export function paintScissors(lens) {
   const { choice, data, frame, page } = lens;
   const { view } = choice,
@@ -187,7 +187,7 @@ function undoButton(choice, page, at) {
   return undo;
 }
 
-// How far the locked patch's feature has moved, beside cuts of as much attention to other patches.
+// How far the locked patch's feature moved. Control: cuts of other patches with the same total attention.
 function whatMoved(lens) {
   const { data } = lens;
   const { view } = lens.choice,
@@ -199,8 +199,8 @@ function whatMoved(lens) {
   const key = `${whole.id} ${query}`;
   if (moved.key === key) return moved.text;
   const question = (how) => data.host.source.moved(whole.trace, query, how);
-  askOnce(lens, "moved", key, question, (found) => {
-    Object.assign(moved, { key, text: movedWords(found) });
+  askOnce(lens, "moved", key, question, (answer) => {
+    Object.assign(moved, { key, text: movedWords(answer) });
   });
   return "Measuring how far its feature moves…";
 }
@@ -214,9 +214,9 @@ export function movedWords({ by, times }) {
 // Painting with the scissors: the patches that a drag touches shall not be heard. With the keyboard: arrows move, the
 // space bar takes a patch or leaves it, Enter cuts, Escape ends.
 
-const LONGEST = 1000; // letters of all cuts, as in figures/drawing/view.py
+const LONGEST = 1000; // most letters of all cuts together, as in figures/drawing/view.py
 
-// `cut(texts)` makes the cut; `words(sentence)` says something.
+// `cut(texts)` applies cuts; `words(sentence)` shows a message.
 export function bindPainting(choice, data, page, { cut, words }) {
   const { picture, pictureBox } = page.refs;
   pictureBox.insertAdjacentHTML("beforeend", '<svg class="painted" preserveAspectRatio="none"></svg>');
@@ -314,8 +314,8 @@ export function paintingWords({ painting, view }) {
   if (!painting.on) return "";
   const count = painting.patches.size;
   const who = view.locked ? "by the locked patch" : "by anybody";
-  const of = count === 1 ? "1 patch" : `${count} patches`;
-  return count ? `${of} shall not be heard ${who}.` : `Drag over the patches that shall not be heard ${who}.`;
+  const patches = count === 1 ? "1 patch" : `${count} patches`;
+  return count ? `${patches} shall not be heard ${who}.` : `Drag over the patches that shall not be heard ${who}.`;
 }
 
 function paintPainting({ painting }, { main }, { refs, sheet }) {

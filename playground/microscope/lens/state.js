@@ -190,26 +190,24 @@ const aPage = (root, refs) =>
     opens: null, //                         ({greets}) after the view in which a picture opens was changed
   });
 
-// What the choices mean for the picture: which pack answers, at which scale, for which token, and what is still
-// missing.
+// What follows from the choices: which pack is drawn, at which scale, for which token, and what is missing.
 
-// Maps that are not made of queries and keys: the source is asked for what they need.
-export const isMap = (what) => WAYS[what]?.ofHeads === false;
+// Maps not computed from queries and keys: the source gives their data.
+export const isMap = (way) => WAYS[way]?.ofHeads === false;
 
-// Whether the source answers such questions: "layers", "features", "rollout", "relevance", "whole", "names"; of this
-// trace, where it says so there. Only a host with more than one picture can compare, and only a model that learned from
-// captions knows texts.
-export const canAsk = (data, what) =>
-  what === "compare"
+// Whether the source answers this kind of request ("layers", "features", "rollout", "relevance", "whole", "names"), for
+// this trace where it says so. Comparing needs a host with several pictures; texts need a model trained on captions.
+export const canAsk = (data, kind) =>
+  kind === "compare"
     ? Boolean(data.host.compare)
-    : (data.main?.trace?.offers ?? data.host.source.offers).includes(what) &&
-      (WAYS[what]?.explains !== "text" || Boolean(data.main?.trace.text));
+    : (data.main?.trace?.offers ?? data.host.source.offers).includes(kind) &&
+      (WAYS[kind]?.explains !== "text" || Boolean(data.main?.trace.text));
 
 export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
 const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : (pack.forwardScale ?? pack.scale));
 
-// Of the whole pass that the view wants: its scale, where that is not the trained one, and its cuts.
+// The scale (if not the trained one) and the cuts of the whole pass that the view needs.
 export const passOf = ({ view }, { shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
@@ -220,17 +218,17 @@ export const putFrom = ({ view }, { other }) =>
   OF_ANOTHER.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
 const cutOf = (entry) => (entry.trace.cut ?? []).join(";");
 
-// The layers that can be shown: all of them where the source has more, else those that were given.
+// The layers that can be shown: all if the source has more, else those in the pack.
 export const layersAtHand = (data) =>
   Array.from({ length: data.main.pack.layers }, (_, layer) => layer).filter(
     (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
   );
 
-// What of an entry is drawn, and searched: its layers, and of those that are not here their roundings.
+// An entry's layers for drawing and search: full ones, and rounded ones for the rest.
 export const drawnOf = (entry) => entry.drawn ?? entry;
 
-// Whether what only is drawn, or searched, comes in eight bits: the eye cannot tell, and it is half as much. What is
-// compared or told comes whole, and what the page itself computes.
+// Whether layers for drawing and search only come in eight bits, half the size: nobody sees the difference. Compared or
+// printed numbers, and those the page itself computes, come in full.
 export const isRounded = ({ exact, view }, { host, main }) => {
   const { private: own, here } = main?.trace ?? {};
   return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !own && !here;
@@ -239,8 +237,7 @@ export const isRounded = ({ exact, view }, { host, main }) => {
 export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 export const labelsOf = (data, frame) => data.labels.get(entryShown(data, frame).id) ?? null;
 
-// The label that is explained: the one that is chosen, or the likeliest where one is needed: [number, name,
-// probability], or null.
+// The explained label: the chosen one, or the likeliest where one is needed: [number, name, probability], or null.
 export function labelNow({ view }, data, frame) {
   if (!isExplained(view)) return null;
   const labels = labelsOf(data, frame);
@@ -248,7 +245,7 @@ export function labelNow({ view }, data, frame) {
   return wayOf(view).explains === "label" ? (labels?.[0] ?? null) : null;
 }
 
-// What a map of explained.js is about, and how it was made.
+// The subject and the settings of a map of explained.js.
 export function explainedBy({ view }, { main }, { shown }) {
   const way = wayOf(view);
   const about = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
@@ -256,19 +253,19 @@ export function explainedBy({ view }, { main }, { shown }) {
   return `${view.what} ${way.explains === "text" ? view.text : view.label || patch} ${about}`;
 }
 
-// Written into one object that lives as long as the lens, because this runs at every frame.
+// Fills one lasting object: this runs at every frame.
 export function resolve(choice, data, frame) {
   const { main, whole } = data;
   const { view } = choice;
   const scale = scaleOf(view, main.pack);
   const altered = Math.abs(scale - main.pack.scale) > 1e-9;
   const through = view.pass === "whole" && altered;
-  const wanted = through || Boolean(view.cut);
-  const asked = through ? scale : main.pack.scale;
+  const needsPass = through || Boolean(view.cut);
+  const passScale = through ? scale : main.pack.scale;
   const arrived =
-    wanted &&
+    needsPass &&
     whole !== null &&
-    Math.abs(forwardScale(whole.pack) - asked) < 1e-6 &&
+    Math.abs(forwardScale(whole.pack) - passScale) < 1e-6 &&
     cutOf(whole) === view.cut &&
     (whole.trace.words?.with ?? "") === putFrom(choice, data);
   const entry = arrived ? whole : main;
@@ -282,14 +279,14 @@ export function resolve(choice, data, frame) {
     token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
     scale,
     altered,
-    wholeMissing: wanted && !arrived,
+    wholeMissing: needsPass && !arrived,
     wholeArrived: arrived,
     what: isMap(view.what) ? FIRST_WAY : view.what,
     layerMissing: !holds(pack, view.layer),
   });
 }
 
-// The map that is drawn: made here of what has arrived, or by the source for the present choices.
+// The map to draw: computed here, or given by the source for the present choices.
 export function overlayNow(choice, data, frame) {
   const { view } = choice,
     { overlay, main, whole } = data,
@@ -304,7 +301,7 @@ export function overlayNow(choice, data, frame) {
   return overlay;
 }
 
-// What speaks most for a label and most against it, of the map on view.
+// The patches that speak most for a label and most against it, in the map on view.
 
 // {most, least}: {patch, value} each; null where no label is explained or its map is not here.
 export function endsOf(choice, data, frame) {
@@ -334,7 +331,7 @@ export function isMean({ heads, view }, { shown }) {
   return Boolean(shown.answers) && shown.answers.ready.every(Boolean);
 }
 
-// Gives what puts the head's own row back.
+// Returns a function that restores the head's own row.
 export function layMean(choice, frame) {
   if (!isMean(choice, frame)) return () => {};
   const { head } = choice.view;
@@ -342,7 +339,7 @@ export function layMean(choice, frame) {
   const { heads, tokens } = pack;
   const at = head * tokens;
   const arrays = [...new Set([answers.weights, answers.drawn])];
-  const kept = arrays.map((values) => values.slice(at, at + tokens));
+  const rows = arrays.map((values) => values.slice(at, at + tokens));
   const { [head]: bits } = answers.entropies,
     { [head]: total } = answers.totals;
   for (const values of arrays) {
@@ -353,7 +350,7 @@ export function layMean(choice, frame) {
   answers.entropies[head] = entropyBits(answers.weights, at, at + tokens);
   answers.totals[head] = answers.totals.reduce((sum, each) => sum + each, 0) / heads;
   return () => {
-    arrays.forEach((values, n) => values.set(kept[n], at));
+    arrays.forEach((values, n) => values.set(rows[n], at));
     answers.entropies[head] = bits;
     answers.totals[head] = total;
   };
@@ -366,7 +363,7 @@ export function takeNames(data, id, layer, heads) {
   data.habits.get(id).set(layer, heads);
 }
 
-// The layer whose names are to be asked for next, the one on view first; −1: all are here.
+// The layer whose heads' names are fetched next, the one on view first; −1: all are here.
 export function missingNames({ view }, data) {
   const { main } = data;
   if (!canAsk(data, "names")) return -1;
@@ -378,8 +375,8 @@ export function missingNames({ view }, data) {
 // {label, short, colour, told, means}, or null where it is not known. It was measured at the trained scale.
 export function habitOf(data, frame, layer, head) {
   if (frame.shown.altered) return null;
-  const found = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
-  if (!found) return null;
-  const [label, short, colour, told = "", means = ""] = found;
+  const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
+  if (!habit) return null;
+  const [label, short, colour, told = "", means = ""] = habit;
   return { label, short, colour, told, means };
 }

@@ -227,15 +227,15 @@ function changed(it) {
   it.stage.redraw();
 }
 
-function press(it, what) {
+function press(it, action) {
   const { arrows } = it;
   const q = arrows.subarray(0, 2 * TOKENS),
     k = arrows.subarray(2 * TOKENS);
-  if (what === "match") matchOne(it);
-  if (what === "self") q.set(k);
-  if (what === "flat") q.fill(0);
-  if (what === "shake") for (let i = 0; i < arrows.length; i++) arrows[i] = inReach((Math.random() * 2 - 1) * 3);
-  if (what === "reset") arrows.set(readArrows(it.start));
+  if (action === "match") matchOne(it);
+  if (action === "self") q.set(k);
+  if (action === "flat") q.fill(0);
+  if (action === "shake") for (let i = 0; i < arrows.length; i++) arrows[i] = inReach((Math.random() * 2 - 1) * 3);
+  if (action === "reset") arrows.set(readArrows(it.start));
   changed(it);
 }
 

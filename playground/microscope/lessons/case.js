@@ -87,9 +87,9 @@ function buttonsOf(place, label, options, pressed) {
   group.append(legend, ...buttons);
   place.append(group);
   return (one) => {
-    const said = filled(label, { k: one.kernel });
-    group.setAttribute("aria-label", said);
-    legend.textContent = said;
+    const text = filled(label, { k: one.kernel });
+    group.setAttribute("aria-label", text);
+    legend.textContent = text;
     for (const [n, button] of buttons.entries()) button.setAttribute("aria-pressed", String(pressed(n)));
   };
 }
@@ -131,24 +131,20 @@ const PIECES = {
   },
 
   square(it) {
-    const there = placed(
+    const part = placed(
       it,
       "div",
       `<figure><figcaption><b data-ref="title"></b></figcaption>
       <svg class="square" data-ref="square" role="img"></svg></figure>
       <div><p data-ref="sides"></p><dl data-ref="numbers"></dl><ul data-ref="legend"></ul></div>`,
     );
-    there.place.className = "beside";
-    return ofACase(there, (one, theme) => paintSquare(it, there.find, one, theme));
+    part.place.className = "beside";
+    return ofACase(part, (one, theme) => paintSquare(it, part.find, one, theme));
   },
 
   table(it) {
-    const there = placed(
-      it,
-      "div",
-      `<div class="wide"><table data-ref="table"></table></div><p data-ref="shares"></p>`,
-    );
-    return ofACase(there, ({ tokens, width, kernel }) => {
+    const part = placed(it, "div", `<div class="wide"><table data-ref="table"></table></div><p data-ref="shares"></p>`);
+    return ofACase(part, ({ tokens, width, kernel }) => {
       const { says, rows } = it.told;
       const holes = { n: number(tokens), d: number(width), k: kernel };
       const flops = (which) => FLOPS[which](tokens, width, kernel);
@@ -157,33 +153,33 @@ const PIECES = {
       const body = rows.map(([words, formula, which]) =>
         line([filled(words, holes), formula, flopsText(flops(which))], "td"),
       );
-      there.find("table").innerHTML = head + body.join("");
+      part.find("table").innerHTML = head + body.join("");
       const share = (part, whole) => `${Math.round((100 * part) / whole)} %`;
       const attention = share(flops("attention"), flops("attention") + flops("mlp"));
       const pairs = share(flops("pairs"), flops("attention"));
-      there.find("shares").innerHTML = markedWords(filled(says.shares, { attention, pairs }));
+      part.find("shares").innerHTML = markedWords(filled(says.shares, { attention, pairs }));
     });
   },
 
   switches(it) {
-    const there = placed(it, "div", "");
-    there.place.className = "switches";
+    const part = placed(it, "div", "");
+    part.place.className = "switches";
     const groups = Object.entries(it.told.switches).map(([name, { label, options }]) =>
       buttonsOf(
-        there.place,
+        part.place,
         label,
         options.map(([value, words]) => [words, () => choose(it, { [name]: value })]),
         (n) => options[n][0] === it.settings[name],
       ),
     );
-    return ofACase(there, (one) => {
+    return ofACase(part, (one) => {
       for (const write of groups) write(one);
     });
   },
 
   ratio(it) {
-    const there = placed(it, "p", "");
-    return ofACase(there, (one) => (there.place.innerHTML = markedWords(ratioOf(it, one))));
+    const part = placed(it, "p", "");
+    return ofACase(part, (one) => (part.place.innerHTML = markedWords(ratioOf(it, one))));
   },
 
   flops: (it) =>
@@ -192,10 +188,10 @@ const PIECES = {
       const { count, other, mlp } = it.settings;
       const words = (name) => switches[name].options.find(([value]) => value === it.settings[name])[1];
       const both = mlp === "yes" ? says.and_mlp : "";
-      const mine = (n) => countedFlops(count, mlp, n, one);
+      const flops = (n) => countedFlops(count, mlp, n, one);
       const convolution = filled(says.convolution, { other: words("other"), k: one.kernel });
       const lines = [
-        { name: words("count") + both, of: mine, colour: colours.attention, dash: "solid" },
+        { name: words("count") + both, of: flops, colour: colours.attention, dash: "solid" },
         { name: says.pairs, of: (n) => FLOPS.pairs(n, one.width), colour: colours.attention, dash: "dot" },
         {
           name: convolution + both,
@@ -205,8 +201,8 @@ const PIECES = {
         },
       ].filter(({ name }) => count !== "scores" || name !== says.pairs);
       const first = crossingOf(count, other, one);
-      const crossing = { tokens: first, value: mine(first), shape: "cross", words: `${number(first)} tokens` };
-      const here = { tokens: one.tokens, value: mine(one.tokens) };
+      const crossing = { tokens: first, value: flops(first), shape: "cross", words: `${number(first)} tokens` };
+      const here = { tokens: one.tokens, value: flops(one.tokens) };
       return {
         ...{
           lines,
@@ -233,13 +229,13 @@ const PIECES = {
     }),
 
   kept(it) {
-    const there = placed(it, "p", "");
-    return ofACase(there, ({ layers, matricesBytes, keptBytes }) => {
+    const part = placed(it, "p", "");
+    return ofACase(part, ({ layers, matricesBytes, keptBytes }) => {
       const { says } = it.told;
       const ratio = matricesBytes / keptBytes;
       const less = filled(ratio > 1 ? says.less : says.more, { times: threeDigits(Math.max(ratio, 1 / ratio)) });
       const holes = { layers, all: bytesText(matricesBytes), kept: bytesText(keptBytes), less };
-      there.place.innerHTML = markedWords(filled(says.kept, holes));
+      part.place.innerHTML = markedWords(filled(says.kept, holes));
     });
   },
 };
@@ -250,13 +246,13 @@ const mostOf = ({ tokens }) => Math.max(LEAST, 2 * tokens);
 
 // A chart over tokens, `drawn(case)`, with what is pointed at.
 function chartOf(it, drawn) {
-  const there = placed(
+  const part = placed(
     it,
     "figure",
     `<figcaption><b data-ref="title"></b></figcaption>
     <svg class="growth" data-ref="chart" role="img" tabindex="0"></svg><p class="legend" data-ref="legend"></p>`,
   );
-  const [svg, legend, title] = ["chart", "legend", "title"].map(there.find);
+  const [svg, legend, title] = ["chart", "legend", "title"].map(part.find);
   let shown = null;
   const point = (tokens) => {
     it.pointed = tokens;
@@ -270,7 +266,7 @@ function chartOf(it, drawn) {
     const step = { ArrowRight: STEP, ArrowLeft: 1 / STEP }[key];
     if (step) point(Math.round(Math.min(shown.most, Math.max(4, shown.at * step + Math.sign(step - 1)))));
   });
-  return ofACase(there, (one, theme) => {
+  return ofACase(part, (one, theme) => {
     const chart = drawn(one);
     title.textContent = chart.title;
     shown = paintGrowth({ svg, legend }, { ...chart, tokens: one.tokens, pointed: it.pointed }, theme);
@@ -282,7 +278,7 @@ function ratioOf(it, one) {
   const { says, switches } = it.told;
   const { count, other, mlp } = it.settings;
   const words = (name) => switches[name].options.find(([value]) => value === it.settings[name])[1];
-  const [mine, theirs] = [count, other].map((what) => countedFlops(what, mlp, one.tokens, one));
+  const [mine, theirs] = [count, other].map((part) => countedFlops(part, mlp, one.tokens, one));
   const first = crossingOf(count, other, one);
   const side = Math.ceil(Math.sqrt(first));
   const holes = { k: one.kernel, first: number(first), side, pixels: number(side * one.patch) };
@@ -305,8 +301,8 @@ function paintSquare(it, find, one, theme) {
   const scale = size / n;
   const box = (wide, high, more) =>
     `<rect x="${left}" y="${20 + size - high * scale}" width="${wide * scale}" height="${high * scale}" ${more}/>`;
-  const words = (x, y, anchor, said, more = "") =>
-    `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12" ${more}>${said}</text>`;
+  const words = (x, y, anchor, text, more = "") =>
+    `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12" ${more}>${text}</text>`;
   const smaller = presets.cases
     .map(([name, settings]) => ({ name, tokens: caseOf(settings).tokens }))
     .filter(({ tokens }) => tokens < n);
@@ -387,13 +383,13 @@ export function paintGrowth({ svg, legend }, { lines, marks, text, most, tokens,
     }),
     ...marks.map((mark) => markOf(mark, x, y, theme)),
   ].join("");
-  const said = lines.map(
+  const parts = lines.map(
     ({ name, of, colour, dash }) => `<span><svg width="26" height="8" aria-hidden="true"><line x2="26" y1="4" y2="4"
       stroke="${colour}" stroke-width="3" stroke-dasharray="${DASHES[dash]}"/></svg> ${name}:
       <b>${text(of(at))}</b></span>`,
   );
   const where = at === tokens ? "your case: " : "";
-  legend.innerHTML = `<b>${where}${at.toLocaleString("en")} tokens</b> ${said.join(" ")}`;
+  legend.innerHTML = `<b>${where}${at.toLocaleString("en")} tokens</b> ${parts.join(" ")}`;
   return { at, most, near: (left) => nearest(left, x, most) };
 }
 
@@ -405,11 +401,11 @@ function nearest(left, x, most) {
 }
 
 function axes({ x, y, width, height, low, high, most, text }, theme) {
-  const words = (left, top, anchor, said) =>
-    `<text x="${left}" y="${top}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12">${said}</text>`;
-  const made = [];
+  const words = (left, top, anchor, label) =>
+    `<text x="${left}" y="${top}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12">${label}</text>`;
+  const parts = [];
   for (let n = 16; n <= most; n *= 4) {
-    made.push(
+    parts.push(
       `<line x1="${x(n)}" x2="${x(n)}" y1="${TOP}" y2="${height - BOTTOM}" stroke="${theme.line}"/>`,
       words(x(n), height - BOTTOM + 16, "middle", n.toLocaleString("en")),
     );
@@ -417,12 +413,12 @@ function axes({ x, y, width, height, low, high, most, text }, theme) {
   const every = Math.ceil((high - low) / MOST_DECADES);
   for (let power = Math.ceil(low); power <= high; power += every) {
     const top = y(10 ** power);
-    made.push(
+    parts.push(
       `<line x1="${LEFT}" x2="${width - RIGHT}" y1="${top}" y2="${top}" stroke="${theme.line}"/>`,
       words(LEFT - 6, top + 4, "end", text(10 ** power)),
     );
   }
-  return [...made, words((LEFT + width - RIGHT) / 2, height - 4, "middle", "tokens")];
+  return [...parts, words((LEFT + width - RIGHT) / 2, height - 4, "middle", "tokens")];
 }
 
 function markOf({ tokens, value, shape, words }, x, y, theme) {

@@ -24,19 +24,19 @@ const isOff = (off, [layer, head]) => off.some((spot) => spot[0] === layer && sp
 
 const REPORTED = {
   one_key: ({ peak }) => peak > 0.99,
-  even: (told) => weightsIn(told).every((weight, at) => at >= TOKENS || isEven(weight)),
+  even: (report) => weightsIn(report).every((weight, at) => at >= TOKENS || isEven(weight)),
   one_role({ arrows }) {
     const all = readArrows(arrows);
     return all.subarray(0, 2 * TOKENS).every((number, at) => number === all[2 * TOKENS + at]);
   },
-  one_way: (told) => weightsIn(told)[1] > HEARD && weightsIn(told)[TOKENS] < NOT_HEARD,
-  both_ways: (told) => weightsIn(told)[1] > HEARD && weightsIn(told)[TOKENS] >= NOT_HEARD,
+  one_way: (report) => weightsIn(report)[1] > HEARD && weightsIn(report)[TOKENS] < NOT_HEARD,
+  both_ways: (report) => weightsIn(report)[1] > HEARD && weightsIn(report)[TOKENS] >= NOT_HEARD,
   a_receives: ({ received, nearly }) => received[0] > nearly,
   another_receives: ({ received, nearly }) => received.some((number) => number > nearly),
   tags_apart: ({ tops }) => tops[0] !== tops[1],
   tags_together: ({ tops }) => tops[0] === tops[1],
-  two_share: (told) => sharesEvenly(told) && told.weights[2] < 0.01,
-  three_share: (told) => sharesEvenly(told) && told.weights[2] >= 0.01,
+  two_share: (report) => sharesEvenly(report) && report.weights[2] < 0.01,
+  three_share: (report) => sharesEvenly(report) && report.weights[2] >= 0.01,
   broken: ({ naive }) => isBroken(naive),
   tiny_power: ({ scores }) => Math.min(...scores) < TINY,
   strongest_alone: ({ off, strongest }) => off.length === 1 && isOff(off, strongest),
@@ -81,40 +81,40 @@ export function exercise({ data: told, parentElement }) {
   };
 }
 
-const stateNow = (told) => stateOfExercise(told, told.settings, reportsHere());
+const stateNow = (data) => stateOfExercise(data, data.settings, reportsHere());
 
 function showExercise(data, parentElement) {
   const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
   const find = (part) => root.querySelector(part);
-  const kept = (parentElement.__exercise ??= { shown: false, done: data.done, said: null });
+  const state = (parentElement.__exercise ??= { shown: false, done: data.done, said: null });
   const offers = data.answers ?? []; // [[words, why not], …]
   if (!root.firstElementChild) {
     root.innerHTML = EXERCISE;
     find(".ask button").addEventListener("click", () => {
-      kept.shown = true;
-      kept.draw();
+      state.shown = true;
+      state.draw();
     });
   }
-  const isFinished = () => Boolean(data.done && (!offers.length || offers[kept.said]?.[1] === ""));
+  const isFinished = () => Boolean(data.done && (!offers.length || offers[state.said]?.[1] === ""));
   const keepDone = () => {
     if (!isFinished() || data.id in readKept(localStorage, DONE)) return;
     keep(localStorage, data.id, true, DONE);
     dispatchEvent(new CustomEvent("guess-locked"));
   };
   const say = (n) => {
-    kept.said = n;
+    state.said = n;
     keepDone();
-    kept.draw();
+    state.draw();
   };
   keepDone();
-  if (data.done && kept.done === false) find("details").open = true; // it has just been done
-  if (data.why && kept.why === "") find("details").open = true;
-  kept.why = data.why;
-  kept.done = data.done;
-  kept.draw = () => {
+  if (data.done && state.done === false) find("details").open = true; // it has just been done
+  if (data.why && state.why === "") find("details").open = true;
+  state.why = data.why;
+  state.done = data.done;
+  state.draw = () => {
     const done = isFinished() || (data.id && data.id in readKept(localStorage, DONE));
-    const answered = done || kept.shown || !(data.hint || offers.length);
-    const wrong = data.done && kept.said !== null ? offers[kept.said][1] : data.done ? "" : data.why;
+    const answered = done || state.shown || !(data.hint || offers.length);
+    const wrong = data.done && state.said !== null ? offers[state.said][1] : data.done ? "" : data.why;
     root.dataset.id = data.id;
     root.dataset.done = String(isFinished());
     find("i").textContent = done ? "✓" : typeof data.done === "boolean" ? "○" : "?";
@@ -123,13 +123,13 @@ function showExercise(data, parentElement) {
     find(".hint").hidden = !data.hint || done;
     find(".why").innerHTML = `<b>Not ${data.done ? "so" : "yet"}.</b> ${markedWords(wrong)}`;
     find(".why").hidden = !wrong || done;
-    offerAnswers(find(".offers"), offers, kept.said, say);
+    offerAnswers(find(".offers"), offers, state.said, say);
     find(".offers").hidden = !data.done || answered || !offers.length;
     find(".ask").hidden = answered;
     find(".answer").innerHTML = markedWords(data.answer);
     find(".answer").hidden = !answered;
   };
-  kept.draw();
+  state.draw();
 }
 
 function offerAnswers(place, offers, chosen, say) {
@@ -163,12 +163,12 @@ export function overview({ data, parentElement, setTriggerValue }) {
   const count = () => {
     const known = Object.values(readKept(localStorage)).filter((one) => one?.words).length;
     const done = Object.keys(readKept(localStorage, DONE)).length;
-    const said = [
+    const counts = [
       known && `${known} of ${data.questions} questions guessed`,
       done && `${done} of ${data.exercises} exercises done`,
     ].filter(Boolean);
-    root.querySelector("p span").textContent = said.length ? `${said.join(", ")}; kept in this browser only.` : "";
-    root.querySelector("[data-forget]").hidden = !said.length;
+    root.querySelector("p span").textContent = counts.length ? `${counts.join(", ")}; kept in this browser only.` : "";
+    root.querySelector("[data-forget]").hidden = !counts.length;
   };
   root.onclick = (event) => {
     const button = event.target.closest?.("button");

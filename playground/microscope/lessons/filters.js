@@ -129,10 +129,10 @@ function paintAnswers(it, theme) {
     ratio,
   } = sheetOf(it.picture, Math.round((it.picture.clientWidth * height) / width));
   if (it.photo?.width !== it.picture.width) it.photo = makePhoto(it.bitmap, w * ratio, h * ratio);
-  const own = answers.subarray(it.chosen * rows * columns, (it.chosen + 1) * rows * columns);
-  const most = own.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
+  const values = answers.subarray(it.chosen * rows * columns, (it.chosen + 1) * rows * columns);
+  const most = values.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
   if (!it.heat || it.heat.rows !== rows || it.heat.columns !== columns) it.heat = makeHeat(rows, columns);
-  fillHeat(it.heat, own, 0, signedPalette(theme.dark), { low: -most, high: most, log: false });
+  fillHeat(it.heat, values, 0, signedPalette(theme.dark), { low: -most, high: most, log: false });
   context.imageSmoothingEnabled = false;
   context.drawImage(it.heat.canvas, 0, 0, w, h);
   context.globalAlpha = 0.35;

@@ -103,14 +103,14 @@ function beginGuess(root, data, key) {
 // What was guessed on an earlier visit.
 function remember(it) {
   const { id, context, afresh } = it.data;
-  const before = readKept(localStorage)[id];
-  if (before?.words) it.refs.before.textContent = `Last time here: ${before.words}.`;
-  const same = before?.context === context;
-  it.passed = Boolean(before && !same && !afresh);
-  if (!before || !same) return;
+  const former = readKept(localStorage)[id];
+  if (former?.words) it.refs.before.textContent = `Last time here: ${former.words}.`;
+  const same = former?.context === context;
+  it.passed = Boolean(former && !same && !afresh);
+  if (!former || !same) return;
   it.locked = true;
-  if (before.guess === "") return;
-  it.guess = Array.isArray(before.guess) ? new Set(before.guess) : before.guess;
+  if (former.guess === "") return;
+  it.guess = Array.isArray(former.guess) ? new Set(former.guess) : former.guess;
 }
 
 const isPhoto = ({ picture }) => ["Photo", "Pictures"].includes(picture?.kind);
@@ -231,7 +231,7 @@ function askPainting(it) {
   const words = "Drag to paint, drag from a painted patch to wipe. By keyboard: arrows and the space bar.";
   it.refs.field.innerHTML = `<small>${words}</small>`;
   it.asks = () => {};
-  const reach = Math.max(0, Math.round(columns / 28)); // of the brush
+  const reach = Math.max(0, Math.round(columns / 28)); // radius of the brush
   let wipes = false;
   const brush = (patch) => {
     const [row, column] = [Math.floor(patch / columns), patch % columns],
@@ -302,9 +302,9 @@ function drawGuess(it) {
   const share = aspectOfTwo(data.picture) > 2.2 ? PHOTO.wide : PHOTO.share;
   const width = photo ? Math.round(share * it.root.clientWidth) : refs.figure.clientWidth,
     height = Math.round((photo ? photoHeight(it) : data.picture.height) * (smaller ? ANSWERED : 1));
-  const now = { guess: it.guess, truth: data.truth, open, high: data.guess.high, width, height, cursor: it.cursor };
-  now.roomy = photo; // on a phone a photograph has the width alone
-  it.last = DRAWN[data.picture.kind](data.picture, now);
+  const state = { guess: it.guess, truth: data.truth, open, high: data.guess.high, width, height, cursor: it.cursor };
+  state.roomy = photo; // on a phone a photograph has the width alone
+  it.last = DRAWN[data.picture.kind](data.picture, state);
   const wide = photo ? Math.ceil(it.last.wide) : width,
     tall = isPhoto(data) ? Math.ceil(it.last.tall) : height;
   if (photo) it.root.style.setProperty("--picture", `${wide}px`);
@@ -345,8 +345,8 @@ function showGuess(it) {
   const words = it.locked && !isNothing(it.guess) ? compared(it) : bareTruth(it);
   const right = data.guess.kind === "Number" ? nearest(data.truth, data.guess) : data.truth;
   const reason = it.locked && !isNothing(it.guess) ? reasonFor(plainGuess(it.guess), right, data.tempting) : "";
-  const told = [words && `<b>${markedWords(words)}</b>`, markedWords(reason), markedWords(data.says)];
-  refs.told.innerHTML = told.filter(Boolean).join(" ");
+  const sentences = [words && `<b>${markedWords(words)}</b>`, markedWords(reason), markedWords(data.says)];
+  refs.told.innerHTML = sentences.filter(Boolean).join(" ");
 }
 
 // What is counted is said exactly.

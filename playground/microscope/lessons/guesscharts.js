@@ -34,16 +34,16 @@ export function axis(low, high, from, to, log = false) {
 
 export function ticks(low, high, log = false, most = 6) {
   if (log) {
-    const found = [];
-    for (let p = Math.ceil(Math.log10(low) - 1e-9); p <= Math.log10(high) + 1e-9; p++) found.push(10 ** p);
-    return found.length > most ? found.filter((_, i) => i % Math.ceil(found.length / most) === 0) : found;
+    const marks = [];
+    for (let p = Math.ceil(Math.log10(low) - 1e-9); p <= Math.log10(high) + 1e-9; p++) marks.push(10 ** p);
+    return marks.length > most ? marks.filter((_, i) => i % Math.ceil(marks.length / most) === 0) : marks;
   }
   const rough = (high - low) / most,
     power = 10 ** Math.floor(Math.log10(rough)),
     step = [1, 2, 5, 10].find((n) => n * power >= rough) * power,
-    found = [];
-  for (let x = Math.ceil(low / step) * step; x <= high + 1e-9 * step; x += step) found.push(Number(x.toPrecision(12)));
-  return found;
+    marks = [];
+  for (let x = Math.ceil(low / step) * step; x <= high + 1e-9 * step; x += step) marks.push(Number(x.toPrecision(12)));
+  return marks;
 }
 
 const label = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${lowered(asText(words))}</text>`;
@@ -54,11 +54,11 @@ const rect = (x, y, wide, high, kind) =>
   `<rect x="${x}" y="${y}" width="${Math.max(0, wide)}" height="${Math.max(0, high)}" class="${kind}"/>`;
 const titled = (chart, box) => (chart.title ? label(box.left, 14, chart.title, 'class="title"') : "");
 
-const placed = (now, margin = MARGIN) => ({
+const placed = (state, margin = MARGIN) => ({
   left: margin.left,
-  right: now.width - margin.right,
+  right: state.width - margin.right,
   top: margin.top,
-  bottom: now.height - margin.bottom,
+  bottom: state.height - margin.bottom,
 });
 
 function upwards(chart, box, low, high, log) {
@@ -79,8 +79,8 @@ function upwards(chart, box, low, high, log) {
 const crowded = (y, { guess, truth, open }) => open && guess !== null && Math.abs(y.at(guess) - y.at(truth)) < 24;
 
 // Upright bars; `at` is the one that is asked about, or null: then a level for all of them is.
-function uprightBars(chart, now) {
-  const box = placed(now),
+function uprightBars(chart, state) {
+  const box = placed(state),
     { values, at } = chart,
     then = chart.later ?? values,
     high = chart.high,
@@ -90,70 +90,71 @@ function uprightBars(chart, now) {
   const left = (i) => box.left + i * step + (step - wide) / 2;
   let svg = titled(chart, box) + lines;
   values.forEach((value, i) => {
-    const asked = i === at;
-    if (asked && !now.open) svg += rect(left(i), box.top, wide, box.bottom - box.top, "covered");
-    else if (!(chart.later && now.open)) svg += rect(left(i), y.at(value), wide, box.bottom - y.at(value), "bar");
-    if (now.open && (asked || chart.later)) {
-      const true_ = asked && !chart.later ? now.truth : then[i];
+    const isAsked = i === at;
+    if (isAsked && !state.open) svg += rect(left(i), box.top, wide, box.bottom - box.top, "covered");
+    else if (!(chart.later && state.open)) svg += rect(left(i), y.at(value), wide, box.bottom - y.at(value), "bar");
+    if (state.open && (isAsked || chart.later)) {
+      const true_ = isAsked && !chart.later ? state.truth : then[i];
       if (chart.later) svg += rect(left(i), y.at(value), wide, box.bottom - y.at(value), "bar faint");
       svg += rect(left(i), y.at(true_), wide, box.bottom - y.at(true_), "bar true");
-      if (asked) {
-        const top = crowded(y, now) ? y.at(Math.max(now.guess, true_)) : y.at(true_);
+      if (isAsked) {
+        const top = crowded(y, state) ? y.at(Math.max(state.guess, true_)) : y.at(true_);
         svg += label(left(i) + wide / 2, top - 6, `${roundedText(true_)}${chart.unit}`, 'class="known"');
       }
     }
     if (values.length <= 20) svg += label(left(i) + wide / 2, box.bottom + 18, chart.labels[i], 'class="name"');
   });
-  if (now.guess !== null && now.guess !== undefined) {
+  if (state.guess !== null && state.guess !== undefined) {
     const from = at === null ? box.left : left(at) - 4,
       to = at === null ? box.right : left(at) + wide + 4;
-    svg += `<line class="guess-line" x1="${from}" x2="${to}" y1="${y.at(now.guess)}" y2="${y.at(now.guess)}"/>`;
-    if (at === null || !crowded(y, now)) {
-      svg += label(to, y.at(now.guess) - 6, "your guess", 'class="own" text-anchor="end"');
-    } else svg += label(from - 4, y.at(now.guess) + 4, "your guess", 'class="own" text-anchor="end"');
+    svg += `<line class="guess-line" x1="${from}" x2="${to}" y1="${y.at(state.guess)}" y2="${y.at(state.guess)}"/>`;
+    if (at === null || !crowded(y, state)) {
+      svg += label(to, y.at(state.guess) - 6, "your guess", 'class="own" text-anchor="end"');
+    } else svg += label(from - 4, y.at(state.guess) + 4, "your guess", 'class="own" text-anchor="end"');
   }
-  if (at !== null && !now.open && now.guess === null) {
+  if (at !== null && !state.open && state.guess === null) {
     svg += label(left(at) + wide / 2, (box.top + box.bottom) / 2 + 10, "?", 'class="blank"');
   }
-  if (at === null && now.open && chart.level) {
-    const level = y.at(now.truth);
+  if (at === null && state.open && chart.level) {
+    const level = y.at(state.truth);
     svg += `<line class="true-line" x1="${box.left}" x2="${box.right}" y1="${level}" y2="${level}"/>`;
   }
-  if (chart.x) svg += label((box.left + box.right) / 2, now.height - 6, chart.x, 'class="name"');
+  if (chart.x) svg += label((box.left + box.right) / 2, state.height - 6, chart.x, 'class="name"');
   return { svg, valueAt: (_, py) => y.value(py) };
 }
 
 // Bars to the right, for long names.
-function lyingBars(chart, now) {
+function lyingBars(chart, state) {
   const widest = Math.min(260, Math.max(...chart.labels.map((name) => name.length)) * 7.4 + 16),
-    box = placed(now, { left: widest, right: 90, top: MARGIN.top, bottom: 12 }),
+    box = placed(state, { left: widest, right: 90, top: MARGIN.top, bottom: 12 }),
     x = axis(0, chart.high, box.left, box.right),
     step = (box.bottom - box.top) / chart.values.length,
     high = Math.min(30, step * 0.7);
   let svg = titled(chart, { left: 0 });
   chart.values.forEach((value, i) => {
     const y = box.top + i * step + (step - high) / 2,
-      asked = i === chart.at,
-      shown = asked && now.open ? now.truth : value;
+      isAsked = i === chart.at,
+      shown = isAsked && state.open ? state.truth : value;
     let end = null; // of what is written behind the bar
     svg += label(box.left - 8, y + high / 2 + 4, chart.labels[i], 'text-anchor="end"');
-    if (asked && !now.open) svg += rect(box.left, y, box.right - box.left, high, "covered");
+    if (isAsked && !state.open) svg += rect(box.left, y, box.right - box.left, high, "covered");
     else {
-      svg += rect(box.left, y, x.at(shown) - box.left, high, asked ? "bar true" : "bar");
+      svg += rect(box.left, y, x.at(shown) - box.left, high, isAsked ? "bar true" : "bar");
       const words = chart.said?.[i] ?? `${roundedText(shown)}${chart.unit ?? ""}`;
       svg += label(x.at(shown) + 6, y + high / 2 + 4, words);
       end = x.at(shown) + 6 + LETTER * words.length;
     }
-    if (asked && now.guess !== null) {
-      const at = x.at(now.guess),
+    if (isAsked && state.guess !== null) {
+      const at = x.at(state.guess),
         long = 10 * LETTER,
         after = Math.max(at, end ?? at) + 10; // in its own row, behind what stands there
       svg += `<line class="guess-line" x1="${at}" x2="${at}" y1="${y - 5}" y2="${y + high + 5}"/>`;
-      const own = (left, top, ends = "start") => label(left, top, "your guess", `class="own" text-anchor="${ends}"`);
-      if (after + long <= now.width) svg += own(after, y + high / 2 + 4);
-      else if (at - 8 - long >= box.left) svg += own(at - 8, y + high / 2 + 4, "end");
-      else svg += own(box.left, y + high + 19);
-    } else if (asked && !now.open) svg += label((box.left + box.right) / 2, y + high / 2 + 8, "?", 'class="blank"');
+      const ownLabel = (left, top, ends = "start") =>
+        label(left, top, "your guess", `class="own" text-anchor="${ends}"`);
+      if (after + long <= state.width) svg += ownLabel(after, y + high / 2 + 4);
+      else if (at - 8 - long >= box.left) svg += ownLabel(at - 8, y + high / 2 + 4, "end");
+      else svg += ownLabel(box.left, y + high + 19);
+    } else if (isAsked && !state.open) svg += label((box.left + box.right) / 2, y + high / 2 + 8, "?", 'class="blank"');
   });
   return { svg, valueAt: (px) => x.value(px) };
 }
@@ -167,8 +168,8 @@ const heightsAlong = (points, from, to) => {
     const [[x0, y0], [x1, y1]] = points.slice(i - 1, i + 1);
     return y0 + ((px - x0) / (x1 - x0 || 1)) * (y1 - y0);
   };
-  const found = Array.from({ length: 33 }, (_, n) => at(from + (n / 32) * (to - from)));
-  return found.filter((y) => y !== null);
+  const heights = Array.from({ length: 33 }, (_, n) => at(from + (n / 32) * (to - from)));
+  return heights.filter((y) => y !== null);
 };
 
 // Where the name of a line stands: beside its end, and else further back, over or under it; where it crosses no line
@@ -206,8 +207,8 @@ function lineOfGuess({ at, series, x: along }, places, x, y, guess) {
 
 // Lines over one axis. Of the series that is asked about only the first points are shown; `at` is the place of the
 // guess on it. Without it a place on the axis is asked for.
-function curves(chart, now) {
-  const box = placed(now),
+function curves(chart, state) {
+  const box = placed(state),
     [first, last] = [chart.x[0], chart.x.at(-1)],
     x = axis(first, last, box.left, box.right, chart.log_x),
     { y, lines } = upwards(chart, box, chart.low, chart.high, chart.log_y);
@@ -215,15 +216,15 @@ function curves(chart, now) {
   for (const tick of chart.x_ticks ?? ticks(first, last, chart.log_x, 8)) {
     svg += label(x.at(tick), box.bottom + 18, tickText(tick), 'class="name"');
   }
-  svg += label((box.left + box.right) / 2, now.height - 6, chart.x_title, 'class="name"');
+  svg += label((box.left + box.right) / 2, state.height - 6, chart.x_title, 'class="name"');
   const path = (points) => points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
   const places = chart.series.map((line) => line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]));
-  const seen = (n) => (now.open ? places[n].length : (chart.series[n].shown ?? places[n].length));
+  const seen = (n) => (state.open ? places[n].length : (chart.series[n].shown ?? places[n].length));
   const drawn = places.map((all, n) => all.slice(0, seen(n))),
-    guessed = chart.at && now.guess !== null ? lineOfGuess(chart, places, x, y, now.guess) : null,
-    crossed = now.open && guessed ? [...drawn, guessed] : drawn, // while it is dragged, no name moves
+    guessed = chart.at && state.guess !== null ? lineOfGuess(chart, places, x, y, state.guess) : null,
+    crossed = state.open && guessed ? [...drawn, guessed] : drawn, // while it is dragged, no name moves
     taken = [];
-  for (const mark of now.open ? (chart.marks ?? []) : []) {
+  for (const mark of state.open ? (chart.marks ?? []) : []) {
     const px = x.at(mark.x),
       long = LETTER * mark.words.length,
       left = px + 8 + long > box.right ? px - 8 - long : px + 8; // inside of the chart, beside its line
@@ -244,22 +245,22 @@ function curves(chart, now) {
       const [left, at] = placeOfName(line, drawn[n], crossed, taken, box);
       svg += named(left, at, line.name, `data-style="--ink:${line.colour}"`);
     }
-    if (now.open && chart.at?.[0] === n) {
+    if (state.open && chart.at?.[0] === n) {
       const [px, py] = all[chart.at[1]];
       svg += `<circle cx="${px}" cy="${py}" r="6" class="true-dot"/>`;
     }
-    if (chart.at && n === chart.at[0] && now.guess !== null) {
+    if (chart.at && n === chart.at[0] && state.guess !== null) {
       const [px, py] = guessed[1];
       svg += `<path d="${path(guessed)}" class="guess-line"/>`;
       svg += `<circle cx="${px}" cy="${py}" r="8" class="hand"/>`;
-    } else if (chart.at && n === chart.at[0] && !now.open) {
+    } else if (chart.at && n === chart.at[0] && !state.open) {
       const px = x.at(chart.x[chart.at[1]]);
       svg += `<line class="asked" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
       svg += label(px - 8, (box.top + box.bottom) / 2, "?", 'class="blank" text-anchor="end"');
     }
   });
-  if (!chart.at && now.guess !== null) {
-    const px = x.at(now.guess);
+  if (!chart.at && state.guess !== null) {
+    const px = x.at(state.guess);
     const ends = px > box.right - 90 ? [px - 8, "end"] : [px + 8, "start"];
     svg += `<line class="guess-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
     svg += label(ends[0], box.bottom - 10, "your guess", `class="own" text-anchor="${ends[1]}"`);
@@ -268,12 +269,12 @@ function curves(chart, now) {
 }
 
 // A square and how often it fits into a larger one: areas to scale. The guess is the larger one's corner.
-function areas(chart, now) {
+function areas(chart, state) {
   const margin = 34,
-    most = Math.sqrt(now.high),
-    side = (Math.min(now.height, now.width) - 2 * margin) / most,
+    most = Math.sqrt(state.high),
+    side = (Math.min(state.height, state.width) - 2 * margin) / most,
     left = margin,
-    bottom = now.height - margin;
+    bottom = state.height - margin;
   const square = (times, kind, words, below = false) => {
     const long = side * Math.sqrt(times);
     return (
@@ -282,16 +283,16 @@ function areas(chart, now) {
     );
   };
   let svg = titled(chart, { left });
-  if (!now.open) svg += square(now.high, "covered", "");
-  if (now.open) svg += square(now.truth, "area", chart.large);
-  if (now.guess !== null) svg += square(now.guess, "guess-area", now.open ? "" : "your guess");
+  if (!state.open) svg += square(state.high, "covered", "");
+  if (state.open) svg += square(state.truth, "area", chart.large);
+  if (state.guess !== null) svg += square(state.guess, "guess-area", state.open ? "" : "your guess");
   svg += square(1, "bar true", chart.small, true);
   const value = (px, py) => (Math.max(side, px - left, bottom - py) / side) ** 2;
-  return { svg, valueAt: (px, py) => Math.min(now.high, value(px, py)) };
+  return { svg, valueAt: (px, py) => Math.min(state.high, value(px, py)) };
 }
 
 export const CHARTS = {
-  Bars: (chart, now) => (chart.across ? lyingBars : uprightBars)(chart, now),
+  Bars: (chart, state) => (chart.across ? lyingBars : uprightBars)(chart, state),
   Lines: curves,
   Squares: areas,
 };
@@ -340,21 +341,21 @@ const glow = (box, grid, row) => {
 };
 
 // Whether the photograph and the picture beside it are larger together than the photograph alone.
-function hasRoom({ aspect, beside }, now) {
-  if (!beside || !now.roomy) return false;
-  const both = fitted(aspect + beside.aspect, now.width - PICTURES_APART, now.height - WORDS_BELOW),
-    alone = fitted(aspect, now.width, now.height);
+function hasRoom({ aspect, beside }, state) {
+  if (!beside || !state.roomy) return false;
+  const both = fitted(aspect + beside.aspect, state.width - PICTURES_APART, state.height - WORDS_BELOW),
+    alone = fitted(aspect, state.width, state.height);
   return both.wide * both.high > alone.wide * alone.high;
 }
 
-export function photograph(chart, now) {
+export function photograph(chart, state) {
   const [rows, columns] = chart.grid,
     aspect = chart.aspect,
-    two = now.open && chart.heat && now.guess instanceof Set && now.guess.size > 0,
-    other = two || !hasRoom(chart, now) ? null : chart.beside,
+    two = state.open && chart.heat && state.guess instanceof Set && state.guess.size > 0,
+    other = two || !hasRoom(chart, state) ? null : chart.beside,
     below = other || chart.words ? WORDS_BELOW : 0,
     share = other ? aspect / (aspect + other.aspect) : two ? 0.5 : 1;
-  const box = fitted(aspect, two || other ? share * (now.width - PICTURES_APART) : now.width, now.height - below);
+  const box = fitted(aspect, two || other ? share * (state.width - PICTURES_APART) : state.width, state.height - below);
   const image = (at, grey) =>
     `<image href="${chart.image}" x="${at.left}" y="${at.top}" width="${at.wide}" height="${at.high}"
       preserveAspectRatio="none" class="${grey ? "grey" : ""}"/>`;
@@ -362,7 +363,7 @@ export function photograph(chart, now) {
     chart.mark === null || chart.mark === undefined
       ? ""
       : patchRect(cellOf(at, chart.grid, chart.mark), "halo") + patchRect(cellOf(at, chart.grid, chart.mark), "mark");
-  let svg = image(box, chart.heat && (now.open || chart.paints));
+  let svg = image(box, chart.heat && (state.open || chart.paints));
   const words = (text, left) => `<text x="${left}" y="${box.top + box.high + 17}">${lowered(text)}</text>`;
   if (chart.words) svg += words(chart.words, box.left);
   if (other) {
@@ -370,20 +371,21 @@ export function photograph(chart, now) {
     svg += `<image href="${other.image}" x="${left}" y="${box.top}" width="${box.high * other.aspect}"
       height="${box.high}" preserveAspectRatio="none"/>${words(other.words, left)}`;
   }
-  if (now.guess instanceof Set) {
-    for (const patch of now.guess) svg += patchRect(cellOf(box, chart.grid, patch), "painted");
-  } else if (typeof now.guess === "number" && chart.counts) {
-    const across = Math.max(1, Math.round(Math.sqrt(now.guess * aspect)));
-    svg += gridLines(box, Math.max(1, Math.round(now.guess / across)), across, "grid own-grid");
+  if (state.guess instanceof Set) {
+    for (const patch of state.guess) svg += patchRect(cellOf(box, chart.grid, patch), "painted");
+  } else if (typeof state.guess === "number" && chart.counts) {
+    const across = Math.max(1, Math.round(Math.sqrt(state.guess * aspect)));
+    svg += gridLines(box, Math.max(1, Math.round(state.guess / across)), across, "grid own-grid");
   }
-  if (chart.lines || (chart.counts && now.open)) svg += gridLines(box, rows, columns, "grid");
-  if (now.open && chart.heat) {
-    const there = two ? { ...box, left: box.wide + PICTURES_APART } : box;
-    if (two) svg += image(there, true);
-    svg += glow(there, chart.grid, chart.heat) + outline(there);
+  if (chart.lines || (chart.counts && state.open)) svg += gridLines(box, rows, columns, "grid");
+  if (state.open && chart.heat) {
+    const second = two ? { ...box, left: box.wide + PICTURES_APART } : box;
+    if (two) svg += image(second, true);
+    svg += glow(second, chart.grid, chart.heat) + outline(second);
   }
   svg += outline(box);
-  if (now.cursor !== null && now.cursor !== undefined) svg += patchRect(cellOf(box, chart.grid, now.cursor), "cursor");
+  if (state.cursor !== null && state.cursor !== undefined)
+    svg += patchRect(cellOf(box, chart.grid, state.cursor), "cursor");
   const patchAt = (px, py) => {
     const row = Math.floor(((py - box.top) / box.high) * rows),
       column = Math.floor(((px - box.left) / box.wide) * columns);
@@ -400,13 +402,13 @@ export function photograph(chart, now) {
 
 // Pictures side by side, in two rows where they are many, and below each other where two are all and the window is a
 // phone's. Each has a covered and an open form.
-export function pictures(chart, now) {
-  const shown = now.open ? chart.open : chart.covered,
-    piled = shown.length === 2 && !now.roomy,
+export function pictures(chart, state) {
+  const shown = state.open ? chart.open : chart.covered,
+    piled = shown.length === 2 && !state.roomy,
     lines = shown.length > 3 || piled ? 2 : 1,
     across = Math.ceil(shown.length / lines),
-    each = (now.width - PICTURES_APART * (across - 1)) / across,
-    tall = piled ? each / chart.aspect + WORDS_BELOW : now.height / lines;
+    each = (state.width - PICTURES_APART * (across - 1)) / across,
+    tall = piled ? each / chart.aspect + WORDS_BELOW : state.height / lines;
   let svg = "",
     wide = 0,
     end = 0;

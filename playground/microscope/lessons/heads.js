@@ -22,9 +22,9 @@ const CARD = `
 
 export function atlas({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-atlas]") ?? parentElement;
-  let kept = parentElement.__atlas;
-  if (!kept || kept.layers !== data.layers || kept.heads !== data.heads) {
-    kept = parentElement.__atlas = Object.seal({
+  let state = parentElement.__atlas;
+  if (!state || state.layers !== data.layers || state.heads !== data.heads) {
+    state = parentElement.__atlas = Object.seal({
       layers: data.layers,
       heads: data.heads,
       data,
@@ -32,36 +32,36 @@ export function atlas({ data, parentElement, setTriggerValue }) {
       atHand: null, //      [layer, head] on the card
       open: null, //        opens a head in the microscope, where a link alone would load the page anew
     });
-    buildAtlas(root, kept);
+    buildAtlas(root, state);
   }
-  kept.data = data;
-  kept.open = setTriggerValue && ((layer, head) => setTriggerValue("open", { layer, head, stamp: Date.now() }));
-  paintAtlas(root, kept);
-  describe(root, kept, ...(kept.atHand ?? data.shown));
+  state.data = data;
+  state.open = setTriggerValue && ((layer, head) => setTriggerValue("open", { layer, head, stamp: Date.now() }));
+  paintAtlas(root, state);
+  describe(root, state, ...(state.atHand ?? data.shown));
   return () => delete parentElement.__atlas;
 }
 
-function buildAtlas(root, kept) {
+function buildAtlas(root, state) {
   root.innerHTML = `<div class="sides"><div><div class="field"></div><div class="scale">
     <canvas width="256" height="1"></canvas><p><span>0</span><b></b><span></span></p>
     </div></div><aside class="card">${CARD}</aside></div>`;
   const go = (layer, head, event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // the browser opens a new tab
-    const [l, h] = kept.atHand ?? [];
+    const [l, h] = state.atHand ?? [];
     const first = event.pointerType === "touch" && !(l === layer && h === head);
-    if (first || kept.open) event.preventDefault();
+    if (first || state.open) event.preventDefault();
     if (first)
-      describe(root, kept, layer, head); // the second touch opens the head
-    else kept.open?.(layer, head);
+      describe(root, state, layer, head); // the second touch opens the head
+    else state.open?.(layer, head);
   };
-  kept.grid = createHeadGrid(root.querySelector(".field"), {
-    layers: kept.layers,
-    heads: kept.heads,
+  state.grid = createHeadGrid(root.querySelector(".field"), {
+    layers: state.layers,
+    heads: state.heads,
     tag: "a",
-    onPoint: (layer, head) => describe(root, kept, layer, head),
+    onPoint: (layer, head) => describe(root, state, layer, head),
     onClick: go,
   });
-  root.querySelector(".open").addEventListener("click", (event) => go(...kept.atHand, event));
+  root.querySelector(".open").addEventListener("click", (event) => go(...state.atHand, event));
   const bar = root.querySelector(".scale canvas").getContext("2d");
   for (let i = 0; i < 256; i++) {
     bar.fillStyle = `rgb(${magmaAt(i / 255).join(" ")})`;
@@ -72,8 +72,8 @@ function buildAtlas(root, kept) {
 const written = (measure, x) => `${x.toFixed(measure.digits)}${measure.unit === "%" ? " %" : ""}`;
 const linkOf = ({ microscope, words }, layer, head) => `${microscope}${words}&layer=${layer}&head=${head}`;
 
-function paintAtlas(root, kept) {
-  const { data, grid } = kept;
+function paintAtlas(root, state) {
+  const { data, grid } = state;
   const measure = data.measures.find((m) => m.key === data.measure);
   for (let layer = 0; layer < data.layers; layer++) {
     for (let head = 0; head < data.heads; head++) {
@@ -82,8 +82,8 @@ function paintAtlas(root, kept) {
         value = measure.values[layer][head];
       paintCell(cell, value / measure.high, habit.told ? `${habit.short} · told` : habit.short);
       cell.href = linkOf(data, layer, head);
-      const told = habit.told ? `, told to ${habit.told}` : "";
-      const says = `${habit.long}${told}, ${measure.name} ${written(measure, value)}`;
+      const guided = habit.told ? `, told to ${habit.told}` : "";
+      const says = `${habit.long}${guided}, ${measure.name} ${written(measure, value)}`;
       cell.setAttribute("aria-label", `layer ${layer}, head ${head}: ${says}. Open in the microscope`);
     }
   }
@@ -95,17 +95,17 @@ function paintAtlas(root, kept) {
   root.dataset.measure = data.measure;
 }
 
-function describe(root, kept, layer, head) {
-  const { data, grid } = kept;
+function describe(root, state, layer, head) {
+  const { data, grid } = state;
   if (layer >= data.layers || head >= data.heads) [layer, head] = data.shown;
-  if (kept.atHand) grid.at(...kept.atHand)?.classList.remove("at-hand");
-  kept.atHand = [layer, head];
+  if (state.atHand) grid.at(...state.atHand)?.classList.remove("at-hand");
+  state.atHand = [layer, head];
   grid.at(layer, head).classList.add("at-hand");
   root.querySelector(".which").textContent = `Layer ${layer} · head ${head}`;
   root.querySelector(".habit").textContent = data.habits[layer][head].long;
-  const told = data.habits[layer][head].told;
-  root.querySelector(".told").textContent = told ? `this head was told to ${told}` : "";
-  root.querySelector(".told").hidden = !told;
+  const guided = data.habits[layer][head].told;
+  root.querySelector(".told").textContent = guided ? `this head was told to ${guided}` : "";
+  root.querySelector(".told").hidden = !guided;
   root.querySelector(".open").href = linkOf(data, layer, head);
   const rows = data.measures.map((measure) => {
     const [name, value] = [document.createElement("dt"), document.createElement("dd")];
@@ -145,9 +145,9 @@ function drawOffsets(root, shares, reach) {
 
 export function board({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-board]") ?? parentElement;
-  let kept = parentElement.__board;
-  if (!kept || kept.layers !== data.layers || kept.heads !== data.heads) {
-    kept = parentElement.__board = Object.seal({
+  let state = parentElement.__board;
+  if (!state || state.layers !== data.layers || state.heads !== data.heads) {
+    state = parentElement.__board = Object.seal({
       layers: data.layers,
       heads: data.heads,
       data,
@@ -158,18 +158,18 @@ export function board({ data, parentElement, setStateValue }) {
       view: null, //        whose switches these are: another one comes from elsewhere
       tell: null,
     });
-    buildBoard(root, kept);
+    buildBoard(root, state);
   }
-  kept.data = data;
-  kept.tell = (off) => setStateValue("settings", { off, stamp: Date.now() }); // told twice, it is heard twice
-  if (kept.told === data.off || kept.view !== data.view_id) kept.told = null;
-  kept.view = data.view_id;
-  if (kept.told === null) kept.off = readOff(data);
-  paintBoard(root, kept);
-  paintPredictions(root, data, kept.off.length > 0);
-  paintFilm(root, kept, data, kept.off.length > 0);
-  root.classList.toggle("waiting", kept.told !== null);
-  reportNumbers("board", { off: kept.off, heads: data.heads, strongest: data.strongest });
+  state.data = data;
+  state.tell = (off) => setStateValue("settings", { off, stamp: Date.now() }); // told twice, it is heard twice
+  if (state.told === data.off || state.view !== data.view_id) state.told = null;
+  state.view = data.view_id;
+  if (state.told === null) state.off = readOff(data);
+  paintBoard(root, state);
+  paintPredictions(root, data, state.off.length > 0);
+  paintFilm(root, state, data, state.off.length > 0);
+  root.classList.toggle("waiting", state.told !== null);
+  reportNumbers("board", { off: state.off, heads: data.heads, strongest: data.strongest });
   return () => delete parentElement.__board;
 }
 
@@ -186,43 +186,43 @@ const asText = (spots, most) =>
     .map((spot) => spot.join("."))
     .join(" ");
 
-function buildBoard(root, kept) {
+function buildBoard(root, state) {
   root.innerHTML = `<div class="sides"><div class="switches"><div class="field"></div><p class="said"></p>
     <button class="reset">switch all on</button></div><div class="prediction"></div></div><div class="film"></div>`;
-  kept.grid = createHeadGrid(root.querySelector(".field"), {
-    layers: kept.layers,
-    heads: kept.heads,
+  state.grid = createHeadGrid(root.querySelector(".field"), {
+    layers: state.layers,
+    heads: state.heads,
     tag: "button",
     onPoint: () => {},
-    onClick: (layer, head) => toggle(root, kept, [[layer, head]]),
+    onClick: (layer, head) => toggle(root, state, [[layer, head]]),
     onLayer: (layer) =>
       toggle(
         root,
-        kept,
-        Array.from({ length: kept.heads }, (_, head) => [layer, head]),
+        state,
+        Array.from({ length: state.heads }, (_, head) => [layer, head]),
       ),
   });
-  root.querySelector(".reset").addEventListener("click", () => switchOff(root, kept, []));
+  root.querySelector(".reset").addEventListener("click", () => switchOff(root, state, []));
 }
 
 const has = (spots, [layer, head]) => spots.some(([l, h]) => l === layer && h === head);
 
 // Switches these heads off; or on, where all of them are off.
-function toggle(root, kept, pressed) {
-  const { played, most } = kept.data;
-  const areOff = pressed.every((spot) => has(kept.off, spot));
-  const others = kept.off.filter((spot) => !has(pressed, spot));
+function toggle(root, state, pressed) {
+  const { played, most } = state.data;
+  const areOff = pressed.every((spot) => has(state.off, spot));
+  const others = state.off.filter((spot) => !has(pressed, spot));
   const off = areOff ? others : [...others, ...pressed];
   const known = !played || played.includes(asText(off, most));
-  switchOff(root, kept, known ? off : areOff ? [] : pressed);
+  switchOff(root, state, known ? off : areOff ? [] : pressed);
 }
 
-function switchOff(root, kept, off) {
-  kept.off = off;
-  kept.told = asText(off, kept.data.most);
+function switchOff(root, state, off) {
+  state.off = off;
+  state.told = asText(off, state.data.most);
   root.classList.add("waiting");
-  paintBoard(root, kept); // at once; the numbers follow
-  kept.tell(kept.told);
+  paintBoard(root, state); // at once; the numbers follow
+  state.tell(state.told);
 }
 
 function paintBoard(root, { data, grid, off }) {
@@ -277,12 +277,12 @@ function paintPredictions(root, data, isOff) {
 const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;
 
 // One small picture for each layer: how much every patch's token differs from what it would have been.
-function paintFilm(root, kept, data, isOff) {
+function paintFilm(root, state, data, isOff) {
   const film = root.querySelector(".film");
   const [rows, columns] = data.grid;
   const key = `${data.picture.length} ${rows} ${columns} ${data.layers}`;
-  if (kept.film !== key) {
-    kept.film = key;
+  if (state.film !== key) {
+    state.film = key;
     const frames = Array.from({ length: data.layers }, (_, layer) => {
       const frame = document.createElement("figure");
       const box = document.createElement("div");

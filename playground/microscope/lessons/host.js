@@ -34,9 +34,9 @@ export function playParts(box, parts, lesson, left) {
   lesson.reveal = () => {
     const guessed = (document.documentElement.dataset.guessed ?? "").split(" ");
     for (const [n, place] of places.entries()) {
-      const held = place.hidden;
+      const wasHidden = place.hidden;
       place.hidden = Boolean(place.dataset.after) && !guessed.includes(place.dataset.after);
-      if (held && !place.hidden) drawn(played[n], place, left); // it has a size now
+      if (wasHidden && !place.hidden) drawn(played[n], place, left); // it has a size now
     }
   };
   lesson.reveal();
@@ -100,8 +100,8 @@ function chosenOption({ setting, options }, { settings, defaults }) {
 // A link of the app, whose words stand behind a ?, leads to the same page of the folder.
 const linked = (html) =>
   html.replace(/\[([^\]]+)\]\(\.\/(\w*)\?([^)\s]*)\)/g, (_, text, page, words) => {
-    const there = page ? `page=${page}&amp;${words}` : words;
-    return `<a href="#${there}">${text}</a>`;
+    const address = page ? `page=${page}&amp;${words}` : words;
+    return `<a href="#${address}">${text}</a>`;
   });
 
 // The part, about somebody's own photograph where the lesson has one: then as a promise.
@@ -115,8 +115,8 @@ function shownAs(get, lesson, left, show) {
       const [part, time] = [get(), ++times];
       const whose = ofWhom(part, lesson);
       if (whose === part) return show(part);
-      const made = await whose;
-      if (time === times && !left.aborted) show(made);
+      const shown = await whose;
+      if (time === times && !left.aborted) show(shown);
     },
   };
 }
@@ -135,11 +135,11 @@ const PLAYED = {
   }),
 
   ask: (place, get, lesson, left) => {
-    const asked = () => {
+    const question = () => {
       const part = get();
       return part.own && lesson.subject ? askedOf(part, lesson.subject) : { ...part, ...part.question };
     };
-    return mountedScript(place, "guess", lesson, left, asked, () => lesson.reveal()); // it may be guessed already
+    return mountedScript(place, "guess", lesson, left, question, () => lesson.reveal()); // it may be guessed already
   },
 
   choice(place, get, lesson) {
@@ -214,26 +214,26 @@ const PLAYED = {
   }),
 
   drawing(place, get, lesson, left) {
-    const held = new Map(); // file → a promise of its bytes: the same bytes are the same data
+    const files = new Map(); // file → a promise of its bytes: the same bytes are the same data
     const { name } = get();
     return mountedScript(place, name, lesson, left, () => {
       const { data, file, settings, played, own } = get();
-      const now = typedSettings(lesson);
+      const typed = typedSettings(lesson);
       const begins = {
-        ...Object.fromEntries(settings.map((one) => [one, now[one]])),
+        ...Object.fromEntries(settings.map((one) => [one, typed[one]])),
         ...{ view_id: "here", microscope: "#", played },
       };
       if (own && lesson.subject) return dataOf(own, lesson.subject, data).then((made) => begun(made, begins));
-      if (file && !held.has(file)) held.set(file, lesson.read(file));
-      if (file) return held.get(file).then((bytes) => begun(bytes, begins));
+      if (file && !files.has(file)) files.set(file, lesson.read(file));
+      if (file) return files.get(file).then((bytes) => begun(bytes, begins));
       lesson.data[name] = data;
       return { ...data, ...begins };
     });
   },
 
   exercise(place, get, lesson, left) {
-    const told = async () => ({ ...(await ofWhom(get(), lesson)), settings: { ...lesson.settings } });
-    return mountedScript(place, "exercise", lesson, left, told);
+    const exerciseData = async () => ({ ...(await ofWhom(get(), lesson)), settings: { ...lesson.settings } });
+    return mountedScript(place, "exercise", lesson, left, exerciseData);
   },
 
   chart(place, get, lesson, left) {
@@ -310,7 +310,7 @@ const PLAYED = {
 const begun = (data, begins) => (data instanceof Uint8Array ? withHeader(data, begins) : { ...data, ...begins });
 
 // One of our scripts in a place of its own, as in the app: no style of another part reaches it.
-function mountedScript(place, name, lesson, left, told, then = () => {}) {
+function mountedScript(place, name, lesson, left, dataOf, then = () => {}) {
   const { script, styles, box, look = "", mount: here } = lesson.scripts[name];
   const within = place.attachShadow({ mode: "open" });
   const root = document.createElement("div");
@@ -337,7 +337,7 @@ function mountedScript(place, name, lesson, left, told, then = () => {}) {
     end: null,
     async draw() {
       const time = ++times;
-      const [mount, data] = await Promise.all([coming, told()]);
+      const [mount, data] = await Promise.all([coming, dataOf()]);
       if (left.aborted || time !== times) return;
       const close = mount({ data, parentElement: within, setStateValue });
       part.end = () => {

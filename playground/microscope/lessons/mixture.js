@@ -246,7 +246,7 @@ export function numberText(x) {
 
 function createScores(stage) {
   stage.root.innerHTML = SCORES;
-  let told = null;
+  let sent = null;
   let scores = [0, 0, 0];
   for (const [n, name] of NAMES.entries())
     stage.find(name).addEventListener("input", (event) => {
@@ -256,10 +256,10 @@ function createScores(stage) {
     });
   return {
     take: (data) => {
-      told = data;
+      sent = data;
       if (stage.heeds("scores", data.scores)) scores = data.scores.split("_").map(setScore);
     },
-    paint: () => paintScores(stage, scores, told),
+    paint: () => paintScores(stage, scores, sent),
     read: () => ({ scores, ...powersOf(scores) }),
   };
 }
@@ -285,7 +285,7 @@ function paintScores({ find }, scores, { says, broken, whole }) {
     }),
   );
   const lines = NAMES.map((name, n) => {
-    const cells = [plain, naive, stable].map((of) => numberText(of[n]));
+    const cells = [plain, naive, stable].map((numbers) => numberText(numbers[n]));
     return [name, asText(scores[n]), ...cells, `**${numberText(weights[n])}**`];
   });
   const line = (cells, tag) => `<tr>${cells.map((cell) => `<${tag}>${markedWords(cell)}</${tag}>`).join("")}</tr>`;

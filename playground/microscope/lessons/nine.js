@@ -13,8 +13,8 @@ import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 const CHIPS = [...LETTERS]
   .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
   .join("");
-const figureOf = (ref, name, what) =>
-  `<figure><figcaption><b>${name}</b> <span>${what}</span></figcaption><canvas data-ref="${ref}"></canvas></figure>`;
+const figureOf = (ref, name, text) =>
+  `<figure><figcaption><b>${name}</b> <span>${text}</span></figcaption><canvas data-ref="${ref}"></canvas></figure>`;
 const MASKS = `
   <p class="buttons">Hide <span class="chips">${CHIPS}</span>
     <button data-mask="causal">everything that comes later</button>
@@ -99,15 +99,18 @@ function paintMasks(it, theme) {
 
 function rowInWords(it, masked, weights) {
   const { row } = it.marked;
-  const own = masked.subarray(row * TOKENS, (row + 1) * TOKENS);
-  const column = it.marked.column >= 0 ? it.marked.column : Math.max(0, own.indexOf(-Infinity));
-  const power = (score) => (score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${signedText(score, 1)}</sup>`);
-  const total = own.reduce((sum, score) => sum + Math.exp(score), 0);
+  const scores = masked.subarray(row * TOKENS, (row + 1) * TOKENS);
+  const column = it.marked.column >= 0 ? it.marked.column : Math.max(0, scores.indexOf(-Infinity));
+  const powers = Array.from(scores, (score) =>
+    score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${signedText(score, 1)}</sup>`,
+  );
+  const power = scores[column] === -Infinity ? "0" : Math.exp(scores[column]).toFixed(2);
+  const total = scores.reduce((sum, score) => sum + Math.exp(score), 0);
   const weight = weights[row * TOKENS + column];
   const share = weight === 0 ? "0, exactly" : percent(weight);
   return (
-    `Row ${LETTERS[row]}, column ${LETTERS[column]}: ${power(own[column])} / (${Array.from(own, power).join(" + ")}) ` +
-    `= ${own[column] === -Infinity ? "0" : Math.exp(own[column]).toFixed(2)} / ${total.toFixed(2)} = <b>${share}</b>`
+    `Row ${LETTERS[row]}, column ${LETTERS[column]}: ${powers[column]} / (${powers.join(" + ")}) ` +
+    `= ${power} / ${total.toFixed(2)} = <b>${share}</b>`
   );
 }
 
@@ -133,30 +136,30 @@ const line = (name, cells) =>
 function createReceived({ root, find, redraw }) {
   root.innerHTML = RECEIVED;
   const end = new AbortController();
-  let told = null;
-  const arrowsNow = () => readArrows(reportsHere().arrows?.arrows ?? told.arrows);
+  let latest = null;
+  const arrowsNow = () => readArrows(reportsHere().arrows?.arrows ?? latest.arrows);
   const report = () =>
-    told && reportNumbers("received", { received: Array.from(receivedOf(arrowsNow(), told.values)), ...told });
+    latest && reportNumbers("received", { received: Array.from(receivedOf(arrowsNow(), latest.values)), ...latest });
   onReport(({ detail }) => {
-    if (detail !== "arrows" || !told) return;
+    if (detail !== "arrows" || !latest) return;
     report();
     redraw();
   }, end.signal);
   return {
     take: (data) => {
-      told = data;
+      latest = data;
       report();
       redraw();
     },
     paint: (theme) => {
-      const { letters, values } = told;
+      const { letters, values } = latest;
       const received = Array.from(receivedOf(arrowsNow(), values), (number) => number.toFixed(1));
       const taken = received.map((number) => `<b>${number}</b>`);
       root.querySelector("table").innerHTML =
         line("token", letters) + line("value, given", values) + line("received", taken);
       paintNeurons(find("neurons"), arrowsNow(), { letters, values, received }, theme);
     },
-    read: () => Array.from(receivedOf(arrowsNow(), told.values)),
+    read: () => Array.from(receivedOf(arrowsNow(), latest.values)),
     end: () => end.abort(),
   };
 }

@@ -237,12 +237,12 @@ function pictureOf({ size: [height, width], pixels }) {
   return canvas;
 }
 
-function spread(it, wanted) {
+function spread(it, isApart) {
   const from = it.apart;
-  it.wanted = wanted;
+  it.wanted = isApart;
   it.stopApart();
   it.stopApart = it.stage.moves(900, (t) => {
-    it.apart = from + ((wanted ? 1 : 0) - from) * eased(t);
+    it.apart = from + ((isApart ? 1 : 0) - from) * eased(t);
     it.stage.redraw();
   });
 }
@@ -281,10 +281,10 @@ function bindPatches(it) {
   const number = (event) => {
     const [x, y] = spotOf(event, flight);
     if (!it.places || y < it.places.token.y - 8 || y > it.places.token.y + it.places.token.h + 8) return;
-    const found = Math.floor(((x - it.places.x) / it.places.w) * it.cut.width);
-    if (found < 0 || found >= it.cut.width || found === it.number) return;
-    it.number = found;
-    stage.tell("number", String(found));
+    const column = Math.floor(((x - it.places.x) / it.places.w) * it.cut.width);
+    if (column < 0 || column >= it.cut.width || column === it.number) return;
+    it.number = column;
+    stage.tell("number", String(column));
     stage.redraw();
   };
   flight.addEventListener("pointermove", number);

@@ -100,10 +100,10 @@ function takePlaces(it, data) {
 function likeness(it, at) {
   const { unit, width, count } = it.set,
     out = new Float32Array(count),
-    own = unit.subarray(at * width, (at + 1) * width);
+    row = unit.subarray(at * width, (at + 1) * width);
   for (let i = 0, u = 0; i < count; i++) {
     let sum = 0;
-    for (let x = 0; x < width; x++, u++) sum += own[x] * unit[u];
+    for (let x = 0; x < width; x++, u++) sum += row[x] * unit[u];
     out[i] = sum;
   }
   return out;
@@ -275,9 +275,9 @@ function createShuffle(stage) {
 function takeShuffle(it, data) {
   const { header, section } = openContainer(data);
   const fresh = it.id !== header.id;
-  const before = it.pack?.header.places;
+  const former = it.pack?.header.places;
   it.pack = unpack(data);
-  if (it.stage.heeds("asker", header.asker) || !before || before.length !== header.places.length)
+  if (it.stage.heeds("asker", header.asker) || !former || former.length !== header.places.length)
     it.at = patchFrom(header.asker, it.pack.rows, it.pack.columns);
   if (!fresh) return;
   it.id = header.id;
@@ -286,7 +286,7 @@ function takeShuffle(it, data) {
     it.photo = null;
     it.stage.redraw();
   });
-  if (String(before) === String(header.places)) return; // only the positions were switched
+  if (String(former) === String(header.places)) return; // only the positions were switched
   it.stop();
   it.moved = 0;
   it.stop = it.stage.moves(1100, (t) => {
@@ -313,11 +313,11 @@ function paintShuffle(it) {
   const { pack } = it,
     { places: order, size } = pack.header,
     { rows, columns, prefixCount } = pack;
-  const before = meanRow(it, 0),
+  const ordered = meanRow(it, 0),
     after = meanRow(it, 1),
     back = new Float32Array(pack.patches);
   order.forEach((patch, place) => (back[patch] = after[prefixCount + place]));
-  const domain = { low: 0, high: exposure(before, prefixCount, pack.tokens), log: false };
+  const domain = { low: 0, high: exposure(ordered, prefixCount, pack.tokens), log: false };
   const height = Math.round((it.canvases[0].clientWidth * size[0]) / size[1]);
   const sheets = it.canvases.map((canvas) => sheetOf(canvas, height));
   const { width: w, ratio } = sheets[0];
@@ -329,7 +329,7 @@ function paintShuffle(it) {
     sheets[i].context.drawImage(it.prints[i].canvas, 0, 0, w, height);
     outlineCell(sheets[i].context, (place % columns) * cw, Math.floor(place / columns) * ch, cw, ch, 1);
   };
-  show(0, before, prefixCount, it.at);
+  show(0, ordered, prefixCount, it.at);
   if (it.moved >= 1) {
     show(1, after, prefixCount, order.indexOf(it.at));
     show(2, back, 0, it.at);
@@ -337,7 +337,7 @@ function paintShuffle(it) {
     paintMoved(it, sheets[1].context, w, height, it.photo.clear, eased(it.moved));
     sheets[2].context.drawImage(softOf(it.photo), 0, 0, w, height);
   }
-  writeShuffle(it, before, back);
+  writeShuffle(it, ordered, back);
 }
 
 function preparePhotos(it, width, height) {
@@ -373,10 +373,10 @@ function paintMoved(it, context, w, h, picture, t) {
   });
 }
 
-function writeShuffle(it, before, back) {
+function writeShuffle(it, ordered, back) {
   const { pack } = it;
   let apart = 0;
-  for (let i = 0; i < pack.patches; i++) apart += Math.abs(before[pack.prefixCount + i] - back[i]) / 2;
+  for (let i = 0; i < pack.patches; i++) apart += Math.abs(ordered[pack.prefixCount + i] - back[i]) / 2;
   const place = patchText(it.at, pack.columns);
   const says =
     apart < 0.001

@@ -195,8 +195,8 @@ function createReel(stage) {
     tellView(reel, Object.keys(change));
     reel.schedule();
   };
-  reel.goTo = (now) => {
-    Object.assign(reel, { now: Math.min(reel.moments.length - 1, Math.max(0, now)), target: null });
+  reel.goTo = (moment) => {
+    Object.assign(reel, { now: Math.min(reel.moments.length - 1, Math.max(0, moment)), target: null });
     reel.choose({ moment: Math.round(reel.now) });
   };
   bindClock(reel);
@@ -220,11 +220,11 @@ const isHere = ({ played }, layer) => !played || played.includes(String(layer));
 
 // The moment stands in an address as a step.
 function tellView({ stage, settings, view, moments, message }, names) {
-  const now = { ...view, moment: String(moments[view.moment]) };
+  const texts = { ...view, moment: String(moments[view.moment]) };
   for (const name of names.filter((one) => settings.includes(one))) {
-    stage.tell(name, now[name]);
+    stage.tell(name, texts[name]);
     if (lately.message !== message) Object.assign(lately, { message, told: {} });
-    lately.told[name] = now[name];
+    lately.told[name] = texts[name];
   }
 }
 

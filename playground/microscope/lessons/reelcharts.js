@@ -280,8 +280,8 @@ function writeLosses(reel, step) {
   fillLegend(
     reel.charts[0],
     losses.flatMap((name, i) => {
-      const now = shareOfFirst(curve, 1 + i).findLast(([at]) => at <= step);
-      return now ? [[LOSS_COLOURS[i % LOSS_COLOURS.length], `${name} ${Math.round(100 * now[1])} %`]] : [];
+      const share = shareOfFirst(curve, 1 + i).findLast(([at]) => at <= step);
+      return share ? [[LOSS_COLOURS[i % LOSS_COLOURS.length], `${name} ${Math.round(100 * share[1])} %`]] : [];
     }),
   );
 }
@@ -385,12 +385,12 @@ function preparePhotos(reel) {
 // The rows of all heads, mixed from two moments. True while one of the two has not arrived.
 function fillRows(reel, from, to, share, token) {
   const { rows, ahead, shape, view, moments } = reel;
-  const now = reel.packs.get(moments[from]),
+  const pack = reel.packs.get(moments[from]),
     then = reel.packs.get(moments[to]);
-  if (!now || !then || !holds(now, view.layer) || !holds(then, view.layer)) return true;
+  if (!pack || !then || !holds(pack, view.layer) || !holds(then, view.layer)) return true;
   for (let head = 0; head < shape.heads; head++) {
     const at = head * shape.tokens;
-    rowInto(rows, at, now, view.layer, head, token, now.scale);
+    rowInto(rows, at, pack, view.layer, head, token, pack.scale);
     if (share === 0) continue;
     rowInto(ahead, 0, then, view.layer, head, token, then.scale);
     for (let j = 0; j < shape.tokens; j++) rows[at + j] += share * (ahead[j] - rows[at + j]);
@@ -406,9 +406,9 @@ function writeWords(reel, token) {
   const about = `${number.toFixed(number < 10 ? 1 : 0)} of ${shape.tokens} tokens`;
   const largest = `the largest weight is ${percent(rows[peak])}`;
   say(refs.says, `Patch ${queryOf(token, shape)} listens to about ${about}; ${largest}.`);
-  const told = reel.told.find(([layer, head]) => layer === view.layer && head === view.head);
-  show(refs.told, Boolean(told));
-  if (told) say(refs.told, `this head was told to ${told[2]}`);
+  const guided = reel.told.find(([layer, head]) => layer === view.layer && head === view.head);
+  show(refs.told, Boolean(guided));
+  if (guided) say(refs.told, `this head was told to ${guided[2]}`);
 }
 
 export function readReel(reel) {

@@ -59,14 +59,14 @@ function startSlides() {
   place.replaceChildren(...slides);
   const frame = deck.slides.some(({ story }) => story) ? frameOf(deck.story) : null;
   if (frame) place.append(frame);
-  const asked = () => Math.min(slides.length, Math.max(1, Number(location.hash.slice(1)) || 1)) - 1;
+  const slideAsked = () => Math.min(slides.length, Math.max(1, Number(location.hash.slice(1)) || 1)) - 1;
   let notes = false;
   const tell = () => {
-    const { story } = deck.slides[asked()];
+    const { story } = deck.slides[slideAsked()];
     if (story) frame.contentWindow.postMessage({ scene: story }, "*");
   };
   const draw = () => {
-    const at = asked();
+    const at = slideAsked();
     for (const [n, slide] of slides.entries()) {
       slide.show(n === at);
       slide.querySelector(".notes").hidden = !notes;
@@ -76,7 +76,7 @@ function startSlides() {
     count.textContent = `${at + 1} of ${slides.length}`;
   };
   const go = (by) => {
-    location.hash = String(Math.min(slides.length, Math.max(1, asked() + 1 + by)));
+    location.hash = String(Math.min(slides.length, Math.max(1, slideAsked() + 1 + by)));
   };
   const act = { ArrowRight: () => go(1), PageDown: () => go(1), ArrowLeft: () => go(-1), PageUp: () => go(-1) };
   act.n = act.N = () => {

@@ -36,18 +36,18 @@ const BARS_MARKUP = `
 </dl>`;
 
 export default function ({ data, parentElement, setStateValue }) {
-  let kept = parentElement.__bars;
-  if (!kept) kept = parentElement.__bars = build(parentElement.querySelector("[data-softmax]") ?? parentElement, data);
-  kept.send = (settings) => setStateValue("settings", settings);
-  kept.data = data;
-  if (kept.viewId !== data.view_id) {
-    kept.viewId = data.view_id;
-    kept.refs.widthDial.value = data.widths.indexOf(data.dk);
-    kept.refs.powerDial.value = data.powers.indexOf(data.power);
+  let bars = parentElement.__bars;
+  if (!bars) bars = parentElement.__bars = build(parentElement.querySelector("[data-softmax]") ?? parentElement, data);
+  bars.send = (settings) => setStateValue("settings", settings);
+  bars.data = data;
+  if (bars.viewId !== data.view_id) {
+    bars.viewId = data.view_id;
+    bars.refs.widthDial.value = data.widths.indexOf(data.dk);
+    bars.refs.powerDial.value = data.powers.indexOf(data.power);
   }
-  draw(kept);
+  draw(bars);
   return () => {
-    clearTimeout(kept.timer);
+    clearTimeout(bars.timer);
     delete parentElement.__bars;
   };
 }
@@ -55,7 +55,7 @@ export default function ({ data, parentElement, setStateValue }) {
 function build(root, data) {
   root.innerHTML = BARS_MARKUP;
   const refs = collectRefs(root);
-  const kept = Object.seal({
+  const bars = Object.seal({
     root,
     refs,
     data: null,
@@ -65,44 +65,44 @@ function build(root, data) {
     send: null, //        tells the page where the dials stand
     timer: 0,
   });
-  root.__softmax = kept; // for tests and the console
+  root.__softmax = bars; // for tests and the console
   refs.widthDial.max = data.widths.length - 1;
   refs.powerDial.max = data.powers.length - 1;
   refs.bars.append(...data.scores[0].map(() => document.createElement("i")));
   const turned = () => {
-    draw(kept);
-    tell(kept, kept.data.row);
+    draw(bars);
+    tell(bars, bars.data.row);
   };
   refs.widthDial.addEventListener("input", turned);
   refs.powerDial.addEventListener("input", turned);
   root.addEventListener("click", (event) => {
-    const wanted = event.target.closest("[data-power]");
-    if (!wanted) return;
-    refs.powerDial.value = kept.data.powers.indexOf(Number(wanted.dataset.power));
+    const button = event.target.closest("[data-power]");
+    if (!button) return;
+    refs.powerDial.value = bars.data.powers.indexOf(Number(button.dataset.power));
     turned();
   });
-  refs.again.addEventListener("click", () => tell(kept, kept.data.row + 1, 0));
+  refs.again.addEventListener("click", () => tell(bars, bars.data.row + 1, 0));
   const point = (event) => {
     const box = refs.bars.getBoundingClientRect();
-    kept.pointed = Math.min(
+    bars.pointed = Math.min(
       data.scores[0].length - 1,
       Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * data.scores[0].length)),
     );
-    draw(kept);
+    draw(bars);
   };
   refs.plot.addEventListener("pointermove", point);
   refs.plot.addEventListener("pointerdown", point);
   refs.plot.addEventListener("pointerleave", () => {
-    kept.pointed = -1;
-    draw(kept);
+    bars.pointed = -1;
+    draw(bars);
   });
-  return kept;
+  return bars;
 }
 
-function tell(kept, row, after = REST) {
-  clearTimeout(kept.timer);
-  const { dk, power } = dialled(kept);
-  kept.timer = setTimeout(() => kept.send({ dk, power, row: row % kept.data.rows }), after);
+function tell(bars, row, after = REST) {
+  clearTimeout(bars.timer);
+  const { dk, power } = dialled(bars);
+  bars.timer = setTimeout(() => bars.send({ dk, power, row: row % bars.data.rows }), after);
 }
 
 const dialled = ({ refs, data }) => ({
@@ -112,13 +112,13 @@ const dialled = ({ refs, data }) => ({
 
 const SCALE_NAMES = { 0: "no scale", 0.5: "= 1/√dₖ, as in the paper", 1: "= 1/dₖ" };
 
-function draw(kept) {
-  const { refs, data } = kept;
-  const { dk, power } = dialled(kept);
+function draw(bars) {
+  const { refs, data } = bars;
+  const { dk, power } = dialled(bars);
   const scale = dk ** -power;
   const scores = data.scores[data.widths.indexOf(dk)];
   const row = softmaxRow(scores, scale);
-  kept.shown = { dk, power, row: data.row, ...row };
+  bars.shown = { dk, power, row: data.row, ...row };
   reportNumbers("softmaxbars", { peak: row.peak });
   const domain = { low: 0, high: sharedCeiling(scores.length), log: false };
   const ceiling = row.peak <= 0.25 ? 0.25 : row.peak <= 0.5 ? 0.5 : 1; // as in the microscope's sorted weights
@@ -128,12 +128,12 @@ function draw(kept) {
     const colour = 3 * colourIndex(row.weights[j], domain);
     bar.style.height = `${Math.max(0.6, (100 * row.weights[j]) / ceiling)}%`;
     bar.style.background = `rgb(${MAGMA[colour]} ${MAGMA[colour + 1]} ${MAGMA[colour + 2]})`;
-    bar.classList.toggle("pointed", j === kept.pointed);
+    bar.classList.toggle("pointed", j === bars.pointed);
   });
   say(refs.width, String(dk));
   say(refs.scale, power === 0 ? "1" : shortScale(scale));
   say(refs.scaleName, SCALE_NAMES[power] ?? `= 1/dₖ^${power}`);
-  for (const button of kept.root.querySelectorAll("[data-power]"))
+  for (const button of bars.root.querySelectorAll("[data-power]"))
     button.setAttribute("aria-pressed", String(Number(button.dataset.power) === power));
   say(refs.deviation, row.deviation.toFixed(2));
   say(refs.entropy, `${row.entropy.toFixed(2)} of ${Math.log2(scores.length).toFixed(0)} bits`);
@@ -141,7 +141,7 @@ function draw(kept) {
   say(refs.gradient, row.gradient >= 0.001 ? row.gradient.toFixed(3) : row.gradient.toExponential(0));
   const sentence = `The largest of ${scores.length} weights is ${percent(row.peak)}.`;
   refs.plot.setAttribute("aria-label", sentence);
-  say(refs.said, kept.pointed < 0 ? sentence : spelledOut(kept.pointed, scores, scale, row));
+  say(refs.said, bars.pointed < 0 ? sentence : spelledOut(bars.pointed, scores, scale, row));
 }
 
 const shortScale = (scale) => scale.toPrecision(3).replace(/\.?0+$/, "");

@@ -336,7 +336,7 @@ function point(walk, event) {
     group.columns - 1,
     Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * group.columns)),
   );
-  for (const { panels } of walk.drawn) for (const other of panels) mark(other, group, row, column);
+  for (const { panels } of walk.drawn) for (const others of panels) mark(others, group, row, column);
   const value = drawn.values[(head * group.rows + row) * group.columns + column];
   walk.root.querySelector(".readout").textContent = tell(walk, group, head, row, column, value);
   walk.pointed = { group: group.name, head, row, column, value };
@@ -402,8 +402,8 @@ export function showSizes(place, { fields = [] }, sizes, tell) {
     if (input !== focused) input.value = sizes[name];
     input.onchange = () => {
       input.value = within(input.value, most);
-      const now = fields.map(([one]) => [one, Number(place.querySelector(`[name="${one}"]`).value)]);
-      tell({ example: "own", ...Object.fromEntries(now) });
+      const numbers = fields.map(([one]) => [one, Number(place.querySelector(`[name="${one}"]`).value)]);
+      tell({ example: "own", ...Object.fromEntries(numbers) });
     };
   }
 }

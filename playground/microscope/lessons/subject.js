@@ -53,13 +53,13 @@ export async function partOf({ own, ...part }, subject) {
 
 // {field: its value for the photograph}, for each field in `own`.
 async function othersOf(own, whole, subject) {
-  const other = {};
+  const fields = {};
   for (const [name, told] of Object.entries(own)) {
-    if ("text" in told) other[name] = wordsOf(told, subject.pack);
-    else if ("measure" in told) other[name] = measureOf(told, subject.pack);
-    else other[name] = await FIELDS[told.made](told, subject, whole[name]);
+    if ("text" in told) fields[name] = wordsOf(told, subject.pack);
+    else if ("measure" in told) fields[name] = measureOf(told, subject.pack);
+    else fields[name] = await FIELDS[told.made](told, subject, whole[name]);
   }
-  return other;
+  return fields;
 }
 
 // A promise of the chart's {data, layout}. Traces in `own` get the photograph's values as y, or all are made anew.
@@ -76,9 +76,9 @@ export function dataOf(own, subject, data) {
 function onceFor(subject, key, make) {
   subject.made ??= new Map();
   if (!subject.made.has(key)) {
-    const made = make();
-    subject.made.set(key, made);
-    made.catch?.(() => subject.made.delete(key)); // whoever asks again tries again
+    const value = make();
+    subject.made.set(key, value);
+    value.catch?.(() => subject.made.delete(key)); // whoever asks again tries again
   }
   return subject.made.get(key);
 }
@@ -106,10 +106,10 @@ async function lostWithout(subject, off) {
     .split(" ")
     .map((spot) => `zero@${spot}`)
     .join(";");
-  const other = off ? await subject.passed({ cut }) : plain;
-  const [before, after] = await Promise.all([plain.features(), other.features()]);
+  const altered = off ? await subject.passed({ cut }) : plain;
+  const [before, after] = await Promise.all([plain.features(), altered.features()]);
   const change = before.map((halves, layer) => movedTokens(halves, after[layer], pack));
-  const [was, is] = await Promise.all([plain.answer(), other.answer()]);
+  const [was, is] = await Promise.all([plain.answer(), altered.answer()]);
   const likeliest = (answer, many) => [...answer.keys()].sort((a, b) => answer[b][1] - answer[a][1]).slice(0, many);
   const likely = [...new Set([...likeliest(was, LIKELY), ...likeliest(is, 2)])].sort((a, b) => was[b][1] - was[a][1]);
   return { change, rows: likely.map((i) => [...was[i], is[i][1]]) };
@@ -120,9 +120,9 @@ const DRAWINGS = {
     const heads = headsOf(subject);
     const { pack, words } = subject;
     const high = { entropy: Math.log2(pack.tokens), distance: MEASURES.even_distance(pack) };
-    const of = (key, factor) => heads.map((layer) => layer.map((head) => factor * head[NUMBERS[key] ?? key]));
+    const valuesOf = (key, factor) => heads.map((layer) => layer.map((head) => factor * head[NUMBERS[key] ?? key]));
     const measures = data.measures.map((measure) => {
-      const values = of(measure.key, measure.unit === "%" ? 100 : 1);
+      const values = valuesOf(measure.key, measure.unit === "%" ? 100 : 1);
       return { ...measure, values, spread: null, high: high[measure.key] ?? measure.high };
     });
     const named = (head, { told }) => ({ ...habitWords(head, habits), told });
@@ -139,7 +139,7 @@ const DRAWINGS = {
     const ceiling = off ? roundShare(quantile(sorted, 0.98)) : 1;
     const bytes = Uint8Array.from(patches.flat(), (moved) => Math.min(255, Math.floor((255 * moved) / ceiling)));
     const { pack, bitmap } = subject;
-    const [layer, head] = ["layer", "head"].map((what) => extremeHead(pack, { which: "most", what }));
+    const [layer, head] = ["layer", "head"].map((axis) => extremeHead(pack, { which: "most", what: axis }));
     return {
       ...{
         ...data,
@@ -149,7 +149,7 @@ const DRAWINGS = {
         grid: [pack.rows, pack.columns],
         strongest: [layer, head],
       },
-      ...{ effect: headsOf(subject).map((its) => its.map(({ effect }) => effect)) },
+      ...{ effect: headsOf(subject).map((ofLayer) => ofLayer.map(({ effect }) => effect)) },
       summary: pack.prefix[0] === "cls" ? { name: "CLS", values: change.map(([cls]) => cls) } : null,
       means: patches.map((moved) => moved.reduce((sum, one) => sum + one, 0) / moved.length),
       picture: urlOf(await jpegOf(bitmap, THUMB)),
@@ -213,8 +213,8 @@ const CHARTS = {
     const heads = headsOf(subject);
     const even = MEASURES.even_distance(pack);
     const place = (layer, head) => layer + ((head - (pack.heads - 1) / 2) * 0.5) / pack.heads;
-    const all = heads.flatMap((its, layer) =>
-      its.map((numbers, head) => ({ layer, head, x: place(layer, head), y: numbers.distance, numbers })),
+    const all = heads.flatMap((row, layer) =>
+      row.map((numbers, head) => ({ layer, head, x: place(layer, head), y: numbers.distance, numbers })),
     );
     const says = ({ layer, head, y, numbers }) =>
       filled(hover, {
@@ -222,10 +222,10 @@ const CHARTS = {
         ...{ away: y.toFixed(1), pixels: (y * patch).toFixed(0) },
       });
     const traces = habits.map(({ label, colour, symbol }, n) => {
-      const its = all.filter(({ numbers }) => habitOf(numbers) === n);
-      const [x, y] = [its.map((one) => one.x), its.map((one) => one.y)];
+      const points = all.filter(({ numbers }) => habitOf(numbers) === n);
+      const [x, y] = [points.map((one) => one.x), points.map((one) => one.y)];
       const marker = { size: 11, symbol, color: colour, line: { width: 1.5 } };
-      return { type: "scatter", mode: "markers", name: label, text: its.map(says), hoverinfo: "text", x, y, marker };
+      return { type: "scatter", mode: "markers", name: label, text: points.map(says), hoverinfo: "text", x, y, marker };
     });
     const [evenRow, nine] = data.slice(-2);
     const lines = [{ ...evenRow, y: [even, even] }, nine];
@@ -237,8 +237,8 @@ const CHARTS = {
   async sharpness({ quantity, scale, whole, hover, digits, title }, subject, { data, layout }) {
     const [ties, on, off] = data;
     const { pack } = subject;
-    const other = whole ? (await atScale(subject, scale)).pack : pack;
-    const [scaled, changed] = [sharpnessOf(pack, pack.scale), sharpnessOf(other, scale)];
+    const changedPack = whole ? (await atScale(subject, scale)).pack : pack;
+    const [scaled, changed] = [sharpnessOf(pack, pack.scale), sharpnessOf(changedPack, scale)];
     const values = [scaled, changed].map((heads) => heads.map((numbers) => numbers[quantity]));
     const text = scaled.map(({ layer, head }, n) =>
       filled(hover, { layer, head, on: values[0][n].toFixed(digits), off: values[1][n].toFixed(digits) }),

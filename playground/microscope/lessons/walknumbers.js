@@ -92,18 +92,18 @@ export function layerSteps({ tokens, dim, chan, heads }, { x, qkv, proj }) {
   const weights = new Float32Array(scores.length);
   const mixed = new Float32Array(rows * chan);
   for (let head = 0; head < heads; head++) {
-    const own = head * d_k;
+    const from = head * d_k;
     for (let i = 0; i < rows; i++) {
       const at = (head * rows + i) * tokens;
       for (let j = 0; j < tokens; j++) {
         let sum = 0;
-        for (let c = own; c < own + d_k; c++) sum += Q[i * chan + c] * K[j * chan + c];
+        for (let c = from; c < from + d_k; c++) sum += Q[i * chan + c] * K[j * chan + c];
         scores[at + j] = sum / Math.sqrt(d_k);
       }
       const row = softmax(scores.subarray(at, at + tokens));
       weights.set(row, at);
       for (let j = 0; j < tokens; j++)
-        for (let c = own; c < own + d_k; c++) mixed[i * chan + c] += row[j] * V[j * chan + c];
+        for (let c = from; c < from + d_k; c++) mixed[i * chan + c] += row[j] * V[j * chan + c];
     }
   }
   const answer = timesTransposed(mixed, proj, chan); // (rows, chan)
@@ -150,13 +150,13 @@ function softmax(scores) {
 // What steps.js draws: {numbers, tokens, steps, values(section)}. `says`: {vit, teaching}, the words of the nine steps.
 export function walkOfNumbers(sizes, says) {
   const numbers = namedNumbers(sizes);
-  const made = layerSteps(sizes, randomLayer(sizes));
+  const random = layerSteps(sizes, randomLayer(sizes));
   const rows = rowsShown(sizes.tokens);
   const sections = new Map();
   const steps = (sizes.dim === sizes.chan ? says.vit : says.teaching).map((step, n) => {
     const shape = step.axes.map((axis) => numbers[axis]);
     const groups = step.groups.map((group) => {
-      const shown = shownOf(made[group.name], step, shape.at(-1), sizes.heads, rows);
+      const shown = shownOf(random[group.name], step, shape.at(-1), sizes.heads, rows);
       sections.set(`${n}-${group.name}`, shown.values);
       const { panels, columns } = shown;
       return { ...group, section: `${n}-${group.name}`, panels, rows, columns };

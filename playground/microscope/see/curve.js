@@ -4,8 +4,8 @@
 import { stepOf } from "../core/light.js";
 
 const CURVE_AFTER = 150; // ms without a move before the curve is drawn
-const LEAST_APART = 2.5; // patches, between the two
-const CURVE_BOW = 0.3; // of their distance, above both
+const LEAST_APART = 2.5; // patches of distance from which a curve is drawn
+const CURVE_BOW = 0.3; // height above both ends, as a share of their distance
 
 export const CURVE = `
   <svg aria-hidden="true"><path class="halo" pathLength="1"/><path class="wire" pathLength="1"/></svg>`;
@@ -16,7 +16,7 @@ export function createCurve(frame, box) {
   let drawn = "";
   let resting = 0;
 
-  // {from, bend, to} in a picture of this size; null where they are beside each other.
+  // {from, bend, to} in pixels of this picture; null for neighbours.
   function points(w, h) {
     const { shown, picture } = frame;
     const { rows, columns } = shown.pack;
@@ -33,7 +33,7 @@ export function createCurve(frame, box) {
     return { from, bend: [(from[0] + to[0]) / 2, Math.max(0, Math.min(from[1], to[1]) - CURVE_BOW * length)], to };
   }
 
-  // A frame that is painted for something else leaves a curve as it is.
+  // Frames drawn for other reasons keep the curve.
   function place(at) {
     const { pictureWidth: w, pictureHeight: h } = frame;
     const path = at ? curvePath(at) : "";
@@ -55,8 +55,8 @@ function curvePath({ from, bend, to }) {
   return `M${begins} Q${bends} ${ends}`;
 }
 
-// One row's softmax as a staircase: its largest shares as bars, and dashed what the other setting of the switch makes
-// of the first. When the switch is flipped the bars grow or fall into place.
+// A row's softmax as a staircase: bars of its largest shares, and a dashed line where the first would be at the other
+// setting of the switch. Flipping the switch makes the bars grow or shrink.
 
 const BARS = 12;
 const FLIP = 250; // ms
@@ -68,32 +68,32 @@ export function createStaircase() {
   return { from: [], to: [], altered: null, began: -FLIP };
 }
 
-// The new bars; they move there only where the switch was flipped, not where another patch asks.
-export function setBars(stairs, shares, altered, now, still) {
+// Sets the bars; only a flip of the switch animates them, not another patch.
+export function setBars(stairs, shares, altered, time, still) {
   const flipped = stairs.altered !== null && stairs.altered !== altered && !still;
-  if (flipped) Object.assign(stairs, { from: barsAt(stairs, now), began: now });
-  else if (stairs.altered === null || now - stairs.began >= FLIP) stairs.began = now - FLIP;
+  if (flipped) Object.assign(stairs, { from: barsAt(stairs, time), began: time });
+  else if (stairs.altered === null || time - stairs.began >= FLIP) stairs.began = time - FLIP;
   Object.assign(stairs, { to: shares, altered });
 }
 
-export function barsAt({ from, to, began }, now) {
-  const t = eased(Math.min(1, Math.max(0, (now - began) / FLIP)));
+export function barsAt({ from, to, began }, time) {
+  const t = eased(Math.min(1, Math.max(0, (time - began) / FLIP)));
   return to.map((share, i) => share * t + (from[i] ?? 0) * (1 - t));
 }
 
-export const isMoving = (stairs, now) => now - stairs.began < FLIP;
+export const isMoving = (stairs, time) => time - stairs.began < FLIP;
 
 // `other`: the largest share with the other setting; `ramp` and `domain`: as the picture's colours.
-export function drawStaircase(context, w, h, bars, other, { ramp, domain, colours, unit }) {
+export function drawStaircase(context, w, h, bars, dashed, { ramp, domain, colours, unit }) {
   context.clearRect(0, 0, w, h);
   const [top, foot] = [2 * unit, h - unit];
   const step = w / BARS;
-  const most = Math.max(bars[0] ?? 0, other, 1e-6);
+  const most = Math.max(bars[0] ?? 0, dashed, 1e-6);
   const high = (share) => Math.max(unit, (share / most) * (foot - top));
   context.strokeStyle = colours.soft;
   context.lineWidth = unit;
   context.setLineDash([3 * unit, 3 * unit]);
-  context.strokeRect(0.5 * unit, foot - high(other), step - 3 * unit, high(other));
+  context.strokeRect(0.5 * unit, foot - high(dashed), step - 3 * unit, high(dashed));
   context.setLineDash([]);
   for (const [i, share] of bars.entries()) {
     context.fillStyle = ramp[stepOf(share, domain)];

@@ -12,7 +12,7 @@ const SAID_FROM = 1250;
 const FADE = 200;
 const FILM_RATE = 25; // frames a second
 const FILM_KINDS = ["video/mp4;codecs=avc1.42E01F", "video/mp4"];
-const GIF_MOMENTS = [0, 650, 720, 860, 950, 1050, 1160, 1350, 1500]; // ms: a picture of each, the last one stays
+const GIF_MOMENTS = [0, 650, 720, 860, 950, 1050, 1160, 1350, 1500]; // ms between pictures; the last one stays
 const LOOP_EDGE = 56; // pixels around the words
 const TYPE = { size: 54, lead: 68, small: 28 };
 const PAPER = "#131318";
@@ -34,7 +34,7 @@ export const LOOP_SHAPES = {
   },
 };
 
-// The picture's size in a shape.
+// The picture's size within a format.
 export function loopPicture({ picture: [wide, high] }, aspect) {
   const width = Math.round(Math.min(wide, high * aspect));
   return [width, Math.round(width / aspect)];
@@ -102,7 +102,7 @@ function drawWords(context, sentence, { x, y, wide }, font) {
   }
 }
 
-// Words in lines, [[{text, marked, x, wide}]]; a marked place stays together.
+// Breaks words into lines, [[{text, marked, x, wide}]]; a marked place stays on one line.
 export function linesOf(context, sentence, room) {
   const lines = [[]];
   let x = 0;
@@ -127,7 +127,7 @@ const filmKind = () =>
     ? FILM_KINDS.find((kind) => MediaRecorder.isTypeSupported(kind))
     : undefined;
 
-// A blob of the film, drawn into `canvas` meanwhile; null where it failed or nobody wants it any more.
+// Records the film from `canvas` as a blob; null if it failed or is not wanted any more.
 export async function makeLoop(canvas, shape, moment, font, goesOn) {
   Object.assign(canvas, { width: shape.width, height: shape.height });
   const context = canvas.getContext("2d");
@@ -172,11 +172,11 @@ async function gifOfLoop(canvas, draw, goesOn) {
   return new Blob([gifOf(frames, width, height)], { type: "image/gif" });
 }
 
-// A GIF that goes round, from frames of RGBA pixels: one palette for all, of the colours that are there most. No DOM.
+// An endless GIF from frames of RGBA pixels, with one palette of the most frequent colours. No DOM.
 
 const GIF_COLOURS = 256;
-const MISSED_MOST = 48; // of these
-const CONSIDERED = 4000; // colours for them
+const MISSED_MOST = 48; // of these, colours that would be missed most
+const CONSIDERED = 4000; // frequent colours considered for them
 const MOST_CODES = 4096; // codes of GIF's LZW have at most twelve bits
 
 // frames: [{pixels: RGBA bytes, ms}]
@@ -189,24 +189,24 @@ export function gifOf(frames, width, height) {
   number(height);
   out.push(0xf7, 0, 0); // a palette of 256 colours
   for (let i = 0; i < GIF_COLOURS; i++) out.push(...(palette[i] ?? [0, 0, 0]));
-  // Again and again
+  // loops forever
   out.push(0x21, 0xff, 11, ...[..."NETSCAPE2.0"].map((letter) => letter.charCodeAt(0)), 3, 1, 0, 0, 0);
   const parts = [Uint8Array.from(out)];
-  let before = null;
+  let former = null;
   for (const { pixels, ms } of frames) {
     const hundredths = Math.max(2, Math.round(ms / 10));
     const indices = new Uint8Array(width * height);
     for (let i = 0; i < indices.length; i++) indices[i] = indexOf(pixels[4 * i], pixels[4 * i + 1], pixels[4 * i + 2]);
-    const box = before ? changedBox(before, indices, width, height) : { left: 0, top: 0, wide: width, high: height };
+    const box = former ? changedBox(former, indices, width, height) : { left: 0, top: 0, wide: width, high: height };
     const { left, top, wide, high } = box;
-    const head = [0x21, 0xf9, 4, 4, hundredths & 255, hundredths >> 8, 0, 0, 0x2c]; // what was drawn before stays
+    const head = [0x21, 0xf9, 4, 4, hundredths & 255, hundredths >> 8, 0, 0, 0x2c]; // draw over the former frame
     for (const value of [left, top, wide, high]) head.push(value & 255, value >> 8);
     parts.push(
       Uint8Array.from([...head, 0, 8]),
       ...blocksOf(packedCodes(cutOut(indices, width, box))),
       Uint8Array.of(0),
     );
-    before = indices;
+    former = indices;
   }
   parts.push(Uint8Array.of(0x3b));
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -218,11 +218,11 @@ export function gifOf(frames, width, height) {
   return whole;
 }
 
-// The rectangle outside of which two pictures are alike; one pixel where they are the same.
-function changedBox(before, now, width, height) {
+// The smallest rectangle that contains all changes; one pixel if there are none.
+function changedBox(former, next, width, height) {
   let [left, right, top, bottom] = [width, -1, height, -1];
-  for (let i = 0; i < now.length; i++) {
-    if (now[i] === before[i]) continue;
+  for (let i = 0; i < next.length; i++) {
+    if (next[i] === former[i]) continue;
     const [x, y] = [i % width, Math.floor(i / width)];
     [left, right] = [Math.min(left, x), Math.max(right, x)];
     [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
@@ -238,8 +238,8 @@ function cutOut(indices, width, { left, top, wide, high }) {
   return part;
 }
 
-// The colours that are there most, five bits a channel; the last of them are those that would be missed most, as a thin
-// line of a colour of its own.
+// The most frequent colours at five bits a channel; the last places go to rare ones far from all others, such as a thin
+// coloured line.
 function paletteOf(frames) {
   const counts = new Uint32Array(1 << 15);
   for (const { pixels } of frames)
@@ -252,22 +252,22 @@ function paletteOf(frames) {
       count: counts[key],
       rgb: [key >> 10, (key >> 5) & 31, key & 31].map((five) => (five << 3) | (five >> 2)),
     }));
-  const kept = colours.slice(0, GIF_COLOURS - MISSED_MOST);
-  const others = colours.slice(kept.length, kept.length + CONSIDERED);
-  for (const one of others) one.away = Math.min(...kept.map(({ rgb }) => colourAway(rgb, one.rgb)));
+  const chosen = colours.slice(0, GIF_COLOURS - MISSED_MOST);
+  const others = colours.slice(chosen.length, chosen.length + CONSIDERED);
+  for (const one of others) one.away = Math.min(...chosen.map(({ rgb }) => colourAway(rgb, one.rgb)));
   const missed = ({ count, away }) => count * away;
-  while (kept.length < GIF_COLOURS && others.length > 0) {
+  while (chosen.length < GIF_COLOURS && others.length > 0) {
     const most = others.reduce((best, one, i) => (missed(one) > missed(others[best]) ? i : best), 0);
     const [taken] = others.splice(most, 1);
-    kept.push(taken);
+    chosen.push(taken);
     for (const one of others) one.away = Math.min(one.away, colourAway(taken.rgb, one.rgb));
   }
-  return kept.map(({ rgb }) => rgb);
+  return chosen.map(({ rgb }) => rgb);
 }
 
 const colourAway = ([r, g, b], [red, green, blue]) => 2 * (r - red) ** 2 + 4 * (g - green) ** 2 + (b - blue) ** 2;
 
-// (red, green, blue) → the index of the nearest colour; each of the 32,768 is looked for once.
+// (red, green, blue) → index of the nearest colour; each of the 32,768 colours is searched once.
 function nearestIn(palette) {
   const known = new Int16Array(1 << 15).fill(-1);
   return (red, green, blue) => {
@@ -301,9 +301,9 @@ function packedCodes(indices) {
   let prefix = indices[0];
   for (let i = 1; i < indices.length; i++) {
     const key = (prefix << 8) | indices[i];
-    const there = table.get(key);
-    if (there !== undefined) {
-      prefix = there;
+    const code = table.get(key);
+    if (code !== undefined) {
+      prefix = code;
       continue;
     }
     put(prefix);

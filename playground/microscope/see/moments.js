@@ -15,11 +15,11 @@ import { PART_NAMES, seeWords } from "./words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, where there is room for them; 64 × 44 elsewhere
 
-// `hold(true)`: the picture is pointed at from now on.
+// `hold(true)`: acts as if the picture were pointed at.
 export function createMoments({ choice, data, frame, page }, row, { language, hold }) {
   const words = (key, filled) => seeWords(language(), key, filled);
   const moments = { scene: null, list: [], buttons: [] };
-  let opening = null; // {layer, head, patch} in which the picture opened
+  let opening = null; // {layer, head, patch} at which the picture opened
   row.setAttribute("role", "group");
   oneStop(row, () => [...row.children]);
 
@@ -27,11 +27,11 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     const { main } = data;
     const { view } = choice;
     const scene = sceneOf(data);
-    if (main.trace.words?.first) return; // a coarse look: the moments are those of the finer one
-    const of = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
-    if (opening?.of !== of) {
+    if (main.trace.words?.first) return; // a coarse look has none yet: moments come from the finer one
+    const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
+    if (opening?.of !== key) {
       const { mark } = frame.shown;
-      opening = { of, layer: view.layer, head: view.head, patch: mark };
+      opening = { of: key, layer: view.layer, head: view.head, patch: mark };
       Object.assign(moments, { scene: null, list: [] });
       row.replaceChildren();
     }
@@ -85,7 +85,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     page.choose({ what: FIRST_WAY, direction: "row", layer, head, query, locked: false });
   }
 
-  // A clicker's keys: the next moment, or the one before. False where there is none.
+  // A presenter's keys: next or former moment. False where there is none.
   function step(by) {
     const pressed = moments.buttons.findIndex((one) => one.getAttribute("aria-pressed") === "true");
     const to = pressed < 0 && by < 0 ? moments.list.length - 1 : pressed + by;
@@ -94,7 +94,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     return true;
   }
 
-  // Of a small picture whose middle is cut out; the row's patch and its brightest one are within it.
+  // A thumbnail cut from the picture, with the row's patch and its brightest one in it.
   function drawThumb(canvas, photo, pack, { layer, head, patch, best }) {
     const values = new Float32Array(pack.tokens);
     rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
@@ -132,33 +132,33 @@ function momentButton(name, says) {
 // here.
 
 const FAR_ONES = 3;
-const CLOSE = 3; // patches: as good as the same place
-const STAYS_NEAR = 0.35; // of a row within the 3 × 3 places
-const IN_A_SINK = 0.3; // of a row at one token of no place
+const CLOSE = 3; // patches apart at which two places count as the same
+const STAYS_NEAR = 0.35; // share of a row within the 3 × 3 places that makes it near
+const IN_A_SINK = 0.3; // share of a row on one token that makes it a sink
 
 // [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], the opening one first. scene: what
 // core/moments.js found; opening: {layer, head, patch} as the picture opened.
 export function momentsOf(scene, opening) {
   const { pack } = scene;
-  const found = [opening, ...surprisesOf(scene, 8)]
+  const candidates = [opening, ...surprisesOf(scene, 8)]
     .filter(Boolean)
     .map((one) => described(pack, one))
     .filter(({ kind }) => kind !== "itself");
-  const kept = [];
-  for (const one of found) {
-    const again = kept.some(
+  const chosen = [];
+  for (const one of candidates) {
+    const again = chosen.some(
       ({ patch, best }) =>
         (near(pack, patch, one.patch) && near(pack, best, one.best)) ||
-        (near(pack, patch, one.best) && near(pack, best, one.patch)), // there and back is one moment
+        (near(pack, patch, one.best) && near(pack, best, one.patch)), // a pair and its reverse are one moment
     );
-    if (!again && kept.length < FAR_ONES) kept.push(one);
+    if (!again && chosen.length < FAR_ONES) chosen.push(one);
   }
-  const patch = kept[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
+  const patch = chosen[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
   const others = [
     strongest(pack, patch, nearShare, STAYS_NEAR, "near"),
     strongest(pack, patch, sinkShare, IN_A_SINK, "sink"),
   ];
-  return [...kept, ...others.filter(Boolean)].slice(0, 5);
+  return [...chosen, ...others.filter(Boolean)].slice(0, 5);
 }
 
 const near = ({ columns }, one, other) =>
@@ -190,18 +190,18 @@ function sinkShare(row, { prefixCount }) {
   return most;
 }
 
-// The head that is here in which this patch's row has most of it; null where none has enough.
+// The loaded head in which this patch's row has its largest share; null if none is large enough.
 function strongest(pack, patch, shareOf, least, kind) {
-  let found = null;
+  let best = null;
   for (const layer of pack.stored.keys()) {
     for (let head = 0; head < pack.heads; head++) {
       if (!holdsHead(pack, layer, head)) continue;
       const row = trainedRow(pack, layer, head, patch);
       const share = shareOf(row, pack, patch);
-      if (share >= (found?.share ?? least)) found = { share, kind, layer, head, patch, best: largestPatch(row, pack) };
+      if (share >= (best?.share ?? least)) best = { share, kind, layer, head, patch, best: largestPatch(row, pack) };
     }
   }
-  return found;
+  return best;
 }
 
 // "eye → eye" where the sample names both places; else the kind's own word.

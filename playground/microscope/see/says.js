@@ -3,10 +3,10 @@ import { neighbourhood } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { aroundPlace, PART_NAMES } from "./words.js";
 
-const FAR_AWAY = 0.15; // of the longer side, as in core/moments.js
-const WORTH_SAYING = 0.1; // of what a patch gives to itself
+const FAR_AWAY = 0.15; // share of the longer side, as in core/moments.js
+const WORTH_SAYING = 0.1; // share that a patch gives to itself
 
-// Where the brightest patch lies, seen from the one that asks.
+// The direction of the brightest patch from the asking one.
 export function whereOf(mark, best, rows, columns) {
   if (mark === best) return "itself";
   const [down, across] = [
@@ -25,7 +25,7 @@ export function partAt(parts, patch, rows, columns) {
   return parts.find(({ box: [top, left, bottom, right] }) => y >= top && y < bottom && x >= left && x < right) ?? null;
 }
 
-// "the other eye": only where the sample itself names the place, and another part than the one that asks.
+// "the other eye": only where the sample names the place, and it is another part than the asking one.
 export function nameOfPlace(language, parts, mark, best, rows, columns) {
   const [from, to] = [partAt(parts, mark, rows, columns), partAt(parts, best, rows, columns)];
   if (!to || from === to) return "";
@@ -47,15 +47,14 @@ export function sayRow(language, row, parts = []) {
   const name = nameOfPlace(language, parts, mark, best, rows, columns);
   if (name) return aroundPlace(language, key("named"), filled, name);
   if (row.beyond) {
-    const there = nameOfPlace(language, parts, mark, row.beyond.patch, rows, columns);
+    const placeName = nameOfPlace(language, parts, mark, row.beyond.patch, rows, columns);
     filled.beyond = together(row.beyond.share);
-    return aroundPlace(language, there ? "itselfNamed" : "itselfThen", filled, there || here);
+    return aroundPlace(language, placeName ? "itselfNamed" : "itselfThen", filled, placeName || here);
   }
   return aroundPlace(language, key(whereOf(mark, best, rows, columns)), filled, here);
 }
 
-// Of a row whose patch looks mostly at itself, the brightest patch that is no neighbour: {patch, share}; null where it
-// is not worth saying.
+// For a patch that looks mostly at itself: its brightest patch beyond the neighbours, {patch, share}; null if too weak.
 export function beyondNear(weights, at, { prefixCount, rows, columns }, mark) {
   const beyond = { patch: -1, share: 0 };
   for (let patch = 0; patch < rows * columns; patch++) {
@@ -66,7 +65,7 @@ export function beyondNear(weights, at, { prefixCount, rows, columns }, mark) {
   return beyond.share >= WORTH_SAYING * weights[at + prefixCount + mark] ? beyond : null;
 }
 
-// How much of a row lies outside the 3 × 3 neighbourhood, special tokens included: a convolution hears none of them.
+// The share of a row outside the 3 × 3 neighbourhood, prefix tokens included: a convolution reads none of it.
 export function outsideNine(weights, at, { prefixCount, rows, columns }, mark) {
   const near = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
   let inside = 0;

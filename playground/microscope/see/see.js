@@ -31,13 +31,13 @@ const PHONE_BAR = 48;
 const NO_LINE = 16; // px: a line of advice between the bar and the lens is higher
 const SEE_COLUMN = 334; // px, beside the picture, at least
 const LOW_COLUMN = 262; // px, in a window as low as a phone on its side, or a desktop's at 200 %
-const PRESENTED = 0.3; // of the width, beside a picture for a lecture hall
+const PRESENTED = 0.3; // share of the width for the column beside a picture in a lecture hall
 const MOMENTS_HIGH = 56; // px: the moments
 const BESIDE_FROM = 640; // px: in a narrower window all stands below the picture
 const LOWEST = 260; // px, of a picture with the column below it
 const BELOW = 470; // px: what stands below it
 const HIGHEST = 440; // px, of a portrait with the column below it
-// What layout.js calls a lens of Lab that has little room, or much.
+// Classes by which layout.js marks a lens of Lab with little room, or with much.
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const ROOMY = 102; // px below the picture: the moments are larger there
 const BARS_SHOWN = 12;
@@ -160,7 +160,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     refresh(lens);
   }
 
-  // ---- one stop: the arrow keys step through layers and heads
+  // ---- one tab stop: arrow keys step through layers and heads
   from.addEventListener("click", () => openDrawer(see.drawer === "heads" ? "" : "heads"));
   from.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
@@ -172,13 +172,13 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     page.choose({ [key]: choice.view[key] + by });
   });
 
-  // ---- while nobody points the photograph is as it is; a moment stays until somebody does
-  function hold(wanted) {
-    const held = wanted && !see.story?.covers(); // where a row is asked for, nobody sees it
-    if (see.untouched === held) page.schedule();
-    see.untouched = !held;
+  // ---- the photograph is untouched while nobody points; a moment stays until somebody does
+  function hold(isHeld) {
+    const hides = isHeld && !see.story?.covers(); // while the story asks for a row, it is hidden
+    if (see.untouched === hides) page.schedule();
+    see.untouched = !hides;
     root.classList.toggle("untouched", see.on && see.untouched);
-    if (!held) curve.place(null);
+    if (!hides) curve.place(null);
   }
   refs.picture.addEventListener("pointermove", () => see.on && hold(true));
   refs.picture.addEventListener("pointerdown", () => see.on && hold(true));
@@ -201,7 +201,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     turned(to);
   }
 
-  // As large as the screen, whatever the face: the moment stays as it is.
+  // Full screen in either face: the moment stays.
   function present() {
     if (see.drawer) openDrawer("");
     hold(true);
@@ -221,7 +221,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return bar;
   }
 
-  // Where it stands and how much room it has, also before there is a picture.
+  // Its place and room, also before there is a picture.
   function stand() {
     root.dataset.face = "see";
     const width = root.clientWidth;
@@ -328,7 +328,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   const partsNow = () => data.main.picture.parts ?? [];
 
-  // Parts that are new have not moved: a sentence that changes is no jump.
+  // New elements are no layout shift: a sentence that changes must not count as a jump.
   function writeSentence({ before, place, after }) {
     const whole = before + place + after;
     if (says.saidText === whole) return;
@@ -360,7 +360,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     };
   }
 
-  // What is said and marked of a row whose largest share is the patch's own.
+  // The words and mark for a row whose largest share is the patch's own.
   function beyondNow(best) {
     const { answers, pack, mark, altered } = frame.shown;
     if (best !== mark || altered || !isPlainRow()) return null;
@@ -375,13 +375,13 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (!stairs.width || shown.rough || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
     const { scale } = pack;
     const altered = Math.abs(shown.scale - scale) > 1e-9 * scale;
-    const now = performance.now();
-    setBars(see.stairs, largestShares(sorted, BARS_SHOWN), altered, now, still.matches);
-    const other = otherLargest(pack, view, token, altered ? scale : 1);
+    const time = performance.now();
+    setBars(see.stairs, largestShares(sorted, BARS_SHOWN), altered, time, still.matches);
+    const dashedShare = otherLargest(pack, view, token, altered ? scale : 1);
     const look = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
-    drawStaircase(stairs.getContext("2d"), stairs.width, stairs.height, barsAt(see.stairs, now), other, look);
-    sayOnce(dashed, words(altered ? "dashedOn" : "dashedOff", { share: percent(other) }));
-    if (isMoving(see.stairs, now)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
+    drawStaircase(stairs.getContext("2d"), stairs.width, stairs.height, barsAt(see.stairs, time), dashedShare, look);
+    sayOnce(dashed, words(altered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
+    if (isMoving(see.stairs, time)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
   }
 
   function otherLargest(pack, view, token, scale) {
@@ -393,7 +393,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // The sheet of Share in See's language.
   function writeShared() {
-    const said = (key, english) => (see.on ? words(key) : english);
+    const wordsHere = (key, english) => (see.on ? words(key) : english);
     const names = {
       picture: "sharePicture",
       tall: "shareTall",
@@ -403,14 +403,14 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     };
     for (const button of refs.shareWays.children)
       if (see.on) say(button, words(names[button.dataset.share] ?? "sharePresent"));
-    say(refs.shareGo, said("share", "Share"));
+    say(refs.shareGo, wordsHere("share", "Share"));
   }
 
   writeWords();
   if (see.on) stand();
   see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
-    // How far the page above the lens has moved it since it was laid out.
+    // By how far the page above has moved the lens since layout.
     overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
     layOut,
     paint,
@@ -437,7 +437,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   });
 }
 
-// With √d_k as mathematics; writing costs a layout even when it is the same.
+// Writes √d_k as mathematics, only when it changed: writing costs a layout.
 function sayOnce(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;

@@ -8,7 +8,7 @@ import { makePhoto } from "../drawing/light.js";
 import { printed } from "../lens/saving.js";
 import { drawLoop, LOOP_SHAPES, loopPicture, makeLoop } from "./loop.js";
 
-const WIDE_PICTURE = 620; // px of a picture for which its numbers and lines are made
+const WIDE_PICTURE = 620; // px of the picture for which a page's numbers and lines are sized
 const AT_REST_MS = 3000;
 
 // see: {words, language, isPlain, sentence: () => {before, place, after}, made: () => the line below it, curve(w, h),
@@ -60,12 +60,11 @@ export function createShared(lens, see) {
   };
 }
 
-// A moment as one HTML file, which opens alive in somebody's hand, without a network: this head's queries and keys in
-// eight bits, the photograph, and the lens. It is made in this browser. Names from outside stand in it as text, and its
-// own policy lets it ask nobody.
+// A moment as one HTML file that works without a network: this head's queries and keys in eight bits, the photograph,
+// and the lens. Made in this browser. Names from outside are set as text, and its policy forbids all requests.
 
 const PHOTO_BYTES = 60e3;
-const PHOTO_SIDES = [1100, 900, 700, 500, 320]; // px, tried one after the other
+const PHOTO_SIDES = [1100, 900, 700, 500, 320]; // px of the photograph, tried in this order
 const QUALITIES = [0.82, 0.7, 0.55];
 const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " +
@@ -99,7 +98,7 @@ const safeText = (text) =>
   );
 const safeJson = (value) => JSON.stringify(value).replace(/</g, "\\u003c");
 
-// The code is written into the page as it was zipped; a few lines unzip it and put it in.
+// The script is in the page in compressed form; a few lines unzip and run it.
 const LOADER = `
 const unzippedPart = async (id) => {
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
@@ -135,7 +134,7 @@ export function pageOf({ title, still, photo, start, packed, code }) {
 `;
 }
 
-// A pack of this head alone; what is printed says how many there are in all.
+// A pack of this head alone; its printed number of heads stays that of the model.
 export function headPack(pack, layer, head) {
   const { q, k, norms } = layerOf(pack, layer);
   const size = pack.tokens * pack.dim;
@@ -153,7 +152,7 @@ export function headPack(pack, layer, head) {
   return toContainer({ ...header, ...alone }, arrays);
 }
 
-// A data URL of at most 60 kB: as the model saw it, so that its patches fit.
+// A data URL of at most 60 kB, in the model's own crop so that patches fit.
 async function smallPhoto(bitmap, { rows, columns, header }) {
   const aspect = header.size ? header.size[1] / header.size[0] : columns / rows;
   for (const side of PHOTO_SIDES) {

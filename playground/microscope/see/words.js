@@ -1,4 +1,5 @@
-// All that See says, in whole sentences, one table a language. {here} is the marked place in the picture. No DOM here.
+// All of See's words in whole sentences, one table per language. {here} is the marked place in the picture. No DOM
+// here.
 
 export const LANGUAGES = { en: "English", de: "Deutsch" };
 
@@ -264,7 +265,7 @@ export const SEE_WORDS = {
   },
 };
 
-// What parts of the samples are called (playground/samples.py): {one, other: where another of its kind asks, short}
+// Names of the samples' parts (playground/samples.py): {one, other: for a second one of its kind, short}
 export const PART_NAMES = {
   en: {
     eye: { one: "the eye", other: "the other eye", short: "eye" },
@@ -300,7 +301,7 @@ export const PART_NAMES = {
   },
 };
 
-// What a head mostly does (playground/analysis/heads.py); a fixed offset says its direction after that
+// What a head mostly does (playground/analysis/heads.py); a fixed offset's direction is added
 export const HABIT_NAMES = {
   en: {},
   de: {
@@ -321,9 +322,9 @@ export function habitIn(language, label) {
   return known ? HABIT_NAMES[language][known] + label.slice(known.length) : label;
 }
 
-// The first language of the browser that there is a table for; English else.
-export const languageOf = (wanted) =>
-  wanted.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(SEE_WORDS, name)) ?? "en";
+// The browser's first language that has a table; else English.
+export const languageOf = (tags) =>
+  tags.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(SEE_WORDS, name)) ?? "en";
 
 export const filledIn = (sentence, filled = {}) =>
   sentence.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);

@@ -1,5 +1,5 @@
-// The address of a page: the browser alone writes it. It says the choice, and the microscope's view or a lesson's
-// settings, which the server's script has and tells. Streamlit's page keeps a query of its own, and does not see this.
+// Reads and writes the page's address, which only the browser writes: the choice, and the microscope's view or a
+// lesson's settings, which the server's script reports. Streamlit's page has a query of its own and does not see this.
 
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
@@ -7,17 +7,17 @@ import { languageOf } from "../see/words.js";
 import { choice, leftOpen, loadCatalogue } from "./choice.js";
 import { ownPictures } from "./own.js";
 
-// Where the person is: the page, its place in the address, how often they have come to one, the settings of a lesson,
-// the step of the tour, the scene of the story, and whether it is a class link.
+// The page on show: its name and path, how many pages were opened before, a lesson's settings, the tour's step, the
+// story's scene, and whether it is a class link.
 const page = {
   ...{ name: "microscope", path: null, arrived: 0, run: null },
   ...{ settings: {}, tour: null, story: null, classLink: false },
 };
 
-// The microscope's view, on every page: who comes back to it finds it as it was.
+// The microscope's view, kept on every page: whoever comes back finds it as it was.
 let view = {};
 
-// Behind the ? the words go to the server with the page; behind the # to nobody, where no server reads them.
+// Behind the ? words go to the server with the page; behind the #, on static hosts, to nobody.
 let behindHash = false;
 export const isBehindHash = () => behindHash;
 export function writeBehindHash() {
@@ -29,21 +29,21 @@ function putWords(url, text) {
   else url.search = text;
 }
 
-// Which face this page opens with: what its first address says.
+// The face with which this page opens, by its first address.
 export function openFace() {
   face.open(Object.fromEntries(new URLSearchParams(addressWords())));
   return face;
 }
 
 export const viewNow = () => view;
-export const viewWords = (of = view) => Object.fromEntries(new URLSearchParams(viewToQuery(of)));
+export const viewWords = (shown = view) => Object.fromEntries(new URLSearchParams(viewToQuery(shown)));
 
-// While two pictures are compared, the other one stands beside the picture, unless the address names something else.
-const viewWordsHere = (of = view) => ({
+// A compared picture is shown beside the main one, unless the address says otherwise.
+const viewWordsHere = (shown = view) => ({
   ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
-  ...viewWords(of),
-  // Without it an address that says a view opens Lab.
-  ...(face.now === "see" && (choice.now.beside || Object.keys(viewWords(of)).length) && { face: "see" }),
+  ...viewWords(shown),
+  // without it, an address with a view would open Lab
+  ...(face.now === "see" && (choice.now.beside || Object.keys(viewWords(shown)).length) && { face: "see" }),
 });
 
 export function setView(next) {
@@ -66,15 +66,15 @@ export function wordsNow() {
   };
 }
 
-// All that the address of this page says, but for the tour.
+// The words of this page's address, without the tour.
 export function wordsWithoutTour() {
   const { tour, ...said } = wordsNow();
   return said;
 }
 
-// `step`: Back leads to what was there before.
+// `step`: adds an entry to the history, so that Back returns to the former address.
 export function writeAddress({ step = false } = {}) {
-  if (location.pathname !== (page.path ?? location.pathname)) return; // it is another page's
+  if (location.pathname !== (page.path ?? location.pathname)) return; // those settings are another page's
   if (behindHash && page.name !== "microscope") return;
   const url = new URL(location.href);
   const text = new URLSearchParams(wordsNow()).toString();
@@ -85,15 +85,15 @@ export function writeAddress({ step = false } = {}) {
 
 const CHOSEN = ["sample", "mine", "model", "detail", "with"];
 
-// {choice, view, rest, settings, tour, story} of the address as it stands. `settings`: what a lesson makes of it.
+// {choice, view, rest, settings, tour, story} of the current address. `settings`: for the lesson to read.
 export function readAddress(text = addressWords()) {
   const words = Object.fromEntries(new URLSearchParams(text));
   const chosen = {};
   for (const key of CHOSEN) if (words[key]) chosen[key] = words[key];
   const only = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
-  const told = ["tour", "story"];
-  const settings = only((key) => !CHOSEN.includes(key) && !told.includes(key));
-  const rest = only((key) => !(key in chosen) && !told.includes(key) && !(key in DEFAULT_VIEW));
+  const ownWords = ["tour", "story"];
+  const settings = only((key) => !CHOSEN.includes(key) && !ownWords.includes(key));
+  const rest = only((key) => !(key in chosen) && !ownWords.includes(key) && !(key in DEFAULT_VIEW));
   const { tour = null, story = null } = words;
   return { choice: chosen, view: viewFromQuery(text), rest, settings, tour, story };
 }
@@ -101,9 +101,9 @@ export function readAddress(text = addressWords()) {
 export function linkTo(seen) {
   const url = new URL(location.href);
   const words = { ...wordsNow(), ...Object.fromEntries(Object.keys(DEFAULT_VIEW).map((key) => [key, undefined])) };
-  const kept = Object.entries({ ...words, ...viewWordsHere(seen) }).filter(([, word]) => word !== undefined);
+  const entries = Object.entries({ ...words, ...viewWordsHere(seen) }).filter(([, word]) => word !== undefined);
   [url.search, url.hash] = ["", ""];
-  putWords(url, new URLSearchParams(kept).toString());
+  putWords(url, new URLSearchParams(entries).toString());
   return url.href;
 }
 
@@ -128,14 +128,14 @@ const keepWord = (name, value) => {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // the next visit begins as the first
+    // the next visit opens like a first one
   }
 };
 
-// `words` of an address. One that says a view and no face was made before See was there: it opens as it was.
+// `words` of an address. One with a view but no face was made before See existed: it opens in Lab.
 export function faceOf(words, remembered) {
   if (words.face === "see" || words.face === "lab") return words.face;
-  if (words.tour || words.story || words.class === "yes") return "see"; // a class sees the picture
+  if (words.tour || words.story || words.class === "yes") return "see"; // a class sees the picture, not Lab
   const says = Object.keys(words).some((key) => key in DEFAULT_VIEW || key === "with");
   return says ? "lab" : remembered === "lab" ? "lab" : "see";
 }
@@ -148,7 +148,7 @@ export const face = {
     chosenLanguage ??= languageOf([keptWord(KEPT_LANGUAGE) ?? "", ...(navigator.languages ?? [])]);
     return chosenLanguage;
   },
-  // As an address says it: only the first counts, for later ones are written here.
+  // The face in the address: read only at first, for later ones are written here.
   open(words) {
     chosenFace ??= faceOf(words, keptWord(KEPT_FACE));
   },
@@ -175,12 +175,12 @@ function tellOfFace() {
   for (const listener of hears) listener();
 }
 
-// One person's visit: where they are in the app, and the ways from one place to another. The toolbar's component tells
-// when the server's script has drawn another page.
+// One person's visit: the page they are on, and the ways to others. The toolbar's component reports when the server's
+// script has drawn another page.
 
 const viewListeners = new Set();
 const leaving = { wholly: false };
-let settingsTold = { run: null, n: 0 }; // what a lesson told of its settings last
+let settingsTold = { run: null, n: 0 }; // the settings that a lesson reported last
 let begun = null;
 let isReady = null;
 const whenReady = new Promise((go) => {
@@ -222,11 +222,11 @@ export const visit = {
   // Called whenever the toolbar is drawn. `samples`: the address of their list.
   async arrive({ page, samples, arrived, run }) {
     begun ??= beginVisit(samples, page).catch((error) => {
-      begun = null; // the next time it may
+      begun = null; // it may next time
       throw error;
     });
     await begun;
-    const another = run !== pageNow().run; // a server that begins to count again
+    const another = run !== pageNow().run; // a restarted server counts from the beginning
     const moved = pageNow().name !== page || (!another && pageNow().arrived !== arrived);
     setPage({ name: page, path: location.pathname, arrived, run });
     if (moved) readAgain({ keep: !leaving.wholly });
@@ -234,63 +234,63 @@ export const visit = {
     writeSettings();
   },
 
-  // The n-th time that a lesson's page tells its settings: {run, n, page, settings, step}. Each part of a page tells
-  // them, and says the same again when the theme changes, however old it is.
-  hear(now) {
-    if (now.run === settingsTold.run && now.n <= settingsTold.n) return;
-    settingsTold = now;
+  // A lesson's report of its settings: {run, n, page, settings, step}. Each part of a page reports them, and repeats
+  // old reports when the theme changes: `n` tells new from old.
+  hear(settings) {
+    if (settings.run === settingsTold.run && settings.n <= settingsTold.n) return;
+    settingsTold = settings;
     writeSettings();
   },
 
   // To a saved scene or a step of the tour: its picture, model and view.
   go(address, { step = true } = {}) {
-    const found = readAddress(address);
-    setPage({ tour: found.tour, story: found.story });
-    if (found.tour || found.story) openFace().set("see"); // they are about See
-    setView(found.view);
-    const before = choice.now;
-    if ("sample" in found.choice || "mine" in found.choice) choice.open(found.choice, { view: found.view });
-    else if (found.choice.model) choice.set({ model: found.choice.model }, { view: found.view });
-    if (choice.now === before) for (const listener of viewListeners) listener();
+    const read = readAddress(address);
+    setPage({ tour: read.tour, story: read.story });
+    if (read.tour || read.story) openFace().set("see"); // tour and story are about See
+    setView(read.view);
+    const former = choice.now;
+    if ("sample" in read.choice || "mine" in read.choice) choice.open(read.choice, { view: read.view });
+    else if (read.choice.model) choice.set({ model: read.choice.model }, { view: read.view });
+    if (choice.now === former) for (const listener of viewListeners) listener();
     writeAddress({ step });
   },
 
-  // To another page of the app, with all that is chosen. `wholly`: `words` are all that counts there.
+  // Opens another page of the app with the present choice. `wholly`: only `words` count there.
   leave(page, words = null, { wholly = false } = {}) {
     leaving.wholly = wholly;
-    const said = words ?? { ...choice.words(), ...(page === "microscope" ? viewWords() : {}) };
-    visit.tell?.({ page, words: said, choice: choice.words(), view: viewWords() });
+    const next = words ?? { ...choice.words(), ...(page === "microscope" ? viewWords() : {}) };
+    visit.tell?.({ page, words: next, choice: choice.words(), view: viewWords() });
   },
 };
 
 async function beginVisit(samples, page) {
   await Promise.all([loadCatalogue(samples), ownPictures.read()]);
-  const found = readAddress();
-  setPage({ name: page, path: location.pathname, settings: found.settings, tour: found.tour, story: found.story });
-  setPage({ classLink: found.rest.class === "yes" });
-  setView(found.view);
-  choice.open(found.choice, { view: found.view, quietly: true });
-  if (page === "microscope") visit.leftOut = leftOpen(found.choice, choice.now);
+  const read = readAddress();
+  setPage({ name: page, path: location.pathname, settings: read.settings, tour: read.tour, story: read.story });
+  setPage({ classLink: read.rest.class === "yes" });
+  setView(read.view);
+  choice.open(read.choice, { view: read.view, quietly: true });
+  if (page === "microscope") visit.leftOut = leftOpen(read.choice, choice.now);
   choice.follow((_, how) => how.quietly || writeAddress({ step: true }));
   window.addEventListener("popstate", () => readAgain({ keep: false }));
   isReady();
 }
 
-// The address says something that this browser did not write: another page, Back or Forward. `keep`: what it leaves
-// open stays as it is.
+// The address changed without this module: another page, Back or Forward. `keep`: words that it leaves out keep their
+// values.
 function readAgain({ keep }) {
-  const found = readAddress();
-  const { settings, tour, story } = found;
-  setPage({ settings, tour, story, classLink: found.rest.class === "yes" });
-  setView(keep ? { ...viewNow(), ...found.view } : found.view);
-  const before = choice.now;
-  if (!keep || "sample" in found.choice || "mine" in found.choice)
-    choice.open(found.choice, { quietly: true, view: viewNow() });
-  if (choice.now === before) for (const listener of viewListeners) listener();
+  const read = readAddress();
+  const { settings, tour, story } = read;
+  setPage({ settings, tour, story, classLink: read.rest.class === "yes" });
+  setView(keep ? { ...viewNow(), ...read.view } : read.view);
+  const former = choice.now;
+  if (!keep || "sample" in read.choice || "mine" in read.choice)
+    choice.open(read.choice, { quietly: true, view: viewNow() });
+  if (choice.now === former) for (const listener of viewListeners) listener();
   writeAddress();
 }
 
-// The toolbar may hear of a page after its settings.
+// The toolbar may learn of a page after that page's settings.
 function writeSettings() {
   if (settingsTold.page !== pageNow().name) return;
   setPage({ settings: settingsTold.settings });

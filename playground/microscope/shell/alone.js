@@ -1,4 +1,5 @@
-// The page around a living figure (see playground/figures/html.py): its address says the view, its foot keeps its room.
+// The page around a living figure (see playground/figures/html.py): its view stands in the address, and its footer has
+// a reserved place.
 import { viewFromQuery, viewToQuery } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { isMap } from "../lens/state.js";
@@ -17,7 +18,7 @@ const inward = ({ head, ...view }) => ({
   pass: "layer",
   beside: view.beside === "compare" ? "convolution" : (view.beside ?? "convolution"),
 });
-// A link carries the whole view: what it leaves out has its default, not what the file began with.
+// A link holds the whole view: what is left out has its default, not the file's first value.
 const viewOfLink = () => inward(location.hash.length > 1 ? viewFromQuery(location.hash) : opening);
 
 const outward = (seen) => `${location.href.split("#")[0]}#${viewToQuery({ ...seen, head: heldHeads[seen.head] })}`;

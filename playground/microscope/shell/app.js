@@ -14,35 +14,34 @@ import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { mountWall } from "./wall.js";
 
-// The microscope is shown before Streamlit begins: the server names this script in the page, and lays Streamlit's own
-// scripts into a template (ui/toolbar.py), where they wait until the first picture is there; in See until they are
-// needed, for each page of Streamlit's is a session on the server.
+// Shows the microscope before Streamlit begins. The server names this script in the page and puts Streamlit's own into
+// a template (ui/toolbar.py), where they wait for the first picture; in See until they are needed.
 
 const STREAMLITS = "template[data-later]";
-const LATEST = 1000; // ms after which Streamlit begins, whether there is a picture or not
+const LATEST = 1000; // ms until Streamlit begins, even without a picture
 const LATEST_IN_SEE = 8000;
 const LEADS_ELSEWHERE = ".opener.pages, .opener.more, a";
-const LAYERS = 400; // ms after the picture, if its layers are not here sooner
+const LAYERS = 400; // ms after the picture, if its layers take longer
 
 // `mounts`: {toolbar, stage}
 async function comeAhead(mounts) {
-  const told = pageSays();
-  if (told?.computes?.length) computeOwnHere(told.computes);
+  const pageData = pageSays();
+  if (pageData?.computes?.length) computeOwnHere(pageData.computes);
   watchDialog();
   const waits = document.querySelector(STREAMLITS); // not on a lesson's page
   if (!waits) watchDoor();
   const begin = waits && beginAfterPicture(waits);
-  if (told) await Promise.all([loadCatalogue(told.samples), ownPictures.read()]);
-  if (!told || !waits) return;
-  const found = readAddress();
-  const { main } = tracesOf(openedBy(found.choice));
-  source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...found.view })).catch(() => {}); // the stage says it
+  if (pageData) await Promise.all([loadCatalogue(pageData.samples), ownPictures.read()]);
+  if (!pageData || !waits) return;
+  const read = readAddress();
+  const { main } = tracesOf(openedBy(read.choice));
+  source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...read.view })).catch(() => {}); // the stage says it
   const { styles } = await import(import.meta.url);
   const places = standEarly(styles);
   if (!places) return;
   const data = { page: "microscope", arrived: 0, answer: null, run: null };
-  const setTriggerValue = (...said) => {
-    wish(...said);
+  const setTriggerValue = (...wishes) => {
+    wish(...wishes);
     begin();
   };
   places.toolbar.addEventListener("pointerdown", (event) => {
@@ -52,8 +51,8 @@ async function comeAhead(mounts) {
   mounts.stage({ parentElement: places.stage });
 }
 
-// Where the layers lie in the browser's cache they are here sooner than Streamlit's scripts could be read; where they
-// come from the server, nothing waits for them.
+// Waits for layers from the browser's cache, which come sooner than Streamlit's scripts could be parsed; not for layers
+// from the server.
 function beginAfterPicture(waits) {
   let latest = setTimeout(() => {
     latest = setTimeout(begin, openFace().now === "see" ? LATEST_IN_SEE : 0);
@@ -86,7 +85,7 @@ function beginAfterPicture(waits) {
   return begin;
 }
 
-// Lab, and a photograph of somebody's own: whoever asks for much has a page at the server, by which they are known.
+// Lab and own photographs need a page at the server: whoever uses its time is known by that.
 const needsServerSide = () => openFace().now !== "see" || Boolean(choice.now.mine);
 
 const MOUNTS = {
@@ -116,4 +115,4 @@ export default (args) => {
   return MOUNTS[part](args);
 };
 
-comeAhead(MOUNTS).catch(() => {}); // the parts ask again, and say what is wrong
+comeAhead(MOUNTS).catch(() => {}); // the parts ask again, and show the error

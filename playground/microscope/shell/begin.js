@@ -1,5 +1,5 @@
-// The first script of a page without a server. Styles and the page's script come zipped, so that they are small on a
-// host that compresses nothing; the script is put into the page as text, whose digest stands in the page's policy.
+// The first script of a page without a server. Unzips the styles and the page's script, for hosts that compress
+// nothing. The script enters the page as text; the page's policy has its digest.
 import { unzipped } from "../core/container.js";
 
 const BEGIN = document.querySelector("script[data-begin]");
@@ -20,6 +20,6 @@ put.type = "module";
 put.textContent = code;
 document.head.append(put);
 
-// At a first visit the picture comes before the typeface, and nothing changes its place because of letters.
+// On a first visit the picture is shown before the typeface has come; letters then move nothing.
 if (font && navigator.serviceWorker?.controller)
   document.fonts.add(await new FontFace("Source Sans", `url(${fileHere(font)})`, { weight: "200 900" }).load());

@@ -6,7 +6,7 @@
 import { DEFAULT_VIEW } from "../core/view.js";
 import { ask } from "./http.js";
 
-// The samples of this server and how they open; the same for everybody, fetched once.
+// The server's samples and how each opens; the same for everybody, fetched once.
 
 export const catalogue = {
   samples: [], // [{name, title, hint, kind, credit, start, thumb, picture, opens: {model, detail, layer, head}}]
@@ -21,7 +21,7 @@ let loading = null;
 export function loadCatalogue(address) {
   loading ??= ask(address)
     .then((response) => response.json())
-    .then((found) => Object.assign(catalogue, found))
+    .then((loaded) => Object.assign(catalogue, loaded))
     .catch((error) => {
       loading = null;
       throw error;
@@ -31,75 +31,75 @@ export function loadCatalogue(address) {
 
 export const sampleNamed = (name) => catalogue.samples.find((sample) => sample.name === name);
 
-// The picture that comes first: a photograph where there is a model for it; who names one of our models gets a drawing.
+// The first picture: a photograph if there is a model for it; a drawing where one of our own models is asked for.
 export const firstSample = (model) =>
   (catalogue.ours.includes(model) ? catalogue.samples.find(({ kind }) => kind === "drawing") : null) ??
   catalogue.samples[0];
 
 const NOTHING = Object.freeze({ sample: null, mine: null, model: null, detail: 1, beside: null, chose: false });
 
-let now = NOTHING;
+let current = NOTHING;
 const listeners = new Set();
 
 export const choice = {
   get now() {
-    return now;
+    return current;
   },
   // `how`: passed on to the listeners: {quietly: the address says it already}
-  set: (change, how = {}) => put(changed(now, change), how),
-  // As an address says it; what it leaves open is as the picture opens.
+  set: (change, how = {}) => put(changed(current, change), how),
+  // Sets the choice of an address; what that leaves out opens as usual.
   open: (words, how = {}) => put(openedBy(words), how),
-  // Exactly as it was before.
+  // Restores a former choice exactly.
   restore: (former, how = {}) => put(former, how),
   follow(listener) {
     listeners.add(listener);
     return () => listeners.delete(listener);
   },
-  words: (of = now) => wordsOf(of),
+  words: (chosen = current) => wordsOf(chosen),
 };
 
 function put(next, how) {
-  const former = now;
+  const former = current;
   if (JSON.stringify(next) === JSON.stringify(former)) return;
-  now = Object.freeze(next);
-  for (const listener of listeners) listener(now, how);
+  current = Object.freeze(next);
+  for (const listener of listeners) listener(current, how);
 }
 
-// How a picture opens where nothing was chosen: {model, detail}.
+// How a picture opens by default: {model, detail}.
 export function usual({ sample, mine }) {
   const opens = mine ? catalogue.own : sampleNamed(sample)?.opens;
   return { model: opens?.model ?? catalogue.own.model, detail: opens?.detail ?? 1 };
 }
 
-// The grid that a picture has first in this model.
+// The default grid of a picture in this model.
 const usualDetail = (picture, model) => (usual(picture).model === model ? usual(picture).detail : 1);
 
-export function changed(before, change) {
-  let next = { ...before, ...change };
+export function changed(former, change) {
+  let next = { ...former, ...change };
   const another = "sample" in change || "mine" in change;
   if (another) {
     const picture = { sample: change.sample ?? null, mine: change.mine ?? null };
-    next = { ...next, ...picture, ...wishFor(before, picture) };
+    next = { ...next, ...picture, ...wishFor(former, picture) };
     if ("detail" in change) next.detail = change.detail;
   } else if ("model" in change && !("detail" in change)) next.detail = usualDetail(next, next.model);
-  if (!("beside" in change)) next.beside = besideOf(before, next);
+  if (!("beside" in change)) next.beside = besideOf(former, next);
   return next;
 }
 
-// Another picture comes in the model that suits it, unless the person chose one; as finely as they chose.
-function wishFor(before, picture) {
-  const model = before.chose && before.model ? before.model : usual(picture).model;
-  const refined = before.model && before.detail !== usualDetail(before, before.model);
-  return { model, detail: model === before.model && refined ? before.detail : usualDetail(picture, model) };
+// A new picture opens in the model that suits it, unless the person chose one, and at the detail that they chose.
+function wishFor(former, picture) {
+  const model = former.chose && former.model ? former.model : usual(picture).model;
+  const refined = former.model && former.detail !== usualDetail(former, former.model);
+  return { model, detail: model === former.model && refined ? former.detail : usualDetail(picture, model) };
 }
 
-// What is compared with a new choice. Two models are compared on the new picture, two pictures in the new model. If the
-// choice is what stood beside, the two change places.
-function besideOf(before, next) {
-  const { beside } = before;
+// What a new choice is compared with. Two models are compared on the new picture, two pictures in the new model. If the
+// choice is what stood beside, both change places.
+function besideOf(former, next) {
+  const { beside } = former;
   if (!beside) return null;
-  if (beside.model) return beside.model === next.model ? { model: before.model } : beside;
-  const swapped = isSame(beside, next) ? pictureOf(before) : beside;
+  if (beside.model) return beside.model === next.model ? { model: former.model } : beside;
+  const swapped = isSame(beside, next) ? pictureOf(former) : beside;
   return isSame(swapped, next) ? null : swapped;
 }
 
@@ -118,7 +118,7 @@ export function wordsOf({ sample, mine, model, detail, beside }) {
   return words;
 }
 
-// Addresses are hostile: what is not known is left open. A model is looked up by the server.
+// Addresses are hostile: unknown words are dropped. The server checks the model's name.
 export function openedBy(words) {
   const mine = isOwn(words.mine) ? words.mine : null;
   const sample = mine ? null : (sampleNamed(words.sample) ?? firstSample(words.model))?.name;
@@ -131,11 +131,11 @@ export function openedBy(words) {
   return { ...opened, beside: besideFrom(words.with, opened) };
 }
 
-// [key, word] of each that is left open so.
+// [key, word] of each dropped word.
 export function leftOpen(words, opened) {
-  const said = wordsOf(opened);
-  const isNone = { detail: words.detail === "1", sample: Boolean(opened.mine) }; // of the usual grid nothing is said
-  return Object.entries(words).filter(([key, word]) => key !== "model" && !isNone[key] && said[key] !== word);
+  const usualWords = wordsOf(opened);
+  const isNone = { detail: words.detail === "1", sample: Boolean(opened.mine) }; // the usual grid is left out
+  return Object.entries(words).filter(([key, word]) => key !== "model" && !isNone[key] && usualWords[key] !== word);
 }
 
 export const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");
@@ -153,7 +153,7 @@ function besideFrom(text, opened) {
 // {main, other} as words of an address: what is asked of the source.
 export function tracesOf({ sample, mine, model, detail, beside }) {
   const picture = mine ? { mine } : { sample };
-  const wish = (of, name, finer) => ({ ...of, model: name, ...(finer > 1 ? { detail: String(finer) } : {}) });
+  const wish = (where, name, finer) => ({ ...where, model: name, ...(finer > 1 ? { detail: String(finer) } : {}) });
   const main = wish(picture, model, detail);
   if (!beside) return { main, other: null };
   if (beside.model) return { main, other: wish(picture, beside.model, beside.model === model ? detail : 1) };
@@ -163,18 +163,18 @@ export function tracesOf({ sample, mine, model, detail, beside }) {
 // What of the view that a person has chosen stays when `trace` comes after `before`, which may be null: null where
 // nothing changes but the grid. A layer and a head that show much on one picture say nothing about another; and a patch
 // that was locked is not there.
-export function viewFor(trace, before, view) {
-  const another = before?.picture.id !== trace.picture.id;
-  const sameModel = before?.model === trace.model;
+export function viewFor(trace, former, view) {
+  const another = former?.picture.id !== trace.picture.id;
+  const sameModel = former?.model === trace.model;
   if (!another && sameModel) return null;
-  const kept = { ...view };
+  const next = { ...view };
   const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (another && trace.private);
-  if (opensByItself || !sameModel) for (const key of ["layer", "head"]) delete kept[key];
-  if (another) for (const key of ["locked", "query", "cut"]) delete kept[key];
-  return kept;
+  if (opensByItself || !sameModel) for (const key of ["layer", "head"]) delete next[key];
+  if (another) for (const key of ["locked", "query", "cut"]) delete next[key];
+  return next;
 }
 
-// What is compared stands beside the picture as soon as it is chosen, and no longer than it is.
+// Comparing opens and closes the second picture.
 export const besideFor = (view, compares) => ({
   ...view,
   beside: compares ? "compare" : view.beside === "compare" ? DEFAULT_VIEW.beside : view.beside,
@@ -182,15 +182,15 @@ export const besideFor = (view, compares) => ({
 
 // What the app says beside the picture where it chose the model, or where another one would suit: {says, model, label},
 // or null.
-export function adviceFor(trace, kind, { chose }, before, real) {
-  if (trace.own) return null; // who has brought a model of their own knows what they want
-  const wasOther = before && before.model !== trace.model;
-  const thing = kind === "drawing" ? "a drawing" : "a photograph";
+export function adviceFor(trace, kind, { chose }, former, real) {
+  if (trace.own) return null; // a person with a model of their own gets no advice
+  const wasOther = former && former.model !== trace.model;
+  const kindWords = kind === "drawing" ? "a drawing" : "a photograph";
   if (!chose && wasOther)
     return {
-      says: `${thing}: shown in ${trace.title}`,
-      model: before.model,
-      label: `use ${before.title}${before.model === real?.model ? once(real) : ""}`,
+      says: `${kindWords}: shown in ${trace.title}`,
+      model: former.model,
+      label: `use ${former.title}${former.model === real?.model ? once(real) : ""}`,
     };
   if (trace.model === "bundled" && kind !== "drawing" && real)
     return {
@@ -207,5 +207,5 @@ export function adviceFor(trace, kind, { chose }, before, real) {
   return null;
 }
 
-// What fetching it costs, where it is not here.
+// The size of its download, if it is not here.
 const once = ({ here, megabytes }) => (here || !megabytes ? "" : ` (${megabytes} MB, once)`);

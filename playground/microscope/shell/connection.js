@@ -4,7 +4,7 @@
 import { CONNECTION, hasConnected, isConnected, isEarly } from "./early.js";
 import { forgetNotice, notify } from "./notice.js";
 
-const SHORT_BREAK = 2000; // ms: a short break is nobody's business
+const SHORT_BREAK = 2000; // ms; shorter breaks are not reported
 const CONNECTION_LOST =
   "The connection to the server is lost; the page tries again by itself. The picture goes on working.";
 
@@ -20,18 +20,18 @@ export function watchDialog() {
 
 export function watchConnection() {
   let timer = 0;
-  let told = false;
+  let wasTold = false;
   const look = () => {
     closeStreamlitsDialog();
     if (isConnected()) {
       clearTimeout(timer);
       timer = 0;
-      if (told) forgetNotice();
-      told = false;
+      if (wasTold) forgetNotice();
+      wasTold = false;
       return;
     }
     timer ||= setTimeout(() => {
-      told = true;
+      wasTold = true;
       notify(CONNECTION_LOST, { stays: Number.POSITIVE_INFINITY });
     }, SHORT_BREAK);
   };
@@ -48,7 +48,7 @@ export function watchConnection() {
 // Where the server is full its own page says so, and comes again by itself; where it is away we say it here. Who has
 // the microscope already keeps it, and hears in a notice what does not work.
 
-const DOOR_SOON = 3000; // ms: a slow line is nobody's business
+const DOOR_SOON = 3000; // ms; a slow line is not reported
 const DOOR_AGAIN = 5000;
 const SERVER_AWAY = "The server does not answer. This page tries again by itself.";
 const FULL_STATUS = 503;

@@ -8,17 +8,17 @@
 
 const SCRIPT = "script[data-toolbar]";
 
-let said = null;
+let pageData = null;
 
-export const pageSays = () => (said ??= JSON.parse(document.querySelector(SCRIPT)?.dataset.toolbar ?? "null"));
+export const pageSays = () => (pageData ??= JSON.parse(document.querySelector(SCRIPT)?.dataset.toolbar ?? "null"));
 
 const PARTS = ["toolbar", "stage"];
 const FONT = "Source Sans"; // Streamlit's; its page preloads the file
 const FONT_FILE = 'link[rel="preload"][as="font"]';
 
-let early = null; // {box, unseen: a style, places: {name: element}, wishes: told before Streamlit could hear}
+let early = null; // {box, unseen: a style, places: {name: element}, wishes: messages from before Streamlit was ready}
 
-// Whether it may; the places where the parts are mounted meanwhile.
+// Mounts toolbar and microscope early, where the page allows it; returns their places.
 export function standEarly(styles) {
   if (document.querySelector(PARTS.map((name) => `.st-key-${name}`).join())) return null; // Streamlit was faster
   const box = document.createElement("div");
@@ -29,7 +29,7 @@ export function standEarly(styles) {
   const style = document.createElement("style");
   style.textContent = styles;
   within.append(style);
-  const unseen = document.createElement("style"); // Streamlit's page takes shape unseen, and nothing jumps
+  const unseen = document.createElement("style"); // Hides Streamlit's page while it is built, so that nothing jumps
   unseen.textContent = `${APP} { visibility: hidden }`;
   box.append(unseen);
   const places = {};
@@ -48,10 +48,10 @@ export function standEarly(styles) {
 
 export const isEarly = () => Boolean(early);
 
-// What a part says to Streamlit before it is there.
-export const wish = (...said) => early?.wishes.push(said);
+// Stores a part's message to Streamlit until Streamlit is ready.
+export const wish = (...words) => early?.wishes.push(words);
 
-// Streamlit has a place for this part, which may stand early: it moves there, and says what it wished.
+// Streamlit has made this part's place: an early part moves there and its stored messages are sent.
 export function moveIn(part, { parentElement, setTriggerValue }) {
   const from = early?.places[part];
   if (!from) return;
@@ -62,13 +62,13 @@ export function moveIn(part, { parentElement, setTriggerValue }) {
   place.remove();
   parentElement[`__${part}`] = from[`__${part}`];
   if (part === "toolbar") {
-    early.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // not before: its place moves till then
-    for (const said of early.wishes) setTriggerValue(...said);
+    early.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // only now: until then its place moves
+    for (const words of early.wishes) setTriggerValue(...words);
   }
   if (!Object.keys(early.places).length) removeBox();
 }
 
-// Streamlit went on to a page that has no microscope: without this, the early one would cover that page for ever.
+// If Streamlit went on to a page without a microscope, removes the early one, which would cover that page for ever.
 export function endEarly() {
   if (!early) return;
   for (const place of Object.values(early.places)) place.__stage?.end();
@@ -80,10 +80,10 @@ function removeBox() {
   early = null;
 }
 
-// What is open in it stays open, and the focus where it is, in a browser that can.
-function move(element, before) {
-  if (before.parentNode.moveBefore) before.parentNode.moveBefore(element, before);
-  else before.before(element);
+// Moves an element with its state (open parts, focus), in browsers that can.
+function move(element, place) {
+  if (place.parentNode.moveBefore) place.parentNode.moveBefore(element, place);
+  else place.before(element);
 }
 
 // What these modules read of Streamlit's page, which Streamlit does not promise to keep. Tried with Streamlit 1.67;

@@ -31,15 +31,15 @@ const CHOICES_OF_KIND = {
   webp: ["kind", ...EXPORT_LOOK, "sweep"],
 };
 
-const pickedForExport = {}; // what was chosen, for the whole document: the next sheet begins with it
+const pickedForExport = {}; // the last options, for the whole document: the next sheet begins with them
 
 // ---- what is asked
 
-// Which choices a kind of file has, in the order in which they stand. A lesson's page has one layout.
+// The choices of each kind of file, in their order. A lesson's page has a fixed layout.
 export const choicesOfExport = (kind, layout) =>
   (CHOICES_OF_KIND[kind] ?? ["kind", ...EXPORT_LOOK]).filter((name) => name !== "layout" || !layout);
 
-// What is asked of /api/exports: what is looked at, and what was chosen of what this kind of file has.
+// The query of /api/exports: what is on view, and those chosen options that this kind of file has.
 export function wordsOfExport({ words, layout, theme }, choices) {
   const chosen = {};
   for (const name of choicesOfExport(choices.kind, layout)) if (name in choices) chosen[name] = String(choices[name]);
@@ -50,7 +50,7 @@ export function wordsOfExport({ words, layout, theme }, choices) {
 
 const isOfOwnPicture = (name, value) => name === "mine" || String(value).startsWith("mine:");
 
-// The link to what is looked at. A picture of one's own is in no address.
+// A link to what is on view. Own pictures never stand in an address.
 export function linkOfExport(page, words) {
   const url = new URL(page);
   [url.search, url.hash] = ["", ""];
@@ -62,8 +62,8 @@ export function linkOfExport(page, words) {
 
 const LINK = "The link to this view";
 
-export const wordsOfExportWait = (before) =>
-  before ? `Waiting: ${before} ${before === 1 ? "person" : "people"} before you` : "";
+export const wordsOfExportWait = (ahead) =>
+  ahead ? `Waiting: ${ahead} ${ahead === 1 ? "person" : "people"} before you` : "";
 
 // ---- the sheet
 
@@ -71,9 +71,9 @@ export const wordsOfExportWait = (before) =>
 // when the sheet closes; share: sends on three seconds of it, or null. Gives update(part of these), for
 // when the view changes while the sheet is open.
 export function fillExport(box, { words, layout = null, ask, theme = "light", share = null, signal }) {
-  const given = { words, layout, theme };
-  let data = null; //     what the server said last
-  let asking = null; //   of the preview that is being made
+  const current = { words, layout, theme };
+  let data = null; // the server's last answer
+  let asking = null; // request of the preview
   let saving = false; //  a download is on its way
 
   const root = exportPart("div", "exporting");
@@ -115,64 +115,66 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", sh
   });
   redraw();
 
-  // As http.js asks; a picture that the server has forgotten is brought again, once.
+  // Asks as http.js does; if the server has forgotten the picture, sends it again, once.
   async function get(path, { method, signal: until }) {
-    const how = { signal: until, onWait: (before) => say(status, wordsOfExportWait(before) || "Drawing …") };
-    const asked = performance.now();
+    const how = { signal: until, onWait: (ahead) => say(status, wordsOfExportWait(ahead) || "Drawing …") };
+    const askedAt = performance.now();
     try {
       return await ask(path, { method, ...how });
     } catch (error) {
-      if (!error.body?.forgotten || !(await ownPictures.bringAgain(error.body.forgotten, { ...how, asked })))
+      if (!error.body?.forgotten || !(await ownPictures.bringAgain(error.body.forgotten, { ...how, asked: askedAt })))
         throw error;
       return ask(path, { method, ...how });
     }
   }
 
-  // What was asked before is not wanted any more. The old preview stays until the new one is there.
+  // Cancels the former request. The old preview stays until the new one is there.
   async function redraw() {
     asking?.abort();
-    const mine = (asking = new AbortController());
+    const request = (asking = new AbortController());
     root.setAttribute("aria-busy", "true");
     if (!saving) say(status, "Drawing …");
     try {
-      const asked = wordsOfExport(given, pickedForExport);
-      const how = { method: "GET", signal: mine.signal };
-      const answer = await (await get(`api/exports?${asked}`, how)).json();
-      mine.signal.throwIfAborted();
+      const query = wordsOfExport(current, pickedForExport);
+      const how = { method: "GET", signal: request.signal };
+      const answer = await (await get(`api/exports?${query}`, how)).json();
+      request.signal.throwIfAborted();
       draw(answer);
       const [image, says] = await Promise.all([
-        pictureAt(answer.preview, mine.signal),
-        answer.chosen.kind === "html" ? get(`api/exports/size?${asked}`, how).then((found) => found.json()) : null,
+        pictureAt(answer.preview, request.signal),
+        answer.chosen.kind === "html"
+          ? get(`api/exports/size?${query}`, how).then((response) => response.json())
+          : null,
       ]);
-      if (mine.signal.aborted) return letGoOfImage(image);
+      if (request.signal.aborted) return letGoOfImage(image);
       put(image, answer);
       say(note, says?.says ?? "");
       if (!saving) say(status, "");
     } catch (error) {
-      if (mine.signal.aborted) return;
+      if (request.signal.aborted) return;
       saySorry(error);
     } finally {
-      if (asking === mine) root.removeAttribute("aria-busy");
+      if (asking === request) root.removeAttribute("aria-busy");
     }
   }
 
   function draw(answer) {
     data = answer;
-    const there = choicesOfExport(answer.chosen.kind, given.layout);
+    const kinds = choicesOfExport(answer.chosen.kind, current.layout);
     for (const [name, control] of Object.entries(controls)) {
-      show(control.element, there.includes(name));
+      show(control.element, kinds.includes(name));
       control.draw(answer.offers[name], answer.chosen[name]);
     }
     button.disabled = false;
     say(button, `Download ${answer.file.name}`);
     say(note, "");
     command.draw(answer.command);
-    const own = Object.entries(given.words).some(([name, value]) => value && isOfOwnPicture(name, value));
-    link.draw(linkOfExport(location.href, given.words), `${LINK}${own ? ". Your own picture is not in it" : ""}`);
+    const hasOwn = Object.entries(current.words).some(([name, value]) => value && isOfOwnPicture(name, value));
+    link.draw(linkOfExport(location.href, current.words), `${LINK}${hasOwn ? ". Your own picture is not in it" : ""}`);
     address.draw(answer.file.method === "GET" ? addressOf(answer.file.address) : "");
   }
 
-  // A still of a sample by its address. Where that fails the server is asked for the sentence.
+  // A still of a sample, by address. If it fails, asks the server for the reason.
   async function pictureAt({ address: where, method }, until) {
     if (method === "GET") {
       const image = await loadedImage(addressOf(where), until).catch(() => null);
@@ -198,7 +200,7 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", sh
     const { name, method, address: where } = data.file;
     say(status, `Making ${name} …`);
     try {
-      saveBlob(await (await get(where, { method })).blob(), name); // closing the sheet does not end it
+      saveBlob(await (await get(where, { method })).blob(), name); // the download goes on when the sheet is closed
       say(status, `${name} is downloaded.`);
     } catch (error) {
       saySorry(error);
@@ -211,13 +213,13 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", sh
   const saySorry = (error) => say(status, error.says ?? "The figure could not be drawn: try again.");
 
   return function update(change = {}) {
-    Object.assign(given, change);
+    Object.assign(current, change);
     redraw();
   };
 }
 
-const titleOfExported = ({ offers, chosen }, what) =>
-  offers[what].find(({ name }) => name === chosen[what])?.title ?? "";
+const titleOfExported = ({ offers, chosen }, choice) =>
+  offers[choice].find(({ name }) => name === chosen[choice])?.title ?? "";
 
 function saveBlob(blob, name) {
   const link = document.createElement("a");
@@ -226,10 +228,10 @@ function saveBlob(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), BLOB_KEPT_FOR);
 }
 
-// An image that is ready to be painted.
+// A decoded image, ready to be painted.
 async function loadedImage(src, signal) {
   const image = document.createElement("img");
-  const leave = () => image.removeAttribute("src"); // the browser asks no further
+  const leave = () => image.removeAttribute("src"); // stops the browser's own request
   signal.addEventListener("abort", leave, { once: true });
   try {
     image.src = src;
@@ -291,7 +293,7 @@ function exportList(name, take) {
   };
 }
 
-// Radio buttons: the arrow keys go from one to the next.
+// Radio buttons, so that arrow keys move between options.
 function exportRow(name, take) {
   const element = exportPart("fieldset", "export-row");
   const row = exportPart("div");
@@ -320,11 +322,11 @@ function exportRow(name, take) {
 }
 
 function onlyOnChange(drawOptions) {
-  let before = "";
+  let drawn = "";
   return (options) => {
-    const now = JSON.stringify(options);
-    if (now !== before) drawOptions(options);
-    before = now;
+    const written = JSON.stringify(options);
+    if (written !== drawn) drawOptions(options);
+    drawn = written;
   };
 }
 

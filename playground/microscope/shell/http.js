@@ -21,8 +21,8 @@ const storage = () => (onlyThisTab() ? sessionStorage : localStorage);
 
 function readKey() {
   try {
-    const found = storage().getItem(KEPT_KEY);
-    return PATTERN.test(found ?? "") ? found : null;
+    const stored = storage().getItem(KEPT_KEY);
+    return PATTERN.test(stored ?? "") ? stored : null;
   } catch {
     return null; // storage is forbidden: the key lasts as long as the page
   }
@@ -30,15 +30,15 @@ function readKey() {
 
 function makeKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(24));
-  const made = btoa(String.fromCharCode(...bytes))
+  const fresh = btoa(String.fromCharCode(...bytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_");
   try {
-    storage().setItem(KEPT_KEY, made);
+    storage().setItem(KEPT_KEY, fresh);
   } catch {
     // it lasts as long as the page
   }
-  return made;
+  return fresh;
 }
 
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
@@ -53,9 +53,9 @@ export function answerHere(answer, place = root) {
 }
 
 export const SERVER_AGAIN = 3000; // ms until a server that does not answer, or is busy, is asked again
-const PASSING = [0, 408, 502, 503, 504]; // no answer, a body that stalled, a proxy without its server, too many people
+const PASSING = [0, 408, 502, 503, 504]; // no answer, a stalled body, a proxy without its server, too many people
 
-let sessionHere = ""; // the session of this page at the server: whose key is at work keeps their place where it is full
+let sessionHere = ""; // this page's session at the server: a key at work keeps its seat when the server is full
 export const nameRun = (name) => {
   sessionHere = name ?? "";
 };
@@ -69,16 +69,16 @@ export class Refusal extends Error {
   }
 }
 
-// Whether the same may be answered a little later.
+// Whether the same request may succeed a little later.
 export const passes = ({ status }) => PASSING.includes(status);
 
-// `onWait(before)`: how many have to finish first; 0 when the wait is over.
+// `onWait(ahead)`: how many must finish first; 0 when the wait is over.
 export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels } = {}) {
   let ticket = null;
   for (;;) {
-    const asked = { method, body: ticket ? undefined : body, headers, signal };
-    const own = answersHere?.(path, { ...asked, travels });
-    const response = await (own ?? askServer(path, asked, ticket));
+    const request = { method, body: ticket ? undefined : body, headers, signal };
+    const local = answersHere?.(path, { ...request, travels });
+    const response = await (local ?? askServer(path, request, ticket));
     if (response.status !== 202) {
       if (ticket) onWait?.(0);
       if (response.ok) return response;
@@ -104,7 +104,7 @@ function askServer(path, { headers, ...asked }, ticket) {
   });
 }
 
-// What lies beside this page as a file.
+// Reads a file that lies beside this page.
 
 const NO_NETWORK = "This is not kept in this browser, and the network does not answer: try again when it does.";
 const WENT_WRONG = "That did not work: try it again, or open this page anew.";
@@ -117,7 +117,7 @@ export async function fetchFile(address, how = {}) {
   return response;
 }
 
-// What a person reads of an error: never an exception's own text.
+// An error in words for people: never an exception's own text.
 export const wordsOfTrouble = ({ says }) => says ?? WENT_WRONG;
 
 async function refusalOf(response) {
@@ -135,12 +135,12 @@ function pause(ms, signal) {
   });
 }
 
-// Tells a person who has to wait how many come first; see http.js.
+// Shows how many come first to a person who waits; see http.js.
 
 let waited = false;
 
-export function sayWaiting(before) {
-  if (before) notify(`Waiting: ${before} ${before === 1 ? "person" : "people"} before you`);
+export function sayWaiting(ahead) {
+  if (ahead) notify(`Waiting: ${ahead} ${ahead === 1 ? "person" : "people"} before you`);
   else if (waited) notify("");
-  waited = before > 0;
+  waited = ahead > 0;
 }

@@ -10,19 +10,20 @@ const KEPT_TRACES = 60; // descriptions of traces
 
 // `bringAgain(id)`: brings a picture of one's own that the server has forgotten. `onWait`: see http.js.
 export function createHttpSource({ bringAgain, onWait }) {
-  const known = new Map(); // words → the trace, of samples
+  const known = new Map(); // words → trace, for samples
 
-  // The server may have forgotten a person's picture: it is brought again, once.
+  // If the server has forgotten a person's picture, sends it again, once.
   async function get(path, { signal } = {}) {
-    const asked = performance.now();
+    const askedAt = performance.now();
     try {
       return await ask(path, { signal, onWait });
     } catch (error) {
-      if (!error.body?.forgotten || !(await bringAgain(error.body.forgotten, { signal, onWait, asked }))) throw error;
+      if (!error.body?.forgotten || !(await bringAgain(error.body.forgotten, { signal, onWait, asked: askedAt })))
+        throw error;
       return ask(path, { signal, onWait });
     }
   }
-  // What is asked for before anybody needs it; the first who does takes it.
+  // Requests sent ahead of need; the first one who needs the answer takes it.
   const ahead = new Map(); // path → its answer
   function bring(path, read, how) {
     const early = ahead.get(path);
@@ -31,7 +32,7 @@ export function createHttpSource({ bringAgain, onWait }) {
   }
   function begin(path, read) {
     const answer = get(path).then(read);
-    answer.catch(() => ahead.delete(path)); // who needs it asks again, and hears why not
+    answer.catch(() => ahead.delete(path)); // whoever needs it asks again and gets the error
     ahead.set(path, answer);
     return answer;
   }
@@ -43,13 +44,13 @@ export function createHttpSource({ bringAgain, onWait }) {
   const matrix = async (trace, name, more, how) =>
     openContainer(await bytesOf(await get(part(trace, name, more), how))).section("matrix");
 
-  // The same with what stands in the header.
-  async function told(trace, name, more, how) {
+  // The matrix, with the fields of the answer's header.
+  async function withHeader(trace, name, more, how) {
     const { header, section } = openContainer(await bytesOf(await get(part(trace, name, more), how)));
     return { ...header, matrix: section("matrix") };
   }
 
-  const traceOf = (said, words) => Object.freeze({ ...said, words: { ...words, model: said.model } });
+  const traceOf = (record, words) => Object.freeze({ ...record, words: { ...words, model: record.model } });
 
   const source = {
     offers: [
@@ -70,30 +71,30 @@ export function createHttpSource({ bringAgain, onWait }) {
 
     rounds: true,
     async layers(trace, layers, { heads, rounded, signal } = {}) {
-      const wanted = {
+      const words = {
         ...(layers && { layers: layers.join(",") }),
         ...(heads && { heads: heads.join(",") }),
         ...(rounded && { rounded: "yes" }),
       };
-      return bring(part(trace, "layers", wanted), bytesOf, { signal });
+      return bring(part(trace, "layers", words), bytesOf, { signal });
     },
     picture: (trace, how) => bring(trace.picture.address, asImage, how),
-    // Asks for all that the first picture needs: `headOf(trace)` says which layer and head it opens in.
+    // Requests all that the first picture needs: `headOf(trace)` gives the layer and head in which it opens.
     async beginWith(words, headOf) {
-      const said = await begin(`api/trace?${new URLSearchParams(words)}`, asJson);
-      if (said.first) return source.beginWith({ ...words, first: "yes" }, headOf);
-      const trace = traceOf(said, words);
+      const answer = await begin(`api/trace?${new URLSearchParams(words)}`, asJson);
+      if (answer.first) return source.beginWith({ ...words, first: "yes" }, headOf);
+      const trace = traceOf(answer, words);
       const { layer, head } = headOf(trace);
       if (layer !== null) begin(part(trace, "layers", { layers: String(layer), heads: String(head) }), bytesOf);
       begin(trace.picture.address, asImage);
     },
     features: (trace, layer, how) => matrix(trace, "features", { layer }, how),
     flows: (trace, how) => matrix(trace, "flows", {}, how),
-    relevance: (trace, asked, how) => matrix(trace, "relevance", asked, how),
-    label: (trace, asked, how) => matrix(trace, "answers", asked, how),
-    text: (trace, asked, how) => matrix(trace, "text", asked, how),
-    occlusion: (trace, asked, how) => told(trace, "occluded", asked, how),
-    patched: (trace, asked, how) => told(trace, "patched", asked, how),
+    relevance: (trace, question, how) => matrix(trace, "relevance", question, how),
+    label: (trace, question, how) => matrix(trace, "answers", question, how),
+    text: (trace, question, how) => matrix(trace, "text", question, how),
+    occlusion: (trace, question, how) => withHeader(trace, "occluded", question, how),
+    patched: (trace, question, how) => withHeader(trace, "patched", question, how),
     async labels(trace, how) {
       return (await (await get(part(trace, "labels"), how)).json()).labels;
     },
@@ -103,28 +104,28 @@ export function createHttpSource({ bringAgain, onWait }) {
     },
     // `scale`: null where it is the trained one; `cut`: "" where nothing is cut; `from`: whose pass it takes from.
     async whole(trace, { scale, cut, from }, how) {
-      const wanted = {
+      const changes = {
         ...(scale !== null && { scale: String(scale) }),
         ...(cut && { cut }),
         ...(from && { with: from }),
       };
-      const whole = await source.open({ ...trace.words, ...wanted }, how);
+      const whole = await source.open({ ...trace.words, ...changes }, how);
       const { labels } = await (await get(part(whole, "verdict"), how)).json();
       return { ...whole, verdict: labels };
     },
     async moved(trace, query, how) {
       return (await get(part(trace, "moved", { query }), how)).json();
     },
-    async ran(trace, asked, how) {
-      return (await get(part(trace, "ran", asked), how)).json();
+    async ran(trace, question, how) {
+      return (await get(part(trace, "ran", question), how)).json();
     },
     addressOf,
   };
   return source;
 }
 
-// The one source of this document: over HTTP, with a person's own pictures brought again where the server forgot them.
-// Where this browser can compute, what it knows is asked of it.
+// The document's one source: over HTTP, sending own pictures again if the server forgot them. If this browser can
+// compute a model, that source answers instead.
 
 const NOT_HERE = "This browser does not have that photograph: it was forgotten, or it is somebody else's.";
 
@@ -136,19 +137,19 @@ export const source = createHttpSource({
   onWait: sayWaiting,
 });
 
-// From now on `nearer` answers for what it has: `nearer.has(the words of a picture and a model, or a trace)`.
+// From now on `nearer` answers where `nearer.has(words of picture and model, or a trace)`.
 export function askNearer(nearer) {
   const server = { ...source };
-  const whoHas = (what) => (nearer.has(what) ? nearer : server);
+  const whoHas = (trace) => (nearer.has(trace) ? nearer : server);
   for (const [name, question] of Object.entries({ ...server, ...nearer }))
-    if (typeof question === "function") source[name] = (what, ...more) => whoHas(what)[name](what, ...more);
+    if (typeof question === "function") source[name] = (trace, ...more) => whoHas(trace)[name](trace, ...more);
   source.forget = server.forget;
   const { keeps, keepsPictures, rounds = server.rounds } = nearer;
   Object.assign(source, { keeps, keepsPictures, rounds });
 }
 
-// The source of a page without a server: of samples the layers lie in files, made ahead; everything else is computed in
-// this browser, where the network is here.
+// The source of a site without a server: samples' layers lie in files made ahead; this browser computes all else, once
+// the network is here.
 
 const GONE_WITH_IT = "a model that was opened from files is gone when its page is. Drop its files again.";
 const WITHOUT = "This page was written without the network that would compute that.";
@@ -163,7 +164,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
   const { without = WITHOUT, knows = () => true } = more;
   const isHere = (model) => Boolean(models[model]);
 
-  // Who asks for what must be computed hears how to get the network; small ones just come.
+  // Rejects if the model must be fetched first, saying how; small models are fetched at once.
   async function needs(model) {
     const { title, megabytes, asked } = models[model] ?? {};
     if (!title)
@@ -183,7 +184,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
   return {
     ...computing,
     has: () => true,
-    rounds: false, // a file has the numbers as they are
+    rounds: false, // the file has the full numbers
     async open(words, how) {
       const prepared = preparedOf(words);
       if (!prepared) await needs(words.model);
@@ -192,18 +193,18 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       const offers = [...(isHere(words.model) ? computing.offers : ["layers"]), ...(prepared.names ? ["names"] : [])];
       return Object.freeze({ ...trace, prepared, offers, sparing: true });
     },
-    async layers(trace, wanted, how = {}) {
+    async layers(trace, numbers, how = {}) {
       const { prepared } = trace;
-      if (!prepared) return computing.layers(trace, wanted, how);
+      if (!prepared) return computing.layers(trace, numbers, how);
       const { opening, upper, layers } = prepared;
-      const layer = wanted?.[0] ?? upper; // the lens asks for one at a time
+      const layer = numbers?.[0] ?? upper; // the lens asks for one at a time
       const [head, ...others] = how.heads ?? [];
       const isOpening = opening?.layer === layer && opening.head === head && !others.length;
       if (!isOpening && !layers[layer]) throw new Refusal(400, `There is no layer ${layer}.`);
       const file = isOpening ? opening.file : layers[layer];
       return read(file, how).catch(async (error) => {
         if (how.signal?.aborted || !isHere(trace.model) || !(await isKept(trace.model))) throw error;
-        return computing.layers(trace, wanted, how); // without a network it is computed
+        return computing.layers(trace, numbers, how); // without these files, computed
       });
     },
     picture: (trace, how) => (trace.prepared ? pictureFile(trace, how) : computing.picture(trace, how)),
@@ -213,10 +214,10 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
     whole: computed("whole"),
     moved: computed("moved"),
     async names({ prepared }, layer, how) {
-      const told = await read(prepared.names, how);
-      return JSON.parse(new TextDecoder().decode(told))[layer];
+      const names = await read(prepared.names, how);
+      return JSON.parse(new TextDecoder().decode(names))[layer];
     },
-    async beginWith() {}, // the page itself names what comes first
+    async beginWith() {}, // the page itself starts the first download
     addressOf: computing.addressOf,
   };
 }

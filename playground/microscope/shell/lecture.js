@@ -1,5 +1,5 @@
-// The story inside a deck of slides, in a frame of its own with all that it needs (see playground/figures/html.py). The
-// deck says which scene (lessons/slides.js); keys that a clicker presses here go to the deck.
+// The story in a frame of a slide deck, with all that it needs (see playground/figures/html.py). The deck sets the
+// scene (lessons/slides.js); a presenter's keys pressed here go to the deck.
 import { createSee } from "../see/see.js";
 import { languageOf } from "../see/words.js";
 import { createStory } from "../story/story.js";
@@ -59,7 +59,7 @@ function startLecture() {
   );
 }
 
-// No class guesses along with a file.
+// A file has no class that guesses along.
 const NOBODY = {
   ...{ now: () => null, follow() {}, go() {}, keepsBoard: () => false },
   headIn: () => ({ drawHead() {} }),

@@ -1,20 +1,20 @@
-// The camera's picture again and again, or a film's: each frame goes through the network in this browser's worker, and
-// the patch under the cursor stays. A locked patch freezes the picture. Nothing is kept, and nothing is sent.
+// The camera's picture or a film, frame by frame: each goes through the network in this browser's worker, and the
+// asking patch stays. A locked patch freezes the picture. Nothing is stored or sent.
 
 import { choice } from "./choice.js";
 import { wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { notify } from "./notice.js";
 
-const WIDEST = 640; // pixels of a frame
-const COUNTED = 1000; // ms over which pictures are counted
-const LIVE_REST = 60; // ms between two looks at whether it goes on
+const WIDEST = 640; // pixels along a frame's longer side
+const COUNTED = 1000; // ms over which the frame rate is measured
+const LIVE_REST = 60; // ms between two checks whether to go on
 const NO_CAMERA = "The camera can't be used: the browser has none, or is not allowed to use it.";
 const NO_FILM = "This browser can't play that film.";
 
 const frames = new Map(); // id → an ImageBitmap
 
-// The picture of a frame as workersource.js wants it, or null: no frame is called so.
+// A frame as workersource.js reads pictures, or null if there is no such frame.
 export function liveFrame(id) {
   const bitmap = frames.get(id);
   if (!bitmap) return null;
@@ -26,65 +26,65 @@ export function liveFrame(id) {
 // `place` gets the line that says that it runs; `modelFor(wanted)` gives a promise of the model to look with; `back()`
 // shows what is chosen.
 export function createLive({ lens, place, modelFor, back, stageLeft }) {
-  let now = null; // {picture: what was chosen when it began, film, frames: how many there were, end}
+  let running = null; // {picture: what was chosen when it began, film, frames: how many there were, end}
   let films = 0;
 
   // `open()` gives a promise of {video, end}.
   async function begin(open, words) {
     stop();
     document.documentElement.classList.add("live-runs");
-    const mine = { picture: pictureChosen(), film: `live-${++films}`, frames: 0, end: () => {} };
-    now = mine;
+    const session = { picture: pictureChosen(), film: `live-${++films}`, frames: 0, end: () => {} };
+    running = session;
     try {
       const { video, end } = await open();
-      mine.end = end;
-      if (now !== mine) return end();
+      session.end = end;
+      if (running !== session) return end();
       const line = writeLine(place, video, words, () => leave());
-      mine.end = () => {
+      session.end = () => {
         line.remove();
         end();
       };
-      await run(mine, video, line);
+      await run(session, video, line);
     } catch (error) {
-      if (now !== mine) return;
+      if (running !== session) return;
       leave();
       notify(wordsOfTrouble(error));
     }
   }
 
-  async function run(mine, video, line) {
+  async function run(session, video, line) {
     const times = [];
     let [next, model, before] = [null, null, null];
-    while (now === mine) {
-      const held = lens.view.locked && before;
-      line.frozen(held);
-      if (held || document.hidden || video.readyState < 2) {
+    while (running === session) {
+      const isHeld = lens.view.locked && before;
+      line.frozen(isHeld);
+      if (isHeld || document.hidden || video.readyState < 2) {
         await later(LIVE_REST);
         continue;
       }
-      const { id, trace } = await (next ?? frameOf(mine, video));
+      const { id, trace } = await (next ?? frameOf(session, video));
       line.looksIn(trace.title);
       const view = trace.model === model ? null : viewFirst(trace.model, before);
       const shown = await lens.show({ main: trace, view });
       frames.delete(before);
       [before, model] = [id, shown ? trace.model : model];
-      // The next one is worked on while this one is drawn.
-      next = now === mine && !lens.view.locked ? frameOf(mine, video) : null;
-      next?.catch(() => {}); // it is heard when its turn comes
+      // Computes the next frame while this one is drawn.
+      next = running === session && !lens.view.locked ? frameOf(session, video) : null;
+      next?.catch(() => {}); // its error is handled when its turn comes
       await nextFrame();
       times.push(performance.now());
       while (times.at(-1) - times[0] > COUNTED) times.shift();
       line.count(times);
     }
-    for (const id of frames.keys()) if (id.startsWith(`${mine.film} `)) frames.delete(id);
+    for (const id of frames.keys()) if (id.startsWith(`${session.film} `)) frames.delete(id);
   }
 
-  // What is seen now, and the model begins to work on it.
-  async function frameOf(mine, video) {
+  // Takes a frame and starts the model on it.
+  async function frameOf(session, video) {
     const model = await modelFor(choice.now.model);
-    const id = `${mine.film} ${++mine.frames}`;
+    const id = `${session.film} ${++session.frames}`;
     const picture = await pictureOfFrame(video);
-    if (now !== mine) throw new Error("It was stopped."); // nobody would take it out of `frames` again
+    if (running !== session) throw new Error("It was stopped."); // nobody would take it out of `frames` again
     frames.set(id, picture);
     const trace = { ...(await source.open({ mine: id, model, first: "yes" })), sparing: true, offers: ["layers"] };
     const { view } = lens;
@@ -92,12 +92,12 @@ export function createLive({ lens, place, modelFor, back, stageLeft }) {
     return { id, trace };
   }
 
-  // Another network has other layers; the first frame opens where the picture before it was looked at.
-  const viewFirst = (model, before) => (before || model !== lens.read()?.model ? {} : { ...lens.view, locked: false });
+  // The first frame in a new model opens at the former picture's patch: layers differ.
+  const viewFirst = (model, former) => (former || model !== lens.read()?.model ? {} : { ...lens.view, locked: false });
 
   function stop() {
-    now?.end();
-    now = null;
+    running?.end();
+    running = null;
     document.documentElement.classList.remove("live-runs");
   }
   function leave() {
@@ -110,10 +110,10 @@ export function createLive({ lens, place, modelFor, back, stageLeft }) {
     camera: () => begin(openCamera, "The camera runs"),
     stop,
     film: (file) => begin(() => openFilm(file), "The film runs"),
-    // Whether a new choice is nothing but another model; another picture ends it.
+    // Whether the new choice changes only the model; a new picture ends the film.
     goesOn() {
-      if (!now) return false;
-      if (now.picture === pictureChosen() && !choice.now.beside) return true;
+      if (!running) return false;
+      if (running.picture === pictureChosen() && !choice.now.beside) return true;
       stop();
       return false;
     },

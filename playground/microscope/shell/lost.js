@@ -1,5 +1,5 @@
-// The page of an address that is not there. The app has a page of its own for each lesson; here they stand behind
-// the #, and a link to one leads there.
+// The page for unknown addresses. The app has an address for each lesson; here lessons stand behind the #, and such
+// links lead there.
 
 const { base, pages } = document.querySelector("script[data-base]").dataset;
 const { pathname, search, hash } = location;

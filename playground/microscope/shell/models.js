@@ -36,24 +36,24 @@ export function cardOfModel(card, look) {
   return button;
 }
 
-// of(card) gives the place of its small picture, or null where to look through that model would take long. The pictures
-// come one after another, those first that are in sight: each may be a forward pass.
+// of(card) gives the place of its preview, or null if that would take long. Previews come one after another, those in
+// sight first: each may be a forward pass.
 export function lookThrough(root, ask, { sample, mine }) {
-  const places = new Map(); // name -> place; a search and its end show the same one again
-  const wanted = [];
+  const places = new Map(); // name -> place; a card may reappear after a search
+  const queue = [];
   let busy = false;
 
   async function work() {
     if (busy) return;
     busy = true;
-    while (wanted.length && root.isConnected) await look(wanted.shift());
+    while (queue.length && root.isConnected) await look(queue.shift());
     busy = false;
   }
 
   async function look(name) {
-    const asked = new URLSearchParams({ ...(mine ? { mine } : sample ? { sample } : {}), model: name });
+    const query = new URLSearchParams({ ...(mine ? { mine } : sample ? { sample } : {}), model: name });
     try {
-      const picture = await (await ask(`api/preview?${asked}`)).blob();
+      const picture = await (await ask(`api/preview?${query}`)).blob();
       const image = document.createElement("img");
       Object.assign(image, { src: URL.createObjectURL(picture), alt: "", draggable: false });
       image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
@@ -64,7 +64,7 @@ export function lookThrough(root, ask, { sample, mine }) {
   }
 
   const want = (name) => {
-    wanted.push(name);
+    queue.push(name);
     work();
   };
   const sight = new IntersectionObserver((entries) => {
@@ -98,8 +98,8 @@ export function modelPart(kind, className = "", text = "") {
   return part;
 }
 
-const TYPING = 300; //      ms without a letter, after which a search is sent
-const AGAIN = 500; //       ms between two questions how far a model is; who is silent for 5 s has left
+const TYPING = 300; // ms without typing until a search is sent
+const AGAIN = 500; // ms between two questions about the download; a browser silent for 5 s has left
 const MOST_MISSED = 20; //  questions one after another that nobody answered
 const SILENT = "The server does not answer: try again.";
 const LOST = "It did not arrive: try again.";
@@ -116,14 +116,14 @@ export async function pickModel(ask, name, onProgress, signal) {
   signal?.throwIfAborted();
   signal?.addEventListener("abort", leave, { once: true });
   try {
-    let told = await begin();
-    while (!told.over) {
-      onProgress(told);
+    let progress = await begin();
+    while (!progress.over) {
+      onProgress(progress);
       await aWhile(AGAIN, signal);
-      told = await howFar(ask, address, begin, signal);
+      progress = await howFar(ask, address, begin, signal);
     }
-    if (!told.arrived) throw Object.assign(new Error("not fetched"), { says: told.trouble ?? LOST });
-    onProgress(told);
+    if (!progress.arrived) throw Object.assign(new Error("not fetched"), { says: progress.trouble ?? LOST });
+    onProgress(progress);
   } finally {
     signal?.removeEventListener("abort", leave);
   }
@@ -135,7 +135,7 @@ async function howFar(ask, address, begin, signal) {
       return await (await ask(address, { signal })).json();
     } catch (error) {
       signal?.throwIfAborted();
-      if (error.status === 404) return begin(); // a hidden tab asks once a minute, and was taken for gone
+      if (error.status === 404) return begin(); // a hidden tab asks once a minute, and the server took it for gone
       if ((error.status && error.status < 500) || missed >= MOST_MISSED) throw error;
       await aWhile(AGAIN, signal);
     }
@@ -164,14 +164,14 @@ const onItsWay = { now: null, listeners: new Set() };
 export function fetchModel(card, ask, choice) {
   leaveModel();
   const ending = new AbortController();
-  const mine = { card, told: null, trouble: null, ask, choice, stop: () => ending.abort() };
+  const fetching = { card, told: null, trouble: null, ask, choice, stop: () => ending.abort() };
   const tell = (change) => {
-    if (onItsWay.now === mine) tellOfModel(Object.assign(mine, change));
+    if (onItsWay.now === fetching) tellOfModel(Object.assign(fetching, change));
   };
-  tellOfModel(mine);
-  pickModel(ask, card.name, (told) => tell({ told }), ending.signal).then(
+  tellOfModel(fetching);
+  pickModel(ask, card.name, (progress) => tell({ told: progress }), ending.signal).then(
     () => {
-      if (onItsWay.now !== mine) return;
+      if (onItsWay.now !== fetching) return;
       choice.set({ model: card.name, chose: true });
       tellOfModel(null, card);
     },
@@ -186,14 +186,14 @@ function leaveModel() {
   left.stop();
 }
 
-function tellOfModel(now, arrived = null) {
-  onItsWay.now = now;
-  for (const listener of [...onItsWay.listeners]) listener(now, arrived);
+function tellOfModel(fetching, arrived = null) {
+  onItsWay.now = fetching;
+  for (const listener of [...onItsWay.listeners]) listener(fetching, arrived);
 }
 
-// listener(now, arrived) until the element is not in the page any more, or the function that this gives is called.
+// listener(fetching, arrived) is called until its element leaves the page or the returned function is called.
 function followModel(element, listener) {
-  const listen = (now, arrived) => (element.isConnected ? listener(now, arrived) : stop());
+  const listen = (fetching, arrived) => (element.isConnected ? listener(fetching, arrived) : stop());
   const stop = () => onItsWay.listeners.delete(listen);
   onItsWay.listeners.add(listen);
   return stop;
@@ -206,12 +206,12 @@ export function wordsOfFetching({ card, told, trouble }) {
   return `${card.title}: ${(told.bytes / 1e6).toFixed(0)} of ${(told.total / 1e6).toFixed(0)} MB`;
 }
 
-// Draws the model that is on its way into the box, and nothing where none is. Gives a function that ends this.
+// Draws the running download into the box, if there is one. Returns a function that ends this.
 export function showFetching(box) {
   const line = modelPart("div", "model-fetching");
   const [words, bar] = [modelPart("span"), modelPart("progress")];
   const [again, end] = [modelPart("button", "", "Try again"), modelPart("button")];
-  const spoken = modelPart("span", "model-spoken"); // what a screen reader says once, not at each megabyte
+  const spoken = modelPart("span", "model-spoken"); // announced by screen readers once, not at each megabyte
   spoken.setAttribute("role", "status");
   again.addEventListener("click", () => {
     const { card, ask, choice } = onItsWay.now;
@@ -220,20 +220,20 @@ export function showFetching(box) {
   end.addEventListener("click", leaveModel);
   line.append(words, bar, again, end);
   box.append(line, spoken);
-  const draw = (now, arrived = null) => {
-    line.hidden = !now;
+  const draw = (fetching, arrived = null) => {
+    line.hidden = !fetching;
     if (arrived) spoken.textContent = `${arrived.title} is here.`;
-    if (!now) return;
-    words.textContent = wordsOfFetching(now);
-    const said = now.trouble ? words.textContent : `${now.card.title} is being fetched.`;
-    if (spoken.textContent !== said) spoken.textContent = said;
-    bar.hidden = Boolean(now.trouble);
-    again.hidden = !now.trouble;
-    bar.setAttribute("aria-label", `Fetching ${now.card.title}`);
-    bar.max = now.told?.total || 1;
-    if (now.told?.total && !now.told.arrived) bar.value = now.told.bytes;
-    else bar.removeAttribute("value"); // nobody knows how long it takes
-    end.textContent = now.trouble ? "Close" : "Cancel";
+    if (!fetching) return;
+    words.textContent = wordsOfFetching(fetching);
+    const text = fetching.trouble ? words.textContent : `${fetching.card.title} is being fetched.`;
+    if (spoken.textContent !== text) spoken.textContent = text;
+    bar.hidden = Boolean(fetching.trouble);
+    again.hidden = !fetching.trouble;
+    bar.setAttribute("aria-label", `Fetching ${fetching.card.title}`);
+    bar.max = fetching.told?.total || 1;
+    if (fetching.told?.total && !fetching.told.arrived) bar.value = fetching.told.bytes;
+    else bar.removeAttribute("value"); // its duration is unknown
+    end.textContent = fetching.trouble ? "Close" : "Cancel";
   };
   draw(onItsWay.now);
   const stop = followModel(box, draw);
@@ -267,11 +267,11 @@ export function fillModels(box, { choice, ask, words, done }) {
     if (text) status.textContent = "Searching …";
     try {
       const address = text ? `api/models?${new URLSearchParams({ search: text })}` : "api/models";
-      const told = await (await ask(address, { signal })).json();
+      const found = await (await ask(address, { signal })).json();
       if (signal.aborted) return;
-      search.hidden = !told.open;
-      draw(told.cards);
-      status.textContent = text ? wordsOfSearch(told.cards.length) : "";
+      search.hidden = !found.open;
+      draw(found.cards);
+      status.textContent = text ? wordsOfSearch(found.cards.length) : "";
     } catch (error) {
       if (!signal.aborted) status.textContent = troubleSentence(error);
     }
@@ -310,7 +310,7 @@ export function fillModels(box, { choice, ask, words, done }) {
     done();
   }
 
-  // Which one is chosen, and which is on its way: its bar stands under it.
+  // Marks the chosen card, and shows the download's bar under its card.
   function mark() {
     for (const one of items.values()) {
       if (one.card.name === choice.now.model) one.button.setAttribute("aria-current", "true");

@@ -1,5 +1,5 @@
-// A sentence for the person, in a corner of the page: what could not be done, or who comes first. A new one takes the
-// place of the former; it goes by itself, but for one that offers something to do or holds until it is closed.
+// A short notice in a corner of the page: an error, or the place in the queue. A new one replaces the former; it
+// disappears by itself, unless it has a button or is held until it is closed.
 
 const STAYS = 8000; // ms
 const NOTICE_STYLE = `
@@ -14,11 +14,11 @@ const NOTICE_STYLE = `
 .attention-notice button {
   border: 0; background: none; color: inherit; font: inherit; font-weight: 600; text-decoration: underline;
   text-underline-offset: 3px; white-space: nowrap; cursor: pointer;
-}`; // here, for it may be the first thing that a page has to say
+}`; // the style is here, for a notice may be the page's first text
 
 let box = null;
 let timer = 0;
-let holding = false; // also while another picture is shown
+let holding = false; // stays when another picture is shown
 
 export function notify(sentence, { action = null, closed = () => {}, stays = STAYS, holds = false } = {}) {
   holding = holds && Boolean(sentence);
@@ -38,23 +38,23 @@ export function notify(sentence, { action = null, closed = () => {}, stays = STA
 export const forgetNotice = () => box && !holding && notify("");
 
 function button(text, act, label = text) {
-  const made = document.createElement("button");
-  made.textContent = text;
-  made.setAttribute("aria-label", label);
-  made.addEventListener("click", () => {
+  const element = document.createElement("button");
+  element.textContent = text;
+  element.setAttribute("aria-label", label);
+  element.addEventListener("click", () => {
     notify("");
     act();
   });
-  return made;
+  return element;
 }
 
 function makeBox() {
-  const made = document.createElement("div");
-  made.className = "attention-notice";
-  made.setAttribute("role", "status");
+  const element = document.createElement("div");
+  element.className = "attention-notice";
+  element.setAttribute("role", "status");
   const sheet = new document.defaultView.CSSStyleSheet(); // a style in the page is forbidden where a policy is strict
   sheet.replaceSync(NOTICE_STYLE);
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-  document.body.append(made);
-  return made;
+  document.body.append(element);
+  return element;
 }

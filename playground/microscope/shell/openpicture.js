@@ -3,10 +3,10 @@
 import { MOST } from "./own.js";
 import { createIcon } from "./toolbarparts.js";
 
-// A photograph from the camera of a computer. Nobody is asked for their camera who has not pressed the button.
-// (A phone has a better way: an input with `capture`, see openpicture.js.)
+// A computer's camera, asked for only when the button is pressed. (Phones use an input with `capture`, see
+// openpicture.js.)
 
-export const hasCamera = () => Boolean(navigator.mediaDevices?.getUserMedia); // none on a page without https
+export const hasCamera = () => Boolean(navigator.mediaDevices?.getUserMedia); // missing on a page without https
 
 // Turns `button` into the camera's picture with a button to take it. `take` gets a file.
 export async function startCamera(button, take, signal) {
@@ -43,9 +43,9 @@ async function fileOfFrame(video) {
 
 const ACCEPTED = "image/*,.heic,.heif,.avif";
 const PICTURE = /^image\//,
-  PICTURE_NAME = /\.(heic|heif|avif)$/i; // a browser that does not know these gives them no type
+  PICTURE_NAME = /\.(heic|heif|avif)$/i; // browsers that do not know these formats report no type
 
-// Those of some files that are opened. If none seems to be a picture, the server says what is wrong with the first.
+// The pictures among some files. If none looks like one, the first: the server then says what is wrong.
 export function picturesAmong(files) {
   const all = [...(files ?? [])];
   const pictures = all.filter((file) => PICTURE.test(file.type) || PICTURE_NAME.test(file.name));
@@ -115,22 +115,22 @@ function byNumber({ count, what }, takeLabelled) {
   const part = document.createElement("fieldset");
   const legend = document.createElement("legend");
   legend.textContent = `Or by its number: ${count.toLocaleString("en")} ${what}`;
-  const said = noteLine("");
-  said.setAttribute("role", "status");
+  const line = noteLine("");
+  line.setAttribute("role", "status");
   const inputs = ["range", "number"].map((type) => {
     const input = document.createElement("input");
     Object.assign(input, { type, min: 0, max: count - 1, step: 1, value: 0 });
     input.setAttribute("aria-label", type === "range" ? "Slider of their numbers" : "Number of a picture");
     return input;
   });
-  // While one is on its way only the last that is asked for matters.
+  // While one is loading, only the latest request matters.
   let [wanted, busy] = [null, false];
   const askForIt = async () => {
     busy = true;
     while (wanted !== null) {
       const number = wanted;
       wanted = null;
-      said.textContent = await takeLabelled(number).then(
+      line.textContent = await takeLabelled(number).then(
         ({ title }) => title,
         (trouble) => trouble.says ?? "The picture did not come: the server can't be reached.",
       );
@@ -138,7 +138,7 @@ function byNumber({ count, what }, takeLabelled) {
     busy = false;
   };
   for (const input of inputs) {
-    const write = () => inputs.forEach((other) => other !== input && (other.value = input.value));
+    const write = () => inputs.forEach((field) => field !== input && (field.value = input.value));
     input.addEventListener("input", write);
     input.addEventListener("change", () => {
       wanted = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
@@ -146,7 +146,7 @@ function byNumber({ count, what }, takeLabelled) {
       if (!busy) askForIt();
     });
   }
-  part.append(legend, ...inputs, said);
+  part.append(legend, ...inputs, line);
   return part;
 }
 
@@ -154,8 +154,8 @@ const INVITATION =
   "position: fixed; inset: 0; z-index: 1000; display: grid; place-items: center; pointer-events: none; " +
   "border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui";
 
-// Anywhere on the page. While a file is dragged over it the page says so.
-export function takeDroppedAndPasted(take, wanted, signal) {
+// Drop and paste anywhere on the page, which shows that it takes a dragged file.
+export function takeDroppedAndPasted(take, isWanted, signal) {
   const invitation = Object.assign(document.createElement("div"), { textContent: "Drop your picture" });
   invitation.style.cssText = INVITATION;
   const invite = (on) => {
@@ -163,21 +163,21 @@ export function takeDroppedAndPasted(take, wanted, signal) {
     if (on) document.body.append(invitation);
     else invitation.remove();
   };
-  const given = (transfer, event) => {
-    if (!wanted() || event.defaultPrevented || !transfer?.files.length) return;
+  const takeFrom = (transfer, event) => {
+    if (!isWanted() || event.defaultPrevented || !transfer?.files.length) return;
     event.preventDefault();
     event.stopPropagation();
     take([...transfer.files], transfer);
   };
   const over = (event) => {
-    if (!wanted() || ![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
+    if (!isWanted() || ![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
     event.preventDefault(); // else the browser would leave the page for the file
     invite(true);
   };
   document.addEventListener("dragover", over, { signal });
   document.addEventListener("dragleave", (event) => event.relatedTarget ?? invite(false), { signal });
   document.addEventListener("drop", () => invite(false), { signal, capture: true });
-  document.addEventListener("drop", (event) => given(event.dataTransfer, event), { signal });
-  document.addEventListener("paste", (event) => given(event.clipboardData, event), { signal });
+  document.addEventListener("drop", (event) => takeFrom(event.dataTransfer, event), { signal });
+  document.addEventListener("paste", (event) => takeFrom(event.clipboardData, event), { signal });
   signal.addEventListener("abort", () => invite(false));
 }

@@ -1,5 +1,5 @@
-// A person's own pictures: kept in their own browser, brought to the server when they are looked at, and brought again
-// where it has forgotten them.
+// A person's own pictures: stored in their browser, sent to the server when looked at, and sent again if it has
+// forgotten them.
 
 import { joinScenes, readScenes, writeScenes } from "../core/view.js";
 import { choice, firstSample } from "./choice.js";
@@ -8,13 +8,13 @@ import { ask, onlyThisTab, Refusal, sayWaiting } from "./http.js";
 const STAYED = "Your photograph stayed in this browser.";
 const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
 
-let album = []; // [{id, title, src, blob, when}], the latest last
+let album = []; // [{id, title, src, blob, when}], the newest last
 let reading = null;
 let coming = 0;
-let keeping = Promise.resolve(); // of what is written to the browser's disk; nobody waits for it to see a picture
+let keeping = Promise.resolve(); // the running write to the browser's disk; no picture waits for it
 const albumListeners = new Set();
-const returning = new Map(); // id → the promise of a picture that is being brought again
-const returned = new Map(); // id → when it had been brought
+const returning = new Map(); // id → promise of a picture that is being sent again
+const returned = new Map(); // id → when it was last sent again
 
 export const ownPictures = {
   get list() {
@@ -25,33 +25,33 @@ export const ownPictures = {
     return () => albumListeners.delete(listener);
   },
   last: null, // the file that was opened last
-  // How many are on their way to the server.
+  // How many are being sent.
   get coming() {
     return coming;
   },
-  // Asked before one goes to the server to which it did not go at first; a promise.
+  // Asked before a picture goes to the server that was so far only in the browser; a promise.
   mayTravel: async () => true,
   read: () => (reading ??= readOnce()),
-  // Brings a file to the server, and shows it. `how`: {onWait, signal}, see http.js. Refusal says why not.
+  // Sends a file to the server and shows it. `how`: {onWait, signal}, see http.js. A Refusal says why not.
   async open(file, how = {}) {
     ownPictures.last = file;
     tellComing(1);
     try {
-      const found = await send(file, file.name || "pasted picture", { onWait: sayWaiting, ...how });
-      keepInAlbum({ ...found, src: found.thumb, blob: file, when: Date.now() });
-      choice.set({ mine: found.id });
+      const picture = await send(file, file.name || "pasted picture", { onWait: sayWaiting, ...how });
+      keepInAlbum({ ...picture, src: picture.thumb, blob: file, when: Date.now() });
+      choice.set({ mine: picture.id });
     } finally {
       tellComing(-1);
     }
     await keeping;
   },
   async openLabelled(number) {
-    const found = await ask(`api/labelled?number=${number}`, { method: "POST" }).then((response) => response.json());
-    keepInAlbum({ ...found, src: found.thumb, blob: null, number, when: Date.now() });
-    choice.set({ mine: found.id });
+    const picture = await ask(`api/labelled?number=${number}`, { method: "POST" }).then((response) => response.json());
+    keepInAlbum({ ...picture, src: picture.thumb, blob: null, number, when: Date.now() });
+    choice.set({ mine: picture.id });
   },
-  // The server has forgotten it: brings it again, once for all who miss it. False where this browser has not kept it.
-  // `asked`: when the server was asked who says so. What has been brought since is there, however late the answer.
+  // Sends a picture that the server has forgotten, once for all who miss it. False if this browser has not stored it.
+  // `asked`: when the failed request was sent; if the picture was sent again since, nothing is done.
   bringAgain(id, { onWait, asked = Number.POSITIVE_INFINITY } = {}) {
     if (returned.get(id) > asked) return Promise.resolve(true);
     if (!returning.has(id))
@@ -68,26 +68,26 @@ export const ownPictures = {
     const { mine, beside } = choice.now;
     if (mine) choice.set({ sample: firstSample().name, beside: null });
     else if (beside?.mine) choice.set({ beside: null });
-    await ask("api/pictures", { method: "DELETE" }).catch(() => {}); // it forgets by itself
+    await ask("api/pictures", { method: "DELETE" }).catch(() => {}); // the server forgets it by itself
     await emptied;
   },
 };
 
 async function bringOnce(id, onWait) {
   await ownPictures.read();
-  const kept = album.find((one) => one.id === id);
-  if (!kept) return false;
+  const picture = album.find((one) => one.id === id);
+  if (!picture) return false;
   if (!(await ownPictures.mayTravel(id))) throw new Refusal(404, STAYED);
-  if (kept.blob) await send(kept.blob, kept.title, { onWait, travels: true });
-  else await ask(`api/labelled?number=${kept.number}`, { method: "POST" });
+  if (picture.blob) await send(picture.blob, picture.title, { onWait, travels: true });
+  else await ask(`api/labelled?number=${picture.number}`, { method: "POST" });
   returned.set(id, performance.now());
   return true;
 }
 
 async function readOnce() {
   if (onlyThisTab()) return;
-  const kept = await readAlbum();
-  album = [...kept.filter(({ id }) => !album.some((one) => one.id === id)), ...album].slice(-MOST);
+  const stored = await readAlbum();
+  album = [...stored.filter(({ id }) => !album.some((one) => one.id === id)), ...album].slice(-MOST);
   tellAlbum();
 }
 
@@ -119,27 +119,27 @@ const send = (blob, name, how) =>
 // Where a browser keeps nothing (private mode, storage forbidden) every function goes on without a word: then the
 // photographs last as long as the page.
 
-export const MOST = 8; // photographs; the oldest goes
+export const MOST = 8; // photographs; FIFO eviction
 
 const DATABASE = "attention-playground",
   STORE = "photographs";
 
 // They are sorted by when they came.
 export async function readAlbum() {
-  const found = await inStore("readonly", (store) => store.getAll());
-  return (found ?? []).sort((a, b) => a.when - b.when).slice(-MOST);
+  const rows = await inStore("readonly", (store) => store.getAll());
+  return (rows ?? []).sort((a, b) => a.when - b.when).slice(-MOST);
 }
 
 export async function keepPhotograph(photograph) {
   await inStore("readwrite", (store) => store.put(photograph));
-  const all = (await inStore("readonly", (store) => store.getAll())) ?? []; // another tab may have put some too
+  const all = (await inStore("readonly", (store) => store.getAll())) ?? []; // another tab may have stored some
   const old = all.sort((a, b) => a.when - b.when).slice(0, -MOST);
   for (const { id } of old) await inStore("readwrite", (store) => store.delete(id));
 }
 
 export const emptyAlbum = () => inStore("readwrite", (store) => store.clear());
 
-// Every call opens the database anew: an open one would hold up other tabs.
+// Opens the database for each call: a connection that stays open would block other tabs.
 async function inStore(mode, action) {
   let database = null;
   try {
@@ -171,10 +171,10 @@ function opened() {
 
 const SCENES = "attention-playground-scenes";
 
-let held = null; // what storage did not take, being forbidden or full, lasts as long as the page
+let inMemory = null; // scenes in memory, if storage is forbidden or full
 
 export function keptScenes() {
-  if (held !== null) return held;
+  if (inMemory !== null) return inMemory;
   try {
     return localStorage.getItem(SCENES);
   } catch {
@@ -185,31 +185,31 @@ export function keptScenes() {
 export function keepScenes(text) {
   try {
     localStorage.setItem(SCENES, text);
-    held = null;
+    inMemory = null;
   } catch {
-    held = text;
+    inMemory = text;
   }
 }
 
-// Those of a link join one's own; the address is then as if they had not been in it.
+// Merges the scenes of #scenes=, then drops them from the address.
 export function takeScenesOfLink() {
   const [, text] = location.hash.match(/^#scenes=(.*)$/) ?? [];
   if (!text) return;
-  let given = [];
+  let received = [];
   try {
-    given = readScenes(decodeURIComponent(text));
+    received = readScenes(decodeURIComponent(text));
   } catch {
     // cut short on its way
   }
-  keepScenes(writeScenes(joinScenes(readScenes(keptScenes()), given)));
+  keepScenes(writeScenes(joinScenes(readScenes(keptScenes()), received)));
   history.replaceState(history.state, "", location.pathname + location.search);
 }
 
-// Whether this browser has been here before. It is written here alone; the server is not told.
+// Whether this browser was here before. Stored only here; the server is not told.
 
 const BEEN_HERE = "attention-playground-been-here";
 
-// A newcomer is greeted, once. Where a browser keeps nothing nobody is: they would be greeted each time.
+// Greets a newcomer once; never in a browser that stores nothing, which would be greeted each time.
 export function greetOnce(lens) {
   try {
     if (!localStorage.getItem(BEEN_HERE)) lens.greet(() => localStorage.setItem(BEEN_HERE, "yes"));

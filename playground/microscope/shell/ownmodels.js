@@ -5,17 +5,17 @@
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 
-const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // those that torch has pickled are refused in a sentence
+const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // pickled files are refused with a sentence
 const JSON_BESIDE = /\.json$/i;
 const MOST_KEPT = 3; // models of this visit
-const MOST_PATCHES_HERE = 1600; // a finer grid takes a browser half a minute
-const FIRST_LOOK = [16, 16]; // of a model whose own grid has more patches than that
-const MOST_BYTES = 2e9; // of a file that comes from elsewhere
+const MOST_PATCHES_HERE = 1600; // grids finer than this take a browser half a minute
+const FIRST_LOOK = [16, 16]; // detail of a model whose own grid has more patches than that
+const MOST_BYTES = 2e9; // most bytes of a file from another address
 const STAYS_HERE_TOO = "from a file of yours, which stays in this browser";
 const OPENER_LOST = "What opens models has stopped: this browser may have too little memory. Try it again.";
 const NEW_VERSION_OF = / \(\d+\)$/;
 
-// Whether these files are a model and no pictures.
+// Whether these files are a model, not pictures.
 export const areModel = (files) => files.some(({ name }) => WEIGHTS_FILE.test(name));
 
 const NO_MODEL_IN_IT = "There is no .safetensors in that folder: a model is one, alone or with its config.json.";
@@ -23,44 +23,43 @@ const FOLDER_GONE = "That folder can't be read: it is gone, or this browser may 
 
 const isFolder = (item) => item.webkitGetAsEntry?.()?.isDirectory;
 
-// What a toolbar does with a model that is dropped, and its sheet of models; `own()` gives a promise of what
-// createOwnModels has made.
-export function createModelDoor(own, choice) {
+// The toolbar's door for dropped models and its sheet of models; `own()` gives a promise of what createOwnModels makes.
+export function createModelDoor(door, choice) {
   return {
     takes: ({ files, items }) => areModel([...files]) || [...(items ?? [])].some(isFolder),
     async open(transfer) {
       const dropped = await readDrop(transfer).catch(() => null);
       if (!dropped) notify(FOLDER_GONE);
       else if (!areModel(dropped.files)) notify(NO_MODEL_IN_IT);
-      else await (await own()).open(dropped);
+      else await (await door()).open(dropped);
     },
     sheet(box, host) {
       fillModels(box, host);
       if (host.choice === choice)
-        own().then(
-          (made) => fillOwnModels(box, made, host),
+        door().then(
+          (models) => fillOwnModels(box, models, host),
           () => {},
         );
     },
   };
 }
 
-// What was dropped: {files, folder: its name, or ""}. Asked at once, for a drop is forgotten after its event.
+// The dropped files: {files, folder: its name, or ""}. Read at once: a drop is gone after its event.
 export function readDrop({ files, items }) {
   const entry = [...(items ?? [])].find(isFolder)?.webkitGetAsEntry();
   if (!entry) return Promise.resolve({ files: [...files], folder: "" });
-  return filesWithin(entry).then((found) => ({ files: found, folder: entry.name }));
+  return filesWithin(entry).then((inside) => ({ files: inside, folder: entry.name }));
 }
 
 async function filesWithin(entry) {
   const [reader, entries] = [entry.createReader(), []];
   for (;;) {
-    const more = await new Promise((kept, failed) => reader.readEntries(kept, failed)); // a hundred at a time
+    const more = await new Promise((resolve, failed) => reader.readEntries(resolve, failed)); // a hundred at a time
     if (!more.length) break;
     entries.push(...more);
   }
-  const wanted = entries.filter(({ isFile, name }) => isFile && (WEIGHTS_FILE.test(name) || JSON_BESIDE.test(name)));
-  return Promise.all(wanted.map((one) => new Promise((kept, failed) => one.file(kept, failed))));
+  const useful = entries.filter(({ isFile, name }) => isFile && (WEIGHTS_FILE.test(name) || JSON_BESIDE.test(name)));
+  return Promise.all(useful.map((one) => new Promise((resolve, failed) => one.file(resolve, failed))));
 }
 
 // What the browser needs to know of a model before it runs: see workersource.js.
@@ -87,20 +86,26 @@ export function cardOfOpened({ config, name, bytes, notice }) {
 // `beginWorker()` gives a new worker; `taken(name)`: whether a model is called so; add(name, card, weights: a Blob) and
 // remove(name) tell the page; choose(name) shows one.
 export function createOwnModels({ beginWorker, taken, add, remove, choose }) {
-  const kept = new Map(); // name → {files, folder, assumed, given, numbers}
+  const opened = new Map(); // name → {files, folder, assumed, given, numbers}
   let coming = null; // the worker that opens one
 
-  // Gives a promise of its name, or null where it can't be opened; what is wrong is said.
+  // Returns a promise of its name, or null if it can't be opened; the reason is shown.
   async function open({ files, folder = "" }, how = {}) {
     stop();
     const worker = (coming = beginWorker());
     try {
       const model = await openIn(worker, { files, folder, ...how });
       if (worker !== coming) return null; // another one was opened meanwhile
-      const name = freeName(model.name); // another one than `instead`, whose pictures are not its own
+      const name = freeName(model.name); // a new model, not a replacement for `instead` with its pictures
       if (how.instead) drop(how.instead);
-      for (const old of [...kept.keys()].slice(0, Math.max(0, kept.size + 1 - MOST_KEPT))) drop(old);
-      kept.set(name, { files, folder, assumed: model.assumed, given: how.given ?? {}, numbers: how.numbers ?? "int8" });
+      for (const old of [...opened.keys()].slice(0, Math.max(0, opened.size + 1 - MOST_KEPT))) drop(old);
+      opened.set(name, {
+        files,
+        folder,
+        assumed: model.assumed,
+        given: how.given ?? {},
+        numbers: how.numbers ?? "int8",
+      });
       const weights = new Blob([model.bytes]);
       add(name, cardOfOpened({ ...model, name, bytes: weights.size }), weights);
       notify(model.notice || `${name} is here: read from your file, sent to nobody.`, { holds: Boolean(model.notice) });
@@ -121,13 +126,13 @@ export function createOwnModels({ beginWorker, taken, add, remove, choose }) {
   }
 
   function drop(name) {
-    kept.delete(name);
+    opened.delete(name);
     remove(name);
   }
 
-  function freeName(wanted) {
-    const plain = wanted.replace(NEW_VERSION_OF, "");
-    let name = wanted;
+  function freeName(wish) {
+    const plain = wish.replace(NEW_VERSION_OF, "");
+    let name = wish;
     for (let number = 2; taken(name); number++) name = `${plain} (${number})`;
     return name;
   }
@@ -145,7 +150,7 @@ export function createOwnModels({ beginWorker, taken, add, remove, choose }) {
     try {
       const weights = await fetched(href, file);
       const beside = ["config.json", "preprocessor_config.json"].map(
-        (name) => fetched(new URL(name, href).href, name).catch(() => null), // not everybody has them
+        (name) => fetched(new URL(name, href).href, name).catch(() => null), // not every model has them
       );
       const files = [weights, ...(await Promise.all(beside)).filter(Boolean)];
       const folder = decodeURIComponent(parts.at(-2) ?? ""); // on the hub: NAME/resolve/main/model.safetensors
@@ -155,7 +160,7 @@ export function createOwnModels({ beginWorker, taken, add, remove, choose }) {
     }
   }
 
-  return { open, bring, stop, kept };
+  return { open, bring, stop, kept: opened };
 }
 
 // The same for a page that computes; `opener`: where the worker's script lies. choose(name) shows a model.
@@ -214,23 +219,23 @@ const OFFERED_WORDS = {
 };
 const NUMBERS_SAID = { int8: "8 bits a number", float32: "as they are, four times the memory" };
 
-// A way to choose files, and what may be said of the model that is shown.
-function fillOwnModels(box, own, { choice, done }) {
+// Fields to choose files, and options of the shown model.
+function fillOwnModels(box, models, { choice, done }) {
   const label = document.createElement("label");
   label.className = "wide own-model";
   const input = document.createElement("input");
   Object.assign(input, { type: "file", multiple: true, accept: ".safetensors,.json", className: "unseen" });
-  input.addEventListener("change", () => [done(), own.open({ files: [...input.files] })]);
+  input.addEventListener("change", () => [done(), models.open({ files: [...input.files] })]);
   label.append("Open a model: .safetensors, with its config.json", input);
   const note = document.createElement("p");
   note.className = "note";
   note.textContent = "Or drop its files or its folder on this page. It runs here, and is sent to nobody.";
   box.append(label, note);
   const { model } = choice.now;
-  if (own.kept.has(model)) box.append(formOf(model, own.kept.get(model), own, done));
+  if (models.kept.has(model)) box.append(formOf(model, models.kept.get(model), models, done));
 }
 
-function formOf(name, { files, folder, assumed, given, numbers }, own, done) {
+function formOf(name, { files, folder, assumed, given, numbers }, models, done) {
   const form = document.createElement("form");
   form.className = "own-model-words";
   const title = document.createElement("b");
@@ -247,7 +252,7 @@ function formOf(name, { files, folder, assumed, given, numbers }, own, done) {
       fields.map(({ word, element }) => [word, element.value.trim()]),
     );
     done();
-    own.open({ files, folder }, { given: said, numbers: kind, instead: name });
+    models.open({ files, folder }, { given: said, numbers: kind, instead: name });
   });
   return form;
 }

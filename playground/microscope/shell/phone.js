@@ -24,10 +24,10 @@ const REFUSED_FOR_GOOD = [403, 404, 410]; // of a class: anything else may pass
 function createPhone(root, host) {
   const phone = {
     language: languageOfPhone(host.languages),
-    state: null, //  what the server told last
+    state: null, // the server's last answer
     refusal: null, // why there is none, as http.js has it
     says: null, //   (language) → a sentence under the guess
-    wanted: null, // a number on the slider that was not sent
+    wanted: null, // a slider's number that was not sent yet
     image: null, //  {of: path, src}
     drawn: "",
     stop: new AbortController(),
@@ -93,9 +93,9 @@ function createPhone(root, host) {
   async function send(guess) {
     const { number, turn } = phone.state.question;
     try {
-      const kept = await host.guess(host.code, { question: number, turn, guess });
+      const answer = await host.guess(host.code, { question: number, turn, guess });
       const { question, mine } = phone.state;
-      if (question?.number === number && question.turn === turn) mine[turn - 1] = kept.guess;
+      if (question?.number === number && question.turn === turn) mine[turn - 1] = answer.guess;
       phone.says = null;
     } catch (error) {
       phone.says = refusedAs(error);
@@ -107,9 +107,9 @@ function createPhone(root, host) {
   function draw() {
     const { state, language } = phone;
     const [refusal, says] = [phone.refusal, phone.says].map((sentence) => sentence?.(language) ?? "");
-    const now = JSON.stringify([state, refusal, says, language, phone.image?.src]);
-    if (phone.drawn === now) return;
-    phone.drawn = now;
+    const key = JSON.stringify([state, refusal, says, language, phone.image?.src]);
+    if (phone.drawn === key) return;
+    phone.drawn = key;
     root.lang = language;
     root.replaceChildren();
     drawHead();
@@ -142,7 +142,7 @@ function createPhone(root, host) {
     }
   }
 
-  // A field for the code, and why it is asked for.
+  // A field for the code, with the reason for it.
   function drawDoor() {
     const refused = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
     const sentence = phone.state?.ended ? words("ended") : refused;
@@ -167,30 +167,30 @@ function createPhone(root, host) {
 
   function drawQuestion(question) {
     const { language } = phone;
-    const mine = phone.state.mine.at(-1) ?? null;
+    const guess = phone.state.mine.at(-1) ?? null;
     madeIn(root, "p", "phone-asks").innerHTML = markedWords(inLanguage(question.asks, language));
     const box = madeIn(root, "div", `phone-${question.kind}`);
     if (question.phase === "asks") {
-      ASKED[question.kind](box, question, mine);
-      const kept = question.kind === "place" ? words("yourPlace") : words("yours", { guess: wordsOf(question, mine) });
-      madeIn(root, "p", "phone-yours").textContent = mine === null ? "" : kept;
+      ASKED[question.kind](box, question, guess);
+      const text = question.kind === "place" ? words("yourPlace") : words("yours", { guess: wordsOf(question, guess) });
+      madeIn(root, "p", "phone-yours").textContent = guess === null ? "" : text;
       return;
     }
     drawGuesses(box, question, { language, mine: phone.state.mine, picture: pictureOf });
     const [own, truth] = [madeIn(root, "p", "phone-yours"), madeIn(root, "p", "phone-truth")];
-    own.textContent = mine === null ? words("missed") : `${words("you")}: ${wordsOf(question, mine)}`;
-    if (mine !== null && question.kind === "place") own.textContent = offBy(question, mine);
+    own.textContent = guess === null ? words("missed") : `${words("you")}: ${wordsOf(question, guess)}`;
+    if (guess !== null && question.kind === "place") own.textContent = offBy(question, guess);
     if (question.phase !== "tells") return;
-    const told = question.kind === "place" ? words("truthPlace") : wordsOf(question, question.truth);
-    truth.textContent = question.kind === "place" ? told : words("truth", { truth: told });
+    const text = question.kind === "place" ? words("truthPlace") : wordsOf(question, question.truth);
+    truth.textContent = question.kind === "place" ? text : words("truth", { truth: text });
     madeIn(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
   }
 
-  // How far a pressed place was from the truth, once that is shown; one square beside it is it.
-  function offBy({ truth = null, columns }, mine) {
+  // The distance from the pressed place to the truth, once shown; a neighbouring square counts as right.
+  function offBy({ truth = null, columns }, guess) {
     if (truth === null) return "";
-    const down = Math.abs(Math.floor(mine / columns) - Math.floor(truth / columns));
-    const count = Math.max(down, Math.abs((mine % columns) - (truth % columns)));
+    const down = Math.abs(Math.floor(guess / columns) - Math.floor(truth / columns));
+    const count = Math.max(down, Math.abs((guess % columns) - (truth % columns)));
     return count <= 1 ? words("hit") : words("off", { count });
   }
 
@@ -207,18 +207,18 @@ function createPhone(root, host) {
   }
 
   const ASKED = {
-    choice(box, { options }, mine) {
+    choice(box, { options }, guess) {
       for (const [value, said] of options) {
         const button = madeIn(box, "button");
         Object.assign(button, { type: "button", textContent: inLanguage(said, phone.language) });
-        button.setAttribute("aria-pressed", String(value === mine));
+        button.setAttribute("aria-pressed", String(value === guess));
         button.addEventListener("click", () => send(value));
       }
     },
 
-    number(box, { low, high, unit = "" }, mine) {
+    number(box, { low, high, unit = "" }, guess) {
       const dial = madeIn(box, "input");
-      const start = phone.wanted ?? mine ?? Math.round((low + high) / 2);
+      const start = phone.wanted ?? guess ?? Math.round((low + high) / 2);
       Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: start });
       dial.setAttribute("aria-label", words("guess"));
       const shown = madeIn(box, "output");
@@ -257,7 +257,8 @@ createPhone(document.querySelector("[data-phone]"), {
   languages: navigator.languages ?? [],
   state: (code, after, signal) =>
     ask(after < 0 ? `api/classes/${code}` : `api/classes/${code}?after=${after}`, { signal }).then(json),
-  guess: (code, told) => ask(`api/classes/${code}/guesses`, { method: "POST", body: JSON.stringify(told) }).then(json),
+  guess: (code, guess) =>
+    ask(`api/classes/${code}/guesses`, { method: "POST", body: JSON.stringify(guess) }).then(json),
   async image(path) {
     if (/^api.samples./.test(path)) return addressOf(path);
     const response = await ask(path); // the lecturer's own: for who is in the class

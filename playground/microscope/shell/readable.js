@@ -6,12 +6,12 @@ import { crc32 } from "../core/container.js";
 // A PNG of sixteen bits a channel as one of eight, without decoding it: its filters work on each byte beside the same
 // byte of a neighbour, so the upper bytes of all numbers are a PNG too.
 
-const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // what is kept, but for the pixels
-const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // of a pixel, by its kind
+const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // chunks that are kept, besides the pixels
+const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // numbers of a pixel, by colour type
 const SIGNATURE = "\x89PNG\r\n\x1a\n";
 const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // where it lies, and its bytes
 
-// Of its first bytes; null: it is no PNG. `keyed`: what in it is transparent is listed apart from the pixels.
+// Reads a PNG's header; null: it is no PNG. `keyed`: transparency is listed apart from the pixels.
 export function headerOf(head) {
   const text = new TextDecoder("latin1").decode(head);
   if (text.slice(1, 4) !== "PNG") return null;
@@ -19,7 +19,7 @@ export function headerOf(head) {
   return { depth, pixels, interlaced: interlaced > 0, keyed: text.includes("tRNS") };
 }
 
-// The file itself where it is damaged.
+// Returns the file itself if it is damaged.
 export async function inEightBits(file) {
   try {
     return await withUpperBytes(new Uint8Array(await file.arrayBuffer()));
@@ -40,10 +40,10 @@ async function withUpperBytes(bytes) {
     .pipeThrough(new DecompressionStream("deflate"))
     .pipeThrough(upperBytes(rowBytes, height))
     .pipeThrough(new CompressionStream("deflate"));
-  const kept = chunks.filter(({ name }) => COLOURS.includes(name)).map(({ name, data }) => chunk(name, data));
-  kept[0] = chunk("IHDR", header);
+  const chosen = chunks.filter(({ name }) => COLOURS.includes(name)).map(({ name, data }) => chunk(name, data));
+  chosen[0] = chunk("IHDR", header);
   const packedAgain = new Uint8Array(await new Response(pixels).arrayBuffer());
-  const parts = [latin1(SIGNATURE), ...kept, chunk("IDAT", packedAgain), chunk("IEND", new Uint8Array(0))];
+  const parts = [latin1(SIGNATURE), ...chosen, chunk("IDAT", packedAgain), chunk("IEND", new Uint8Array(0))];
   return new Blob(parts, { type: "image/png" });
 }
 
@@ -56,7 +56,7 @@ function* chunksOf(bytes) {
   }
 }
 
-// Of each row the byte that names its filter, and the first of two of each number.
+// Keeps each row's filter byte, and the upper byte of each number.
 function upperBytes(rowBytes, rows) {
   let [place, left] = [0, rows * rowBytes];
   const transform = (bytes, stream) => {
@@ -87,7 +87,7 @@ const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
 
 const UPRIGHT = { imageOrientation: "from-image" };
-const HEAD = 2 ** 16; // bytes, in which a PNG says what in it is transparent
+const HEAD = 2 ** 16; // name of the chunk with a PNG's transparent colours
 const OPACITY_TOO = 4; // a bit of a PNG's kind of pixels
 
 // A bitmap of it, turned upright, whose colours are the file's: multiplied by their opacity, eight bits would be too
@@ -117,16 +117,16 @@ export async function toBitmap(file, how = {}) {
     lastDecoded = { file, coming: decodedAnew(file), timer: 0 };
     lastDecoded.coming.catch(dropDecoded);
   }
-  const mine = lastDecoded;
-  clearTimeout(mine.timer);
-  const bitmap = await mine.coming;
+  const decoded = lastDecoded;
+  clearTimeout(decoded.timer);
+  const bitmap = await decoded.coming;
   const copy = createImageBitmap(bitmap, how);
-  clearTimeout(mine.timer);
-  mine.timer = setTimeout(() => mine === lastDecoded && dropDecoded(), DECODED_STAYS);
+  clearTimeout(decoded.timer);
+  decoded.timer = setTimeout(() => decoded === lastDecoded && dropDecoded(), DECODED_STAYS);
   return copy;
 }
 
-// What createImageBitmap makes these pixels of: the file itself where it can.
+// createImageBitmap's input for these pixels: the file itself where possible.
 export async function readable(file) {
   if (!(file instanceof Blob)) return file;
   const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());

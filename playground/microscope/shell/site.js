@@ -63,9 +63,9 @@ const nearer = createPreparedSource({
 
 async function pictureNamed({ sample, mine }) {
   if (mine) return liveFrame(mine) ?? ownPicture(mine);
-  const found = sampleNamed(sample);
-  if (!found) throw Object.assign(new Error(sample), { status: 404, says: `There is no sample called ${sample}.` });
-  const { name, credit, start, width, height, opens, picture } = found;
+  const record = sampleNamed(sample);
+  if (!record) throw Object.assign(new Error(sample), { status: 404, says: `There is no sample called ${sample}.` });
+  const { name, credit, start, width, height, opens, picture } = record;
   const { model, layer, head } = opens;
   const file = async () => new Blob([await readFile(picture)], { type: "image/jpeg" });
   const view = layer === undefined ? {} : { [model]: { layer, head } };
@@ -89,12 +89,12 @@ function bringNamed() {
 }
 
 // The list of samples, and which network opens a person's own picture.
-async function catalogueFrom(found) {
+async function catalogueFrom(listing) {
   const real = networks[REAL_NAME];
   const here = Boolean(real) && (await kept.isKept(REAL_NAME));
   const usual = here || !networks.bundled ? REAL_NAME : "bundled";
-  const told = real && { model: REAL_NAME, title: real.title, here, may_fetch: true, megabytes: real.megabytes };
-  return { ...found, own: { model: usual, detail: 1 }, real: told ?? null };
+  const realModel = real && { model: REAL_NAME, title: real.title, here, may_fetch: true, megabytes: real.megabytes };
+  return { ...listing, own: { model: usual, detail: 1 }, real: realModel ?? null };
 }
 
 function arrived(model) {
@@ -108,7 +108,7 @@ function arrived(model) {
 const places = { toolbar: document.getElementById("toolbar"), stage: document.getElementById("stage") };
 const lesson = document.getElementById("lesson");
 const foot = document.getElementById("foot");
-let came = 0;
+let count = 0;
 
 const pageAsked = () => {
   const { page } = readAddress().rest;
@@ -144,7 +144,7 @@ function draw(page) {
       },
     );
   mountToolbar({
-    data: { page, arrived: came, answer: null, run: null },
+    data: { page, arrived: count, answer: null, run: null },
     parentElement: places.toolbar,
     setStateValue() {},
     setTriggerValue: (_, { page: to, words }) => leadTo(to, words),
@@ -159,23 +159,23 @@ function draw(page) {
 }
 
 // The model that is chosen, where it is here; else one that is.
-visit.modelForLive = async (wanted) => {
+visit.modelForLive = async (model) => {
   const can = async (name) => networks[name] && (!networks[name].asked || (await kept.isKept(name)));
-  if (await can(wanted)) return wanted;
+  if (await can(model)) return model;
   for (const name of Object.keys(networks)) if (await can(name)) return name;
   return Object.keys(networks)[0]; // whose source says what is to be fetched
 };
 
 function leadTo(page, words = {}) {
-  came++;
-  const said = new URLSearchParams(page === "microscope" ? words : { page, ...choice.words(), ...words });
-  history.pushState(null, "", `#${said}`);
+  count++;
+  const query = new URLSearchParams(page === "microscope" ? words : { page, ...choice.words(), ...words });
+  history.pushState(null, "", `#${query}`);
   draw(page);
 }
 
 window.addEventListener("popstate", () => {
   if (pageAsked() === pageNow().name) return;
-  came++;
+  count++;
   draw(pageAsked());
 });
 
@@ -249,7 +249,7 @@ export function showLesson(box, { name, title, about }, { go, file, words, chose
   const readJson = (one) =>
     read(one, { signal: stop.signal }).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
   readJson(file)
-    .then((told) => beginLesson(place, told, { words, chose, read, readJson, fileAt, failed, left: stop.signal }))
+    .then((record) => beginLesson(place, record, { words, chose, read, readJson, fileAt, failed, left: stop.signal }))
     .catch(failed);
 }
 
@@ -282,19 +282,19 @@ async function photographOf(id, model, signal) {
 const ON_YOURS = "This is your photograph: its numbers are computed in this browser.";
 const OF_SAMPLE = "These numbers are of a sample, not of your photograph.";
 
-function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed, left }) {
+function beginLesson(place, record, { words, chose, read, readJson, fileAt, failed, left }) {
   const tabs = document.createElement("nav");
   tabs.className = "lesson-steps";
   const body = document.createElement("div");
-  const { settings, defaults, options } = settingsOf(told.settings, words);
-  const lesson = { ...told, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(told, fileAt) };
-  let now = null; // what is played: {step, parts, end}
+  const { settings, defaults, options } = settingsOf(record.settings, words);
+  const lesson = { ...record, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(record, fileAt) };
+  let playing = null; // what is played: {step, parts, end}
   let coming = null; // a promise of the person's own photograph
   // {subject, line: whose numbers the step shows}: where somebody has chosen a photograph of theirs.
   async function ofWhom({ own }) {
     if (own === null || !isOwn(words.mine)) return { subject: null, line: "" };
     if (!own) return { subject: null, line: OF_SAMPLE };
-    coming ??= photographOf(words.mine, told.model, left);
+    coming ??= photographOf(words.mine, record.model, left);
     try {
       return { subject: await coming, line: ON_YOURS };
     } catch (error) {
@@ -304,32 +304,32 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
   }
   lesson.set = (changes) => {
     Object.assign(settings, changes);
-    now.parts?.draw(); // also the part that told it, which waits to hear it
-    chose({ step: now.step.name, ...changedOf(told.settings, settings) });
+    playing.parts?.draw(); // also the part that told it, which waits to hear it
+    chose({ step: playing.step.name, ...changedOf(record.settings, settings) });
   };
   const go = async (step) => {
-    now?.end();
+    playing?.end();
     const stop = new AbortController();
-    const mine = { step, parts: null, end: () => [mine.parts?.end(), stop.abort()] };
-    now = mine;
+    const play = { step, parts: null, end: () => [play.parts?.end(), stop.abort()] };
+    playing = play;
     for (const button of tabs.children)
       button.setAttribute("aria-current", button.dataset.step === step.name ? "step" : "false");
-    const all = [import(fileAt(told.host)), readJson(step.file), ofWhom(step)];
+    const all = [import(fileAt(record.host)), readJson(step.file), ofWhom(step)];
     const [{ default: playParts }, parts, { subject, line }] = await Promise.all(all);
-    if (now !== mine || left.aborted) return;
+    if (playing !== play || left.aborted) return;
     const [whose, list] = ["p", "div"].map((tag) => document.createElement(tag));
     whose.className = "lesson-whose";
     whose.innerHTML = markedWords(line);
-    const of = { ...lesson, subject, stays: OF_SAMPLE };
-    mine.parts = playParts(list, parts, of, stop.signal);
+    const context = { ...lesson, subject, stays: OF_SAMPLE };
+    play.parts = playParts(list, parts, context, stop.signal);
     body.replaceChildren(...(line ? [whose] : []), list, ...afterParts(step));
-    mine.parts.draw();
+    play.parts.draw();
   };
   const choose = (step) => {
     go(step).catch(failed);
-    chose({ step: step.name, ...changedOf(told.settings, settings) });
+    chose({ step: step.name, ...changedOf(record.settings, settings) });
   };
-  const { steps } = told;
+  const { steps } = record;
   function afterParts(step) {
     const beyond = document.createElement("p");
     beyond.className = "lesson-beyond";
@@ -338,21 +338,21 @@ function beginLesson(place, told, { words, chose, read, readJson, fileAt, failed
     const lead = () => [choose(next), scrollTo(0, 0)];
     return [...(step.beyond ? [beyond] : []), ...(next ? [buttonOf("lesson-next", `Next: ${next.title}`, lead)] : [])];
   }
-  for (const step of told.steps) {
+  for (const step of record.steps) {
     const button = buttonOf("lesson-step", step.title, () => choose(step));
     button.dataset.step = step.name;
     tabs.append(button);
   }
   if (steps.length > 1) place.replaceChildren(tabs, body);
   else place.replaceChildren(body);
-  left.addEventListener("abort", () => now?.end());
+  left.addEventListener("abort", () => playing?.end());
   go(steps.find(({ name }) => name === words.step) ?? steps[0]).catch(failed);
 }
 
 // What the address says of a setting, where that is one of its options; else how it begins.
-function settingsOf(told, words) {
+function settingsOf(declared, words) {
   const [settings, defaults, options] = [{}, {}, {}];
-  for (const [name, setting] of Object.entries(told)) {
+  for (const [name, setting] of Object.entries(declared)) {
     const { default: begins, options: there, pattern } = setting;
     [defaults[name], options[name]] = [begins, there];
     const known = there.some(([text]) => text === words[name]) || (pattern && isWritten(pattern, words[name]));
@@ -363,8 +363,8 @@ function settingsOf(told, words) {
 
 const isWritten = (pattern, word) => word !== undefined && new RegExp(`^(?:${pattern})$`).test(word);
 
-function changedOf(told, settings) {
-  const changed = Object.entries(settings).filter(([name, text]) => told[name].default !== text);
+function changedOf(defaults, settings) {
+  const changed = Object.entries(settings).filter(([name, text]) => defaults[name].default !== text);
   return Object.fromEntries(changed);
 }
 

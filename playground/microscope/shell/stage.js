@@ -32,9 +32,9 @@ function addressForOthers() {
 
 // `below`: pixels that something beneath it takes.
 export function mountStage({ parentElement, below = 0 }) {
-  const kept = parentElement.__stage;
-  if (kept)
-    kept.lens.refresh(); // another theme, or another place
+  const stage = parentElement.__stage;
+  if (stage)
+    stage.lens.refresh(); // another theme, or another place
   else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement, below);
   return () => {
     parentElement.__stage?.end();
@@ -49,7 +49,7 @@ function beginStage(root, below) {
   const place = document.createElement("div");
   root.replaceChildren(advice, place);
   takeScenesOfLink();
-  const kept = {
+  const stage = {
     root,
     advice,
     lens: null,
@@ -64,7 +64,7 @@ function beginStage(root, below) {
     end: null,
   };
   const left = new AbortController();
-  kept.lens = createLens(place, {
+  stage.lens = createLens(place, {
     source,
     ui: { height: HEIGHT - below, below },
     onView: (view) => {
@@ -74,7 +74,7 @@ function beginStage(root, below) {
     failed,
     allHere: () => shownTrace.complete(),
     opened: () => {
-      kept.opened = kept.lens.view;
+      stage.opened = stage.lens.view;
     },
     compare: () => choice.set({ beside: nextSample() }),
     link: linkTo,
@@ -87,90 +87,91 @@ function beginStage(root, below) {
         turned: (to) => openFace().turn(to),
         shared: sharedScript,
         tryAt: addressForOthers,
-        story: (of, see) => createStory(of, see, { language: speaks, way: storyWay(of), klass: classOfStory(speaks) }),
+        story: (parts, see) =>
+          createStory(parts, see, { language: speaks, way: storyWay(parts), klass: classOfStory(speaks) }),
       }),
   });
-  const { see } = kept.lens;
+  const { see } = stage.lens;
   const unface = openFace().follow(() => {
     see.turn(openFace().now);
     see.writeWords();
-    kept.lens.refresh();
+    stage.lens.refresh();
     writeAddress();
   });
-  visit.share = () => kept.lens.share();
-  visit.picture = (factor) => kept.lens.picture(factor);
-  visit.lens = kept.lens;
+  visit.share = () => stage.lens.share();
+  visit.picture = (factor) => stage.lens.picture(factor);
+  visit.lens = stage.lens;
   const live = createLive({
-    lens: kept.lens,
+    lens: stage.lens,
     place: root,
-    modelFor: (wanted) => visit.modelForLive(wanted),
-    back: () => showChoice(kept, { view: {} }),
+    modelFor: (model) => visit.modelForLive(model),
+    back: () => showChoice(stage, { view: {} }),
     stageLeft: left.signal,
   });
   visit.live = live;
-  const unfollow = choice.follow((_, how) => live.goesOn() || showChoice(kept, how));
-  const unwatch = visit.follow(() => (kept.before ? showView(kept) : showChoice(kept, { view: viewNow() })));
-  const unskip = leadToPicture(kept);
-  const unwait = ownPictures.follow(() => waitForOwn(kept));
-  ready().then(() => kept.opening || showChoice(kept, { view: viewNow() }));
-  kept.end = () => {
+  const unfollow = choice.follow((_, how) => live.goesOn() || showChoice(stage, how));
+  const unwatch = visit.follow(() => (stage.before ? showView(stage) : showChoice(stage, { view: viewNow() })));
+  const unskip = leadToPicture(stage);
+  const unwait = ownPictures.follow(() => waitForOwn(stage));
+  ready().then(() => stage.opening || showChoice(stage, { view: viewNow() }));
+  stage.end = () => {
     unfollow();
     unwatch();
     unface();
     unwait();
     unskip();
     left.abort();
-    kept.stop.abort();
-    clearTimeout(kept.timer);
+    stage.stop.abort();
+    clearTimeout(stage.timer);
     visit.share = visit.picture = visit.lens = visit.live = null;
-    kept.lens.destroy();
+    stage.lens.destroy();
   };
-  return kept;
+  return stage;
 }
 
 // `view`: to be shown as it is; else the picture opens as suits it. `instead`: of what could not be shown, as was said.
-export async function showChoice(kept, { view = null, instead = false } = {}) {
-  const now = choice.now;
-  if (!now.model) return;
-  kept.opening = kept.showing = true;
-  kept.stop.abort();
-  clearTimeout(kept.timer);
-  kept.stop = new AbortController();
-  const { signal } = kept.stop;
+export async function showChoice(stage, { view = null, instead = false } = {}) {
+  const chosen = choice.now;
+  if (!chosen.model) return;
+  stage.opening = stage.showing = true;
+  stage.stop.abort();
+  clearTimeout(stage.timer);
+  stage.stop = new AbortController();
+  const { signal } = stage.stop;
   try {
-    const leftOut = await bringTraces(kept, now, view, signal);
-    kept.good = now;
+    const leftOut = await bringTraces(stage, chosen, view, signal);
+    stage.good = chosen;
     if (leftOut?.length) notify(leftOutWords(leftOut));
     else if (!instead) forgetNotice();
-    greetOnce(kept.lens);
+    greetOnce(stage.lens);
   } catch (error) {
-    if (!signal.aborted) notShown(kept, now, error, view);
+    if (!signal.aborted) notShown(stage, chosen, error, view);
   } finally {
-    if (kept.stop.signal === signal) kept.showing = false;
-    waitForOwn(kept);
+    if (stage.stop.signal === signal) stage.showing = false;
+    waitForOwn(stage);
   }
 }
 
 // Until a person's new picture is shown nobody chooses a patch of the old one.
-function waitForOwn(kept) {
-  const { lens } = kept;
+function waitForOwn(stage) {
+  const { lens } = stage;
   if (ownPictures.coming) {
     lens.wait(ON_ITS_WAY);
-    showComing(kept);
-  } else if (!kept.showing) {
-    kept.coming = null;
+    showComing(stage);
+  } else if (!stage.showing) {
+    stage.coming = null;
     lens.expect(null);
     lens.wait(null);
   }
 }
 
 // The photograph at once, where this browser can read it.
-async function showComing(kept) {
+async function showComing(stage) {
   const file = ownPictures.last;
-  if (!file || kept.coming === file) return;
-  kept.coming = file;
+  if (!file || stage.coming === file) return;
+  stage.coming = file;
   const bitmap = await toBitmap(file).catch(() => null);
-  if (bitmap && kept.coming === file) kept.lens.expect(bitmap);
+  if (bitmap && stage.coming === file) stage.lens.expect(bitmap);
 }
 
 // Streamlit's link past everything ends before the toolbar; here it leads to the picture.
@@ -186,53 +187,53 @@ function leadToPicture({ lens }) {
 }
 
 // Another view of the same picture, as an address says it.
-function showView(kept) {
-  kept.lens.update({ view: { ...kept.before.opens, ...viewNow() } });
-  kept.opened = kept.lens.view;
+function showView(stage) {
+  stage.lens.update({ view: { ...stage.before.opens, ...viewNow() } });
+  stage.opened = stage.lens.view;
 }
 
 // `kept`: as beginStage makes it; `given`: a view to be shown as it is. Gives [key, word] of what an address asks for
 // and could not be shown.
-export async function bringTraces(kept, now, given, signal) {
-  const { lens, before } = kept;
-  const words = tracesOf(now);
-  const trace = withHint(await source.open(words.main, { signal }), now);
+export async function bringTraces(stage, wish, wantedView, signal) {
+  const { lens, before } = stage;
+  const words = tracesOf(wish);
+  const trace = withHint(await source.open(words.main, { signal }), wish);
   const other = words.other && (await source.open(words.other, { signal }).catch((error) => without(error, signal)));
-  const turned = given ? other && !given.beside : Boolean(other) !== Boolean(kept.good?.beside);
+  const turned = wantedView ? other && !wantedView.beside : Boolean(other) !== Boolean(stage.good?.beside);
   // Somebody may choose something while the traces are on their way: asked again when they have come.
   let [chosen, touched] = [null, false];
-  const opening = (now) => {
-    chosen = given ?? viewFor(trace, before, chosenView(kept));
-    touched = !isUntouched(kept);
+  const opening = (state) => {
+    chosen = wantedView ?? viewFor(trace, before, chosenView(stage));
+    touched = !isUntouched(stage);
     const opens = chosen && { ...trace.opens, ...chosen };
-    return turned ? besideFor(opens ?? now, Boolean(other)) : opens;
+    return turned ? besideFor(opens ?? state, Boolean(other)) : opens;
   };
   let view = opening;
-  const place = new URLSearchParams(choice.words(now)).toString();
-  const named = ["layer", "head", "query"].some((key) => key in (given ?? {}));
+  const place = new URLSearchParams(choice.words(wish)).toString();
+  const named = ["layer", "head", "query"].some((key) => key in (wantedView ?? {}));
   const best = trace.private && !other && !named && trace.picture.id !== before?.picture.id;
   if (trace.first) {
-    const coarse = withHint(await source.open({ ...words.main, first: "yes" }, { signal }), now);
+    const coarse = withHint(await source.open({ ...words.main, first: "yes" }, { signal }), wish);
     if (!(await lens.show({ main: coarse, view, place, best }))) return;
-    kept.before = { ...coarse, chose: now.chose };
-    if (chosen || !touched) kept.opened = lens.view;
+    stage.before = { ...coarse, chose: wish.chose };
+    if (chosen || !touched) stage.opened = lens.view;
     lens.wait(null);
     view = () => {
-      if (!isUntouched(kept)) [chosen, touched] = [null, true];
+      if (!isUntouched(stage)) [chosen, touched] = [null, true];
       return null;
     };
   }
   const main = trace.first ? { ...trace, words: { ...trace.words, finer: "yes" } } : trace;
   if (!(await lens.show({ main, other, view, place, best: best && !trace.first }))) return;
-  advise(kept, trace, now, before);
-  kept.before = { ...trace, chose: now.chose };
-  if (chosen || !touched) kept.opened = lens.view;
+  advise(stage, trace, wish, before);
+  stage.before = { ...trace, chose: wish.chose };
+  if (chosen || !touched) stage.opened = lens.view;
   setView(chosen ? pick(lens.view, Object.keys(chosen)) : touched ? lens.view : viewNow());
   if (turned) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
   writeAddress();
   const compares = chosen && !trace.first; // a coarse grid has not all patches
-  return [...visit.leftOut.splice(0), ...(compares ? notTaken(given, lens.view) : [])];
+  return [...visit.leftOut.splice(0), ...(compares ? notTaken(wantedView, lens.view) : [])];
 }
 
 // What to look for in a sample.
@@ -245,10 +246,10 @@ const withHint = (trace, { sample }) => ({
 const pick = (view, keys) => Object.fromEntries(keys.map((key) => [key, view[key]]));
 
 // What the person has chosen; the rest of the view is as the picture opened, and does not belong into an address.
-const chosenView = (kept) => (isUntouched(kept) ? viewNow() : kept.lens.view);
-const isUntouched = ({ lens, opened }) => !opened || told(lens.view) === told(opened);
+const chosenView = (stage) => (isUntouched(stage) ? viewNow() : stage.lens.view);
+const isUntouched = ({ lens, opened }) => !opened || viewText(lens.view) === viewText(opened);
 // Which patch the cursor was on last is no choice; one that is locked is.
-const told = (view) => JSON.stringify({ ...view, query: view.locked ? view.query : null });
+const viewText = (view) => JSON.stringify({ ...view, query: view.locked ? view.query : null });
 
 // What can't be compared is left out.
 function without(error, signal) {
@@ -260,19 +261,19 @@ function without(error, signal) {
 
 // What the server is too busy for is asked for again. Else everything stays as it was; what has never been shown opens
 // as usual.
-function notShown(kept, now, error, view) {
+function notShown(stage, chosen, error, view) {
   if (passes(error)) {
     notify(error.says);
-    kept.timer = setTimeout(() => showChoice(kept, { view }), SERVER_AGAIN);
+    stage.timer = setTimeout(() => showChoice(stage, { view }), SERVER_AGAIN);
     return;
   }
   if (error.status === 410) return outdated();
-  const usually = { ...now, ...usual(now), beside: null, chose: false };
-  const fallback = kept.good ?? (now.model === usually.model ? null : usually);
+  const usually = { ...chosen, ...usual(chosen), beside: null, chose: false };
+  const fallback = stage.good ?? (chosen.model === usually.model ? null : usually);
   notify(wordsOfTrouble(error), remedyFor(error));
   const how = { instead: true };
   if (fallback) choice.restore(fallback, how);
-  else if (now.mine || now.sample !== catalogue.samples[0].name)
+  else if (chosen.mine || chosen.sample !== catalogue.samples[0].name)
     choice.set({ sample: catalogue.samples[0].name, beside: null }, how);
 }
 
@@ -303,21 +304,21 @@ function outdated() {
   notify("This page is older than the server.", { action: { label: "reload it", act: () => location.reload() } });
 }
 
-function advise(kept, trace, now, before) {
-  const kind = now.sample ? sampleNamed(now.sample)?.kind : "photograph";
-  const found = adviceFor(trace, kind, now, before, catalogue.real);
-  const comes = kept.advice.hidden === Boolean(found);
-  kept.advice.hidden = !found;
-  kept.advice.replaceChildren();
-  if (comes) requestAnimationFrame(() => kept.lens.refresh()); // where it has a line of its own, the picture gets less
-  if (!found) return;
+function advise(stage, trace, chosen, former) {
+  const kind = chosen.sample ? sampleNamed(chosen.sample)?.kind : "photograph";
+  const advice = adviceFor(trace, kind, chosen, former, catalogue.real);
+  const comes = stage.advice.hidden === Boolean(advice);
+  stage.advice.hidden = !advice;
+  stage.advice.replaceChildren();
+  if (comes) requestAnimationFrame(() => stage.lens.refresh()); // where it has a line of its own, the picture gets less
+  if (!advice) return;
   const button = document.createElement("button");
-  button.textContent = found.label;
-  button.addEventListener("click", () => visit.fetch(found.model));
+  button.textContent = advice.label;
+  button.addEventListener("click", () => visit.fetch(advice.model));
   const says = document.createElement("span");
-  says.textContent = `${found.says} `;
-  button.title = found.says; // where there is no room for both
-  kept.advice.append(says, button);
+  says.textContent = `${advice.says} `;
+  button.title = advice.says; // where there is no room for both
+  stage.advice.append(says, button);
 }
 
 function nextSample() {

@@ -101,16 +101,16 @@ export function lecturersClass({ language, command = "" }) {
   async function begin() {
     if (command) return say(`${classWords(language(), "needsApp")} ${command}`);
     try {
-      const asked = { method: "POST", body: JSON.stringify({ root: addressOf("") }) };
-      const { secret, ...now } = await ask("api/classes", asked).then((answer) => answer.json());
+      const request = { method: "POST", body: JSON.stringify({ root: addressOf("") }) };
+      const { secret, ...now } = await ask("api/classes", request).then((answer) => answer.json());
       open(now.code, secret, now);
     } catch (error) {
       say(whyNot(error));
     }
   }
 
-  function open(code, secret, now = null) {
-    Object.assign(lecture, { code, secret, now, says: "", shown: !now?.asked, sent: "", may: {} });
+  function open(code, secret, state = null) {
+    Object.assign(lecture, { code, secret, now: state, says: "", shown: !state?.asked, sent: "", may: {} });
     keepClass(`${code}.${secret}`);
     listen();
     tellOfClass();
@@ -128,10 +128,10 @@ export function lecturersClass({ language, command = "" }) {
     tellOfClass();
   }
 
-  function take(now) {
-    if (now.ended) return close(classWords(language(), "over"));
-    if (lecture.now && now.count < lecture.now.count) return; // an earlier answer that came late
-    Object.assign(lecture, { now, says: "" });
+  function take(state) {
+    if (state.ended) return close(classWords(language(), "over"));
+    if (lecture.now && state.count < lecture.now.count) return; // an earlier answer that came late
+    Object.assign(lecture, { now: state, says: "" });
     tellOfClass();
   }
 
@@ -141,8 +141,8 @@ export function lecturersClass({ language, command = "" }) {
     while (turn === lecture.turn) {
       try {
         const after = lecture.now?.count ?? "";
-        const now = await asLecturer(`api/classes/${code}/lecturer?after=${after}`);
-        if (turn === lecture.turn) take(now);
+        const state = await asLecturer(`api/classes/${code}/lecturer?after=${after}`);
+        if (turn === lecture.turn) take(state);
         await new Promise((go) => setTimeout(go, EVERY));
       } catch (error) {
         if (turn !== lecture.turn) return;
@@ -156,8 +156,8 @@ export function lecturersClass({ language, command = "" }) {
     const { code } = lecture;
     try {
       const body = JSON.stringify({ do: action, ...more });
-      const now = await asLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
-      if (code === lecture.code) take(now);
+      const state = await asLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
+      if (code === lecture.code) take(state);
     } catch (error) {
       say(whyNot(error));
     }
@@ -190,17 +190,17 @@ export function lecturersClass({ language, command = "" }) {
     },
     // The scene that the phones show; told once.
     go(scene) {
-      const said = JSON.stringify([lecture.code, scene]);
-      if (!lecture.now || lecture.sent === said) return;
-      lecture.sent = said;
+      const text = JSON.stringify([lecture.code, scene]);
+      if (!lecture.now || lecture.sent === text) return;
+      lecture.sent = text;
       act("go", { scene });
     },
     // Whether a picture at this address goes to the phones only after a yes.
     isOwn: (address) => OWN_PICTURE.test(address),
     // `yes`: the lecturer's own photograph may go to the phones.
     ask({ scene, question }, address, yes = false) {
-      const mine = address.match(OWN_PICTURE)?.[1];
-      const picture = mine ? { mine, yes } : { picture: address };
+      const id = address.match(OWN_PICTURE)?.[1];
+      const picture = id ? { mine: id, yes } : { picture: address };
       lecture.shown = false;
       lecture.sent = JSON.stringify([lecture.code, scene]);
       return act("ask", { scene, question: { ...question, ...(question.kind === "place" ? picture : {}) } });

@@ -8,8 +8,8 @@ const MINE_KEY = "mine:"; // before the id of an own picture, in data-sample
 const keyChosen = ({ mine, sample }) => (mine ? MINE_KEY + mine : sample);
 
 // `given` is the toolbar's host; what of it changes is read anew at each draw().
-export function createStrip(given) {
-  const { choice, ownPictures } = given;
+export function createStrip(host) {
+  const { choice, ownPictures } = host;
   const root = newElement("div", "strip");
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", "Pictures");
@@ -47,9 +47,9 @@ export function createStrip(given) {
   // A mouse's wheel goes down only; at either end it scrolls the page again.
   function turnSideways(event) {
     if (event.ctrlKey || Math.abs(event.deltaX) >= Math.abs(event.deltaY)) return;
-    const before = pictures.scrollLeft;
+    const former = pictures.scrollLeft;
     pictures.scrollLeft += event.deltaY;
-    if (pictures.scrollLeft !== before) event.preventDefault();
+    if (pictures.scrollLeft !== former) event.preventDefault();
   }
 
   // Fades the edges towards which the row can be scrolled.
@@ -69,25 +69,25 @@ export function createStrip(given) {
   }
 
   function draw() {
-    const now = keyChosen(choice.now);
+    const chosen = keyChosen(choice.now);
     const sampleOf = ({ name, title, hint, kind, thumb }) => ({ key: name, title, hint, kind, src: thumb });
     const ownOf = ({ id, title, src }) => ({ key: MINE_KEY + id, title: `Yours: ${title}`, src });
-    fill(samples, given.catalogue.samples.map(sampleOf));
+    fill(samples, host.catalogue.samples.map(sampleOf));
     fill(mine, ownPictures.list.toReversed().map(ownOf));
     const leaves = forget === root.getRootNode().activeElement && !ownPictures.list.length;
     forget.hidden = !ownPictures.list.length;
     let button = null;
     for (const one of buttons()) {
-      const pressed = String(one.dataset.sample === now);
+      const pressed = String(one.dataset.sample === chosen);
       if (one.getAttribute("aria-pressed") !== pressed) one.setAttribute("aria-pressed", pressed);
       if (pressed === "true") button = one;
     }
-    const own = ownPictures.list.find(({ id }) => id === choice.now.mine);
-    say(words, own ? `yours: ${own.title}` : "or drop yours");
-    words.classList.toggle("invites", !own);
+    const picture = ownPictures.list.find(({ id }) => id === choice.now.mine);
+    say(words, picture ? `yours: ${picture.title}` : "or drop yours");
+    words.classList.toggle("invites", !picture);
     coming.hidden = !onTheirWay;
     if (leaves) (button ?? buttons()[0])?.focus({ preventScroll: true });
-    const row = JSON.stringify([now, buttons().length, coming.hidden]);
+    const row = JSON.stringify([chosen, buttons().length, coming.hidden]);
     if (row === drawn) return; // it stays where a person has moved it
     drawn = row;
     const hasFocus = buttons().includes(root.getRootNode().activeElement);
@@ -102,9 +102,9 @@ export function createStrip(given) {
   }
 
   // A button that is made again loses the keyboard's focus, and its picture flickers: what is there already stays.
-  function fill(row, wanted) {
-    const there = new Map([...row.children].map((button) => [button.dataset.sample, button]));
-    const all = wanted.map((picture) => there.get(picture.key) ?? thumbnailButton(picture, choose));
+  function fill(row, list) {
+    const former = new Map([...row.children].map((button) => [button.dataset.sample, button]));
+    const all = list.map((picture) => former.get(picture.key) ?? thumbnailButton(picture, choose));
     const same = all.length === row.children.length && all.every((button, i) => button === row.children[i]);
     if (same) return;
     for (const button of row.children) if (!all.includes(button)) button.remove();

@@ -25,9 +25,9 @@ export function fillTakeAway(box, { done, share }) {
   const status = noted("");
   status.setAttribute("role", "status");
   const button = (words, act, className = "wide") => {
-    const made = Object.assign(document.createElement("button"), { type: "button", className, textContent: words });
-    made.addEventListener("click", act);
-    return made;
+    const element = Object.assign(document.createElement("button"), { type: "button", className, textContent: words });
+    element.addEventListener("click", act);
+    return element;
   };
   const save = (kind) =>
     fileOf(kind).then(
@@ -61,21 +61,21 @@ async function fileOf(kind) {
   const name = `attention-${stem()}.${kind}`;
   const about = aboutView(visit.lens.numbers(), `figure.${kind}`);
   if (kind === "png")
-    return new File([await new Promise((kept) => visit.picture(FACTOR).toBlob(kept, type))], name, { type });
+    return new File([await new Promise((resolve) => visit.picture(FACTOR).toBlob(resolve, type))], name, { type });
   if (kind === "svg") return new File([visit.lens.figure(about)], name, { type });
   if (numbers) {
     const found = visit.lens.numbers();
     if (!found) throw cannot(NO_NUMBERS);
     const { model } = choice.now;
     const { grid, tokens, values, map } = found;
-    const of = {
+    const source = {
       model,
       image: pictureName(),
       input: found.input,
       patch_size: found.patch,
       predictions: found.predictions,
     };
-    const table = { about: of, grid, tokens, maps: [map], values: [values] };
+    const table = { about: source, grid, tokens, maps: [map], values: [values] };
     return new File([numbersFile(kind, about, table)], name, { type });
   }
   const { see } = visit.lens;
@@ -90,20 +90,20 @@ const pictureName = () => {
 const stem = () => `${choice.now.sample ?? "mine"}-${choice.now.model}`;
 
 // In words, as the app's files say it (playground/figures/provenance.py).
-function aboutView(found, output) {
+function aboutView(numbers, output) {
   const { model } = choice.now;
-  const { map, input, dim } = found ?? {};
-  const told = { model, image: pictureName() };
+  const { map, input, dim } = numbers ?? {};
+  const about = { model, image: pictureName() };
   if (map) {
     const { layer, head, patch, what, direction, scale } = map;
-    Object.assign(told, { input: input.join("x"), layout: "head", layer: String(layer) });
-    if (head !== undefined) told.head = String(head);
-    if (patch) told.patch = patch;
-    told.shows = direction ? `${what}, ${direction}` : what;
-    if (scale !== undefined) told.scale = scaleInWords(scale, dim);
+    Object.assign(about, { input: input.join("x"), layout: "head", layer: String(layer) });
+    if (head !== undefined) about.head = String(head);
+    if (patch) about.patch = patch;
+    about.shows = direction ? `${what}, ${direction}` : what;
+    if (scale !== undefined) about.scale = scaleInWords(scale, dim);
   }
-  const made = `Attention Playground ${pageSays().version}`;
-  return { ...told, "made by": made, ...(choice.now.sample && { command: commandOf(map, output) }) };
+  const maker = `Attention Playground ${pageSays().version}`;
+  return { ...about, "made by": maker, ...(choice.now.sample && { command: commandOf(map, output) }) };
 }
 
 function scaleInWords(scale, dim) {
@@ -121,8 +121,8 @@ function commandOf(map, output) {
   if (what && what !== FIRST_WAY) flags.what = what;
   if (direction === "column") flags.direction = direction;
   if (scale && scale !== "on") flags.scale = scale;
-  const said = Object.entries(flags).filter(([, value]) => value !== undefined);
-  const options = said.map(([name, value]) => `--${name} ${value}`).join(" ");
+  const flagged = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const options = flagged.map(([name, value]) => `--${name} ${value}`).join(" ");
   return `attention-playground figure ${mine ? "YOUR-PICTURE" : (sample ?? "")} ${options} -o ${output}`;
 }
 

@@ -31,9 +31,9 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
   const menu = document.createElement("nav");
   menu.className = "pages";
   menu.setAttribute("aria-label", "Pages");
-  const entry = (name, asked, number, title) => {
+  const entry = (name, query, number, title) => {
     const anchor = document.createElement("a");
-    anchor.href = link(name, asked);
+    anchor.href = link(name, query);
     const [place, says] = [document.createElement("span"), document.createElement("span")];
     place.textContent = number ?? "";
     sayMath(says, title);
@@ -41,7 +41,7 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
     anchor.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // a tab of its own
       event.preventDefault();
-      go(name, asked);
+      go(name, query);
     });
     menu.append(anchor);
     return anchor;
@@ -124,11 +124,11 @@ function optionOf({ detail, grid: [rows, columns] }) {
 const MICROSCOPE_PAGE = "microscope"; // the only page on which two are compared
 
 export function createToolbar(root, host) {
-  const given = { ...host };
-  const { choice, ownPictures, face } = given;
+  const parts = { ...host };
+  const { choice, ownPictures, face } = parts;
   const stop = new AbortController();
   const sheet = createSheet();
-  const strip = createStrip(given);
+  const strip = createStrip(parts);
   const grid = createGridChooser((detail) => choice.set({ detail }));
 
   // ---- what stands in it
@@ -147,8 +147,8 @@ export function createToolbar(root, host) {
   // ---- what stands in it while the microscope shows See
   const pictures = opener("pictures", null, "Pictures", fillWithPictures);
   const photo = opener("photo", null, "Your photo", fillWithOpening);
-  const sending = plainButton("sending", () => given.share());
-  const other = plainButton("other-face", () => face.turn(face.now === "see" ? "lab" : "see"));
+  const sending = plainButton("sending", () => parts.share());
+  const faceButton = plainButton("other-face", () => face.turn(face.now === "see" ? "lab" : "see"));
   const rest = document.createElement("div");
   rest.className = "rest"; // on a phone it stands in the sheet of *More*
   rest.append(model.button, grid.element, compare.button, exporting.button);
@@ -166,8 +166,8 @@ export function createToolbar(root, host) {
 
   root.classList.add("toolbar");
   root.replaceChildren(pages.button, name, strip.element, opening.button, rest, more.button);
-  root.append(pictures.button, photo.button, sending, other, waits, notice.element);
-  const buttonsOfSee = [pages.button, pictures.button, photo.button, sending, other];
+  root.append(pictures.button, photo.button, sending, faceButton, waits, notice.element);
+  const buttonsOfSee = [pages.button, pictures.button, photo.button, sending, faceButton];
   let seeOnView = false;
   oneStop(root, () => (seeOnView ? buttonsOfSee.filter((button) => button.checkVisibility()) : []));
 
@@ -197,7 +197,7 @@ export function createToolbar(root, host) {
 
   // The samples and one's own pictures, as in the row of Lab.
   function fillWithPictures(box, signal) {
-    const all = createStrip({ ...given, choice: { ...choice, set: (change) => [choice.set(change), sheet.close()] } });
+    const all = createStrip({ ...parts, choice: { ...choice, set: (change) => [choice.set(change), sheet.close()] } });
     signal.addEventListener("abort", () => all.destroy());
     box.append(all.element);
     all.draw();
@@ -207,31 +207,31 @@ export function createToolbar(root, host) {
   function fillWithPages(box) {
     const go = (page, words) => {
       sheet.close();
-      given.go(page, words);
+      parts.go(page, words);
     };
-    fillPages(box, { ...given, words: choice.words(), go });
+    fillPages(box, { ...parts, words: choice.words(), go });
   }
 
   function fillWithOpening(box, signal) {
-    const { labelled, kept } = given;
+    const { labelled, kept } = parts;
     const takeLabelled = (number) => ownPictures.openLabelled(number);
-    fillOpenPicture(box, { take, labelled, kept, takeLabelled, live: given.live && closing(given.live), signal });
+    fillOpenPicture(box, { take, labelled, kept, takeLabelled, live: parts.live && closing(parts.live), signal });
   }
 
   const closing = (acts) =>
     Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...how) => [sheet.close(), act(...how)]]));
 
   function fillWithModels(box, signal) {
-    given.sheets.models(box, { choice, ask: given.ask, words: choice.words(), done: sheet.close, signal });
+    parts.sheets.models(box, { choice, ask: parts.ask, words: choice.words(), done: sheet.close, signal });
   }
 
   function fillWithCompare(box, signal) {
     const among = besideAsModel(choice);
     const words = choice.words();
     fillCompare(box, {
-      ...given,
+      ...parts,
       fillWithModels: (part) =>
-        given.sheets.models(part, { choice: among, ask: given.ask, words, done: sheet.close, signal }),
+        parts.sheets.models(part, { choice: among, ask: parts.ask, words, done: sheet.close, signal }),
       done: sheet.close,
     });
   }
@@ -239,15 +239,15 @@ export function createToolbar(root, host) {
   function fillWithExport(box, signal) {
     const share = () => {
       sheet.close();
-      given.share();
+      parts.share();
     };
-    given.sheets.export(box, {
-      words: { ...choice.words(), ...given.viewWords() },
-      layout: given.exports,
-      ask: given.ask,
+    parts.sheets.export(box, {
+      words: { ...choice.words(), ...parts.viewWords() },
+      layout: parts.exports,
+      ask: parts.ask,
       theme: hasDarkPaper(root) ? "dark" : "light",
       done: sheet.close,
-      share: given.page === MICROSCOPE_PAGE ? share : null,
+      share: parts.page === MICROSCOPE_PAGE ? share : null,
       signal,
     });
   }
@@ -275,7 +275,7 @@ export function createToolbar(root, host) {
     box.append(lines[0].line, patches, ...lines.slice(1).map(({ line }) => line));
     const redraw = () => {
       for (const each of lines) each.redraw();
-      chooser.draw(given.grids, choice.now.detail);
+      chooser.draw(parts.grids, choice.now.detail);
       show(patches, !chooser.element.hidden);
     };
     redraw();
@@ -291,7 +291,7 @@ export function createToolbar(root, host) {
   }
 
   async function take(files, transfer = { files }) {
-    if (given.models?.takes(transfer)) return [sheet.close(), given.models.open(transfer)];
+    if (parts.models?.takes(transfer)) return [sheet.close(), parts.models.open(transfer)];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();
@@ -309,13 +309,13 @@ export function createToolbar(root, host) {
   }
 
   // ---- what is chosen
-  const titleOfModel = () => given.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
+  const titleOfModel = () => parts.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
 
   function draw() {
-    show(root, !given.hidden);
-    if (given.hidden) return sheet.close();
-    const here = given.pages.find((page) => page.name === given.page);
-    const see = given.page === MICROSCOPE_PAGE && face.now === "see";
+    show(root, !parts.hidden);
+    if (parts.hidden) return sheet.close();
+    const here = parts.pages.find((page) => page.name === parts.page);
+    const see = parts.page === MICROSCOPE_PAGE && face.now === "see";
     const words = (key) => seeWords(face.language, key);
     root.dataset.face = see ? "see" : "lab";
     for (const one of [pictures.button, photo.button, sending]) show(one, see);
@@ -325,24 +325,24 @@ export function createToolbar(root, host) {
       [sending, "share"],
     ])
       say(label, words(key));
-    say(other, see ? words("lab") : words("see"));
-    writeAttribute(other, "title", words(see ? "labSays" : "seeSays"));
-    show(other, given.page === MICROSCOPE_PAGE);
+    say(faceButton, see ? words("lab") : words("see"));
+    writeAttribute(faceButton, "title", words(see ? "labSays" : "seeSays"));
+    show(faceButton, parts.page === MICROSCOPE_PAGE);
     // The Tab key comes to the picture soon: in See the bar is one stop, in Lab key l does what the last button does.
     if (see !== seeOnView) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = see && i ? -1 : 0;
-    if (!see) other.tabIndex = -1;
+    if (!see) faceButton.tabIndex = -1;
     seeOnView = see;
     // The microscope has a title of its own: its sentence.
-    writeAttribute(name, "role", given.page === MICROSCOPE_PAGE ? "" : "heading");
+    writeAttribute(name, "role", parts.page === MICROSCOPE_PAGE ? "" : "heading");
     say(pages.label, see ? "Attention Playground" : (here?.short ?? "Pages"));
     say(model.label, titleOfModel());
     writeAttribute(model.button, "aria-label", `Model: ${titleOfModel()}`);
-    grid.draw(given.grids, choice.now.detail);
-    const beside = titleOfBeside(choice.now, given);
-    show(compare.button, given.page === MICROSCOPE_PAGE);
+    grid.draw(parts.grids, choice.now.detail);
+    const beside = titleOfBeside(choice.now, parts);
+    show(compare.button, parts.page === MICROSCOPE_PAGE);
     compare.button.classList.toggle("on", Boolean(choice.now.beside));
     writeAttribute(compare.button, "title", beside ? `Compared with ${beside}` : "");
-    show(exporting.button, given.exports !== undefined);
+    show(exporting.button, parts.exports !== undefined);
     strip.draw();
     sheet.redraw();
   }
@@ -356,13 +356,13 @@ export function createToolbar(root, host) {
   }
 
   const stops = [choice.follow(follow), ownPictures.follow(draw), face.follow(draw)];
-  takeDroppedAndPasted(take, () => !given.hidden, stop.signal);
+  takeDroppedAndPasted(take, () => !parts.hidden, stop.signal);
   draw();
 
   return {
     update(part) {
-      if (part.page !== undefined && part.page !== given.page) sheet.close();
-      Object.assign(given, part);
+      if (part.page !== undefined && part.page !== parts.page) sheet.close();
+      Object.assign(parts, part);
       draw();
     },
     destroy() {

@@ -23,11 +23,11 @@ const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the 
 
 // `more`: of the toolbar's host, where another one than Streamlit mounts it.
 export function mountToolbar({ data: given, parentElement, setStateValue, setTriggerValue, more = {} }) {
-  const kept = (parentElement.__toolbar ??= beginToolbar(
+  const toolbar = (parentElement.__toolbar ??= beginToolbar(
     parentElement.querySelector("[data-toolbar]") ?? parentElement,
   ));
   const data = { ...pageSays(), ...given };
-  kept.tellChoice = (settings = null) =>
+  toolbar.tellChoice = (settings = null) =>
     setStateValue("choice", {
       choice: choice.words(),
       settings,
@@ -40,44 +40,44 @@ export function mountToolbar({ data: given, parentElement, setStateValue, setTri
   visit.fetch = (name) => fetchModel({ name, title: titlesOf(data)[name] ?? name }, ask, choice);
   visit.tour = (n) => goToStep(n, tourWay);
   nameRun(data.run);
-  Object.assign(kept, { data, more });
-  if (data.run) kept.unconnected ??= watchConnection();
-  arrive(kept, data);
+  Object.assign(toolbar, { data, more });
+  if (data.run) toolbar.unconnected ??= watchConnection();
+  arrive(toolbar, data);
   return () => {
-    kept.stop();
-    kept.toolbar?.destroy();
+    toolbar.stop();
+    toolbar.toolbar?.destroy();
     delete parentElement.__toolbar;
   };
 }
 
-async function arrive(kept, data) {
-  clearTimeout(kept.timer);
+async function arrive(toolbar, data) {
+  clearTimeout(toolbar.timer);
   const { settings } = pageNow(); // before a new server tells its own
   try {
     await visit.arrive(data);
   } catch (error) {
     sayRefusal(error);
-    if (passes(error)) arriveAgain(kept);
+    if (passes(error)) arriveAgain(toolbar);
     return;
   }
-  kept.toolbar ??= createToolbar(kept.root, hostOf(kept));
-  kept.toolbar.update(hostOf(kept));
-  const another = kept.run && kept.run !== data.run; // the server is a new one
-  kept.run = data.run;
-  if (another && data.page !== "microscope") kept.tellChoice(settings);
-  const said = JSON.stringify(data.answer ?? null); // which comes again with whatever else is new
-  if (said !== kept.answered) heed(kept, data.answer);
-  kept.answered = said;
-  followTour(kept.root.parentNode, tourWay);
+  toolbar.toolbar ??= createToolbar(toolbar.root, hostOf(toolbar));
+  toolbar.toolbar.update(hostOf(toolbar));
+  const another = toolbar.run && toolbar.run !== data.run; // the server is a new one
+  toolbar.run = data.run;
+  if (another && data.page !== "microscope") toolbar.tellChoice(settings);
+  const text = JSON.stringify(data.answer ?? null); // which comes again with whatever else is new
+  if (text !== toolbar.answered) heed(toolbar, data.answer);
+  toolbar.answered = text;
+  followTour(toolbar.root.parentNode, tourWay);
 }
 
-function arriveAgain(kept) {
-  clearTimeout(kept.timer);
-  kept.timer = setTimeout(() => arrive(kept, kept.data), SERVER_AGAIN);
+function arriveAgain(toolbar) {
+  clearTimeout(toolbar.timer);
+  toolbar.timer = setTimeout(() => arrive(toolbar, toolbar.data), SERVER_AGAIN);
 }
 
 function beginToolbar(root) {
-  const kept = {
+  const toolbar = {
     root,
     toolbar: null,
     data: null,
@@ -93,26 +93,26 @@ function beginToolbar(root) {
   coming.className = "coming";
   root.after(coming);
   const endLine = showFetching(coming);
-  const unfollow = choice.follow((now, how) => {
+  const unfollow = choice.follow((chosen, how) => {
     const { real } = catalogue;
-    if (now.model === real?.model && !real.here && real.with_photographs) return location.assign(addressOf(""));
-    if (pageNow().name !== "microscope" && !how.quietly) kept.tellChoice();
+    if (chosen.model === real?.model && !real.here && real.with_photographs) return location.assign(addressOf(""));
+    if (pageNow().name !== "microscope" && !how.quietly) toolbar.tellChoice();
   });
-  const again = () => kept.toolbar?.update(hostOf(kept));
+  const again = () => toolbar.toolbar?.update(hostOf(toolbar));
   shownTrace.listeners.add(again);
   const onTour = () => followTour(root.parentNode, tourWay);
   const unwatch = visit.follow(onTour);
   const unspeak = openFace().follow(onTour);
-  kept.stop = () => {
-    kept.unconnected?.();
-    clearTimeout(kept.timer);
+  toolbar.stop = () => {
+    toolbar.unconnected?.();
+    clearTimeout(toolbar.timer);
     unfollow();
     unwatch();
     unspeak();
     endLine();
     shownTrace.listeners.delete(again);
   };
-  return kept;
+  return toolbar;
 }
 
 const hostOf = ({ data, more }) => ({
@@ -157,16 +157,16 @@ const titlesOf = ({ titles }) => {
 };
 
 // What the server's script says of a lesson's picture.
-async function heed(kept, answer) {
+async function heed(toolbar, answer) {
   if (!answer) return;
   if (answer.instead) return choice.open(answer.instead, { quietly: true });
   try {
-    if (answer.needs || (await ownPictures.bringAgain(answer.forgotten))) return kept.tellChoice();
+    if (answer.needs || (await ownPictures.bringAgain(answer.forgotten))) return toolbar.tellChoice();
   } catch (error) {
     sayRefusal(error);
     if (passes(error)) {
-      kept.answered = null; // it is heeded once more
-      return arriveAgain(kept);
+      toolbar.answered = null; // it is heeded once more
+      return arriveAgain(toolbar);
     }
     if (error.status !== 404) return; // it is still here
     return choice.set({ sample: firstSample().name, beside: null });
@@ -183,22 +183,22 @@ const tourWay = {
   asked: 0, // a person may be faster than the server
 
   async go(words) {
-    const asked = ++tourWay.asked;
-    const said = choice.words();
-    delete said.with;
-    Object.assign(said, await firstLook());
-    if (asked !== tourWay.asked) return;
-    Object.assign(said, words);
-    if (pageNow().name === "microscope") visit.go(new URLSearchParams(said).toString());
-    else visit.leave("microscope", said, { wholly: true });
+    const turn = ++tourWay.asked;
+    const next = choice.words();
+    delete next.with;
+    Object.assign(next, await firstLook());
+    if (turn !== tourWay.asked) return;
+    Object.assign(next, words);
+    if (pageNow().name === "microscope") visit.go(new URLSearchParams(next).toString());
+    else visit.leave("microscope", next, { wholly: true });
   },
 
-  back(before, finished) {
+  back(former, finished) {
     tourWay.asked++;
     const nowhere = finished
       ? { page: "microscope", words: choice.words() }
       : { page: pageNow().name, words: wordsWithoutTour() };
-    const { page, words, face } = before ?? nowhere;
+    const { page, words, face } = former ?? nowhere;
     if (face) openFace().set(face);
     if (page === "microscope" && pageNow().name === "microscope") visit.go(new URLSearchParams(words).toString());
     else visit.leave(page, words, { wholly: true });

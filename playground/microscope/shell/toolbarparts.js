@@ -157,18 +157,18 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
     choice.set({ beside });
     done();
   };
-  const now = choice.now;
-  if (now.beside) {
+  const chosen = choice.now;
+  if (chosen.beside) {
     const end = document.createElement("button");
     Object.assign(end, { type: "button", className: "wide", textContent: "Nothing: end the comparison" });
     end.addEventListener("click", () => set(null));
     const says = document.createElement("p");
-    says.textContent = `Compared with ${titleOfBeside(now, { catalogue, ownPictures, titles })}`;
+    says.textContent = `Compared with ${titleOfBeside(chosen, { catalogue, ownPictures, titles })}`;
     box.append(says, end);
   }
   const part = document.createElement("div");
   const fills = {
-    "Another picture": () => fillWithPictures(part, { now, catalogue, ownPictures, set }),
+    "Another picture": () => fillWithPictures(part, { now: chosen, catalogue, ownPictures, set }),
     "Another model, on this picture": () => fillWithModels(part),
   };
   const tabs = document.createElement("div");
@@ -185,18 +185,18 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
     tabs.append(tab);
   }
   box.append(tabs, part);
-  turn(Object.keys(fills)[now.beside?.model ? 1 : 0]);
+  turn(Object.keys(fills)[chosen.beside?.model ? 1 : 0]);
 }
 
 function fillWithPictures(part, { now, catalogue, ownPictures, set }) {
-  const own = ownPictures.list
+  const yoursList = ownPictures.list
     .toReversed()
     .map(({ id, title, src }) => ({ words: { mine: id }, title, src, own: true }));
   const samples = catalogue.samples.map(({ name, title, thumb }) => ({ words: { sample: name }, title, src: thumb }));
   const list = document.createElement("div");
   list.className = "besides";
   const is = (words, { mine, sample }) => (words.mine ? words.mine === mine : !mine && words.sample === sample);
-  for (const { words, title, src, own: yours } of [...own, ...samples]) {
+  for (const { words, title, src, own: yours } of [...yoursList, ...samples]) {
     if (is(words, now)) continue;
     const button = document.createElement("button");
     const image = document.createElement("img");

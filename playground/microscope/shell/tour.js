@@ -58,11 +58,11 @@ export function goToStep(n, way) {
   cameByCard = n > 0;
   if (!pageNow().tour && n) keepForReload({ page: pageNow().name, words: wordsWithoutTour(), face: openFace().now });
   if (n) return way.go({ ...TOUR_STEPS[n - 1].words, tour: String(n) });
-  const before = keptBefore();
+  const former = keptBefore();
   const finished = Number(pageNow().tour) === TOUR_STEPS.length;
   keepForReload(null);
   endCard();
-  way.back(before, finished);
+  way.back(former, finished);
 }
 
 function makeCard(place, way) {
@@ -84,9 +84,9 @@ function endCard() {
 }
 
 // Storage may be forbidden: then the end leads nowhere.
-function keepForReload(before) {
+function keepForReload(former) {
   try {
-    if (before) sessionStorage.setItem(KEPT_BEFORE, JSON.stringify(before));
+    if (former) sessionStorage.setItem(KEPT_BEFORE, JSON.stringify(former));
     else sessionStorage.removeItem(KEPT_BEFORE);
   } catch {}
 }
@@ -101,21 +101,21 @@ function keptBefore() {
 
 function beginTour(root, go) {
   root.innerHTML = CARD;
-  const kept = Object.seal({
+  const state = Object.seal({
     data: null,
     clock: 0,
     stop: new AbortController(), // of the listeners on the document
   });
-  const { signal } = kept.stop;
+  const { signal } = state.stop;
   const target = {
-    back: () => kept.data.n - 1,
+    back: () => state.data.n - 1,
     end: () => 0,
-    next: () => (kept.data.n + 1) % (TOUR_STEPS.length + 1),
+    next: () => (state.data.n + 1) % (TOUR_STEPS.length + 1),
   };
-  const act = (what) => (what !== "back" || kept.data.n > 1 ? go(target[what]()) : null);
+  const act = (step) => (step !== "back" || state.data.n > 1 ? go(target[step]()) : null);
   root.querySelector("nav").addEventListener("click", (event) => {
-    const what = event.target.closest("[data-go]")?.dataset.go;
-    if (what) act(what);
+    const step = event.target.closest("[data-go]")?.dataset.go;
+    if (step) act(step);
   });
   // A presenter's remote control sends PageDown and PageUp.
   const keys = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back" };
@@ -132,29 +132,29 @@ function beginTour(root, go) {
     act("end");
   };
   document.addEventListener("keydown", leave, { signal, capture: true }); // wherever the focus is
-  const again = () => follow(root, kept);
-  kept.clock = setInterval(again, LOOK_AGAIN);
+  const again = () => follow(root, state);
+  state.clock = setInterval(again, LOOK_AGAIN);
   window.addEventListener("resize", again, { signal });
   document.addEventListener("scroll", again, { signal, capture: true, passive: true });
-  return kept;
+  return state;
 }
 
 function writeCard(root, { n, name }) {
   const { language } = openFace();
-  const of = TOUR_STEPS.length;
+  const count = TOUR_STEPS.length;
   const words = (key, filled) => seeWords(language, key, filled);
-  const write = (part, said) => (root.querySelector(part).textContent = said);
+  const write = (part, text) => (root.querySelector(part).textContent = text);
   root.lang = language;
-  write(".tour-count", `${n} / ${of}`);
+  write(".tour-count", `${n} / ${count}`);
   sayMath(root.querySelector(".tour-title"), words(`tour${name}`));
   sayMath(root.querySelector(".tour-text span"), words(`tour${name}Says`));
   write(".tour-task", words(`tour${name}Do`));
-  write('[data-go="next"]', words(n === of ? "tourFinish" : "tourNext"));
+  write('[data-go="next"]', words(n === count ? "tourFinish" : "tourNext"));
   write('[data-go="back"]', words("tourBack"));
   write('[data-go="end"]', words("tourEnd"));
   root.querySelector('[data-go="back"]').disabled = n === 1;
-  root.querySelector('[data-go="end"]').hidden = n === of;
-  root.querySelector(".tour-dots").style.setProperty("--done", (n - 1) / (of - 1));
+  root.querySelector('[data-go="end"]').hidden = n === count;
+  root.querySelector(".tour-dots").style.setProperty("--done", (n - 1) / (count - 1));
   root.querySelector(".tour-card").dataset.step = n;
 }
 
@@ -163,8 +163,8 @@ function findShown(selector, scope = document) {
   if (!selector) return null;
   for (const element of scope.querySelectorAll(selector)) if (element.getBoundingClientRect().width > 0) return element;
   for (const element of scope.querySelectorAll("*")) {
-    const found = element.shadowRoot && findShown(selector, element.shadowRoot);
-    if (found) return found;
+    const inside = element.shadowRoot && findShown(selector, element.shadowRoot);
+    if (inside) return inside;
   }
   return null;
 }
@@ -181,7 +181,7 @@ function follow(root, { data }) {
   for (const [side, size] of Object.entries({ left, top, width: right - left, height: bottom - top }))
     ring.style[side] = `${size}px`;
   const others = KEEP.split(", ").map((one) => findShown(one));
-  const boxes = others.filter(Boolean).map((other) => [other.getBoundingClientRect(), 0.4]);
+  const boxes = others.filter(Boolean).map((element) => [element.getBoundingClientRect(), 0.4]);
   place(card, [[box, 20], ...boxes]);
 }
 

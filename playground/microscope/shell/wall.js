@@ -17,8 +17,8 @@ export function mountWall(root, { link, go }) {
   draw();
   ask("api/moments")
     .then((response) => response.json())
-    .then((found) => {
-      moments = found;
+    .then((loaded) => {
+      moments = loaded;
       draw();
     })
     .catch((error) => {
@@ -45,13 +45,13 @@ function tileOf({ words, row, parts, title, model, picture, size: [width, height
   const { before, place, after } = sayRow(language, row, parts);
   const says = document.createElement("span");
   says.textContent = before + place + after;
-  const made = document.createElement("small");
+  const line = document.createElement("small");
   const from = { layer: words.layer, head: words.head, model };
-  made.textContent = `${title} · ${seeWords(language, "wallFrom", from)}`;
+  line.textContent = `${title} · ${seeWords(language, "wallFrom", from)}`;
   const share = document.createElement("b");
   share.textContent = percent(row.share);
   share.setAttribute("aria-hidden", "true");
-  anchor.append(image, share, says, made);
+  anchor.append(image, share, says, line);
   anchor.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // a tab of its own
     event.preventDefault();

@@ -1,5 +1,5 @@
-// The small drawings of the story's column: bars, strips of numbers, the heads, the layers. `box` is filled anew; a
-// drawing knows the facts of the story and nothing of its scenes' words.
+// Small drawings in the story's column: bars, strips of numbers, heads, layers. `box` is filled anew each time. They
+// read the story's facts, and none of its texts.
 import { ownExposure } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
 import { bareShare, percent } from "../core/numbers.js";
@@ -14,8 +14,8 @@ const ENLARGED = 168; // px: one patch
 const UNSAID_SIDE = 16; // pixels of a patch
 const HEAD_WIDE = 92; // px
 const STRIP = 34; // px, high
-const LEAST_SHOWN = 0.0005; // of a row: what is less bears no number
-const OWN_DIAL = 0.5; // where the scale of the model stands on the dial of core/view.js
+const LEAST_SHOWN = 0.0005; // share of a row below which a bar bears no number
+const OWN_DIAL = 0.5; // the place of the model's own scale on the dial of core/view.js
 
 // look: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed,
 //        over(changes), choose(changes): what a hand moves changes over the picture, and in its view}
@@ -25,10 +25,10 @@ export function drawFigure(box, figure, facts, look) {
 }
 
 const FIGURES = {
-  // The square of the story, as large as a hand.
+  // The story's patch, enlarged.
   patch(box, _, { pack, patch, side }, { photo, ratio }) {
     const canvas = canvasIn(box, ENLARGED, ENLARGED, ratio);
-    const size = side ?? UNSAID_SIDE; // as many pixels as the model gets
+    const size = side ?? UNSAID_SIDE; // the pixels that the model gets
     const { clear } = photo(pack.columns * size, pack.rows * size);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
@@ -52,7 +52,7 @@ const FIGURES = {
     barsIn(box, shares.map(shareBar), Math.max(...shares));
   },
 
-  // Share, and what is left of it after the length of the value.
+  // Share, and share × length of the value.
   handed(box, { handed }, _, { name }) {
     const most = Math.max(...handed.map(({ share }) => share), 1e-9);
     const list = elementIn(box, "ul", "story-handed");
@@ -70,7 +70,7 @@ const FIGURES = {
     }
   },
 
-  // All heads of the layer, for the same square.
+  // The same patch's row in every head of the layer.
   heads(box, { heads }, { pack, head }, { photo, aspect, ratio }) {
     const list = elementIn(box, "div", "story-heads");
     const print = photo(HEAD_WIDE * ratio, (HEAD_WIDE / aspect) * ratio);
@@ -83,7 +83,7 @@ const FIGURES = {
     }
   },
 
-  // The most that a head of each layer gives to the place; what was asked for is marked after the guess.
+  // The largest weight on the place in any head of each layer; the answer is marked after the guess.
   layers(box, { layers, first, asker }, facts, look) {
     const { guessed } = look;
     const bars = layers.map((share, at) => ({ share, text: String(at), marked: guessed && at === first }));
@@ -101,7 +101,7 @@ const FIGURES = {
   // How far stacked convolutions hear, layer by layer, and what one layer of attention hears.
   reach(box, { most, words }, { pack, patch }, { over, guessed }) {
     const line = elementIn(box, "p", "story-touch");
-    const [max, value] = guessed ? [most.after, most.after] : [most.before, 1]; // as it is drawn over the picture
+    const [max, value] = guessed ? [most.after, most.after] : [most.before, 1]; // as drawn over the picture
     const dial = dialIn(line, { min: 1, max, step: 1, value }, words.layers);
     const hears = elementIn(line, "output");
     const megaphone = buttonIn(box, words.megaphone);
@@ -138,8 +138,8 @@ const FIGURES = {
       open.replaceChildren();
       stripIn(open, "query", q, most, ROLES.query, ratio);
       stripIn(open, "key", k, most, ROLES.key, ratio);
-      const told = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
-      sayMath(elementIn(open, "p"), filledIn(words.finds, told));
+      const filled = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
+      sayMath(elementIn(open, "p"), filledIn(words.finds, filled));
       if (length !== null) {
         const value = elementIn(open, "p", "story-value");
         elementIn(value, "b").textContent = words.value;
@@ -150,7 +150,7 @@ const FIGURES = {
     read(books[0], false);
   },
 
-  // The channels of a mixing desk: the shares at any volume. Only quieter than the model's own before it was guessed.
+  // A mixing desk's channels: the shares at any volume. Before the guess only volumes below the model's own.
   knob(box, { words }, facts, { guessed, choose }) {
     const channels = elementIn(box, "div", "story-desk");
     const line = elementIn(box, "p", "story-touch");
@@ -170,7 +170,7 @@ const FIGURES = {
     turn();
   },
 
-  // Whose row the picture shows.
+  // Chooses whose row the picture shows.
   asker(box, { words, query }, _, { choose }) {
     const line = elementIn(box, "p", "story-touch");
     const asks = { square: query, cls: "cls" };
@@ -242,12 +242,12 @@ function canvasIn(box, width, height, ratio) {
 
 export const photoAs = (image) => (width, height) => makePhoto(image, Math.round(width), Math.round(height));
 
-// What a scene of the story draws over the photograph: the square that asks, the place that is heard, a grid, the rings
-// of stacked convolutions, the place numbers. SVG in units of a patch.
+// What a scene draws over the photograph: the asking patch, the place that is heard, a grid, the rings of stacked
+// convolutions, place numbers. SVG in units of a patch.
 
 const SVG = "http://www.w3.org/2000/svg";
 const RING_EVERY = 60; // ms, from one ring to the next
-const NUMBERED = 7; // places along a side that bear a number, at most
+const NUMBERED = 7; // most places along a side that bear a number
 
 export function createOver(place) {
   const svg = document.createElementNS(SVG, "svg");

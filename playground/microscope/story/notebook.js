@@ -1,8 +1,8 @@
-// The row of the story as a notebook, which runs anywhere after one pip install: the query and the keys of the head
-// stand in it, and what they give is compared with the row that was drawn. tests/test_story.py runs it. No DOM.
+// The story's row as a notebook that runs anywhere after one pip install: it holds the head's query and keys, and
+// compares its row with the drawn one. tests/test_story.py runs it. No DOM.
 import { layerOf } from "../core/core.js";
 
-const LETTERS_IN_LINE = 96; // letters of base64 in a line
+const LETTERS_IN_LINE = 96; // letters of base64 per line
 
 // place: {model}; code: see codeOf in story/scenes.js; photograph: a data URL or "".
 export function notebookOf(facts, { model, code, photograph = "" }) {
@@ -68,7 +68,7 @@ function headKeys({ pack, layer, head }) {
   return Float32Array.from(layerOf(pack, layer).k.subarray(head * tokens * dim, (head + 1) * tokens * dim));
 }
 
-// As a string of Python, in lines.
+// A Python string over several lines.
 function quoted(values) {
   const bytes = new Uint8Array(Float32Array.from(values).buffer);
   let letters = "";
@@ -88,5 +88,5 @@ const cellNamed = (kind, text, more) => ({
 const proseCell = (text) => cellNamed("markdown", text, {});
 const codeCell = (text) => cellNamed("code", text, { execution_count: null, outputs: [] });
 
-// How far a row is from the one that is drawn.
+// The difference between a computed row and the drawn one.
 export const farthest = (row, drawn) => row.reduce((most, share, at) => Math.max(most, Math.abs(share - drawn[at])), 0);

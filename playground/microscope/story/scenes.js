@@ -1,9 +1,5 @@
-// The scenes of the story, as records: what each says, asks and draws, made of the facts of the picture. No DOM.
-//
-// scene: {title, text, guess: null | {kind: "place" | "number" | "choice", asks, options: [[value, words]], low, high,
-//         truth, after}, after: what is said at once where nothing is asked, figure: {kind, …}, view: what the scene
-//         changes in the view once its guess was made, over: what is drawn over the picture, lesson: the page that
-//         says more}
+// The story's scenes as records: the text, the question and the drawing of each, filled with facts of the picture. No
+// DOM.
 
 import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto, wholeLayers } from "../core/core.js";
@@ -14,14 +10,14 @@ import { STORY_WORDS, storyWords } from "./words.js";
 
 export const SCENE_COUNT = 12;
 
-const THOUSANDS = "\u202f"; // a comma is a decimal sign elsewhere
+const THOUSANDS = "\u202f"; // some languages write a decimal comma
 const numberText = (x, digits) => x.toFixed(digits).replace("-", "−");
 
 // `parts`: of a sample that names them; `facts`: see factsOf below.
 export function sceneAt(n, facts, language, parts = []) {
   const { pack, patch, partner } = facts;
   const named = nameOfPlace(language, parts, patch, partner, pack.rows, pack.columns);
-  const first = facts.layer === 0; // what asks there has been rewritten by nobody, and has heard of nothing
+  const first = facts.layer === 0; // input of the first layer: no attention has changed it yet
   const past = {
     rewritten: storyWords(language, first ? "rewrittenByNone" : "rewritten"),
     heard: storyWords(language, first ? "heardNothing" : "heard"),
@@ -33,7 +29,7 @@ export function sceneAt(n, facts, language, parts = []) {
   return { title: say(`title${n}`), text: say(`text${n}`), guess: null, figure: null, view: {}, over: null, ...scene };
 }
 
-// The patches that bear the same name: a guess among them is one of that place.
+// Patches whose part has the same name: a guess of any of them counts.
 function samePlace({ pack, patch }, language, parts, named) {
   const all = Array.from({ length: pack.patches }, (_, one) => one);
   return all.filter((one) => nameOfPlace(language, parts, patch, one, pack.rows, pack.columns) === named);
@@ -196,7 +192,7 @@ const bookWords = (say) => ({
 });
 const knobWords = (say) => ({ volume: say("knobVolume"), largest: say("knobLargest"), clips: say("knobClips") });
 
-// Only where the model has a class token.
+// Only for models with a class token.
 const askersOf = ({ pack, patch }, say) =>
   pack.prefix.includes("cls")
     ? { query: patchText(patch, pack.columns), words: { square: say("askSquare"), cls: say("askClass") } }
@@ -213,22 +209,22 @@ function largestProducts({ q, k, products }) {
 }
 
 // How near a guess came: {right, words}. `pack` for a place.
-export function judged(guess, said, pack, language) {
+export function judged(guess, answer, pack, language) {
   const say = (key, filled) => storyWords(language, key, filled);
-  if (guess.kind === "choice") return verdict(said === guess.truth, optionWords(guess, guess.truth), say);
+  if (guess.kind === "choice") return verdict(answer === guess.truth, optionWords(guess, guess.truth), say);
   if (guess.kind === "number") {
-    const [apart, truth] = [Math.abs(Number(said) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
+    const [apart, truth] = [Math.abs(Number(answer) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
     if (apart && apart <= (guess.near ?? 0)) return { right: true, words: say("close", { truth }) };
     return verdict(!apart, truth, say);
   }
-  const down = Math.abs(Math.floor(said / pack.columns) - Math.floor(guess.truth / pack.columns));
-  const apart = Math.max(down, Math.abs((said % pack.columns) - (guess.truth % pack.columns)));
+  const down = Math.abs(Math.floor(answer / pack.columns) - Math.floor(guess.truth / pack.columns));
+  const apart = Math.max(down, Math.abs((answer % pack.columns) - (guess.truth % pack.columns)));
   if (apart <= 1) return { right: true, words: say("hit") };
-  if (guess.same?.includes(said)) return { right: true, words: filledIn(guess.found, { count: apart }) };
+  if (guess.same?.includes(answer)) return { right: true, words: filledIn(guess.found, { count: apart }) };
   return { right: false, words: say("off", { count: apart }) };
 }
 
-// What is true, where nobody's guess is judged.
+// The truth, where there is no guess to judge.
 export function truthOf(guess, language) {
   if (guess.kind === "place") return "";
   const truth = guess.kind === "choice" ? optionWords(guess, guess.truth) : `${guess.truth}${guess.unit ?? ""}`;
@@ -238,7 +234,7 @@ export function truthOf(guess, language) {
 const optionWords = ({ options }, truth) => options.find(([value]) => value === truth)[1];
 const verdict = (right, truth, say) => ({ right, words: right ? say("right") : say("itIs", { truth }) });
 
-const INDENT = " ".repeat(4); // the scripts of a page have lost the blanks at the start of their lines
+const INDENT = " ".repeat(4); // bundled scripts lack the blanks at the start of their lines
 
 // The row of the story in PyTorch; tests/test_story.py runs it.
 export function codeOf({ layer, head, patch, pack }, { model, sample }) {
@@ -258,15 +254,15 @@ scores = k @ q[i] / len(q[i]) ** 0.5
 row = scores.softmax(0)`;
 }
 
-// What the head gives to each patch, in digits of 16 steps up to the most that one gets.
+// The head's weight on each patch as a digit of 16 steps, relative to the largest.
 export function heatOfRow({ pack, row, best }) {
   const most = row[pack.prefixCount + best];
   const digits = [...row.slice(pack.prefixCount)].map((share) => Math.round((15 * share) / most).toString(16));
   return digits.join("");
 }
 
-// What a scene asks, as plain data for a class: in all languages, and without its truth, which goes to the phones when
-// it is shown.
+// A scene's question as plain data for a class, in all languages; the truth is separate, for phones get it when it is
+// shown.
 
 const LANGUAGES_TOLD = Object.keys(STORY_WORDS);
 
@@ -275,29 +271,34 @@ const LANGUAGES_TOLD = Object.keys(STORY_WORDS);
 // `of`: the picture that it is about, so that a class's question about another one is not taken for it.
 export function askedByScene(n, count, facts, parts, of) {
   const scenes = Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
-  const told = (words) => Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, words(scenes[tag])]));
-  const scene = { n, count, title: told(({ title }) => title) };
+  const inLanguages = (words) => Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, words(scenes[tag])]));
+  const scene = { n, count, title: inLanguages(({ title }) => title) };
   const { guess } = scenes[LANGUAGES_TOLD[0]];
   if (!guess) return { scene, question: null };
   const { kind, low, high, unit, truth, options } = guess;
   const isPlace = kind === "place";
-  const asks = told(({ text, guess }) => (isPlace ? `${text} ${guess.asks}` : guess.asks));
+  const asks = inLanguages(({ text, guess }) => (isPlace ? `${text} ${guess.asks}` : guess.asks));
   const question = { kind, of, asks, low, high, unit };
   if (isPlace) Object.assign(question, { rows: facts.pack.rows, columns: facts.pack.columns, mark: facts.patch });
-  if (options) question.options = options.map(([value], at) => [value, told(({ guess }) => guess.options[at][1])]);
-  const answer = { truth, after: told(({ guess }) => guess.after), ...(isPlace ? { heat: heatOfRow(facts) } : {}) };
+  if (options)
+    question.options = options.map(([value], at) => [value, inLanguages(({ guess }) => guess.options[at][1])]);
+  const answer = {
+    truth,
+    after: inLanguages(({ guess }) => guess.after),
+    ...(isPlace ? { heat: heatOfRow(facts) } : {}),
+  };
   return { scene, question, told: answer };
 }
 
 // What the story says of one patch in one head, in numbers, all of it from the pack of the picture on view. No DOM.
 
-const NEAR_SHARE = 5; // points: a guess of a share is as good as right
-const RING = 1; // squares: where a 3×3 convolution looks
+const NEAR_SHARE = 5; // percentage points within which a guessed share is right
+const RING = 1; // patches around the query that a 3×3 convolution reads
 const SAME_PLACE = 2; // squares
-export const TOLD = 5; // tokens that are told one by one
-export const MOST_SHARES = 12; // of a row, drawn
-const CLIPS = 0.9; // of a row: what one channel takes when the mixing desk clips
-export const PRODUCTS = 16; // of a score, drawn
+export const TOLD = 5; // tokens that are listed one by one
+export const MOST_SHARES = 12; // largest shares of a row that are drawn
+const CLIPS = 0.9; // largest share at which the mixing desk clips
+export const PRODUCTS = 16; // products of a score that are drawn
 
 export function rowOfPatch(pack, layer, head, patch, scale = pack.scale) {
   const row = new Float32Array(pack.tokens);
@@ -310,7 +311,7 @@ export function distanceOf(one, other, { columns }) {
   return Math.max(down, Math.abs((one % columns) - (other % columns)));
 }
 
-// The patch beyond the 3×3 neighbourhood that gets most: the story asks how that came about.
+// The patch beyond the 3×3 neighbourhood with the largest weight: the story asks for the reason.
 export function partnerOf(row, patch, pack) {
   let best = -1;
   for (let other = 0; other < pack.patches; other++) {
@@ -320,8 +321,8 @@ export function partnerOf(row, patch, pack) {
   return best;
 }
 
-// Null while the story's layer is on its way; `layers` is null while another one is. `side`: pixels of a patch, null
-// where nobody says it.
+// Null while the story's layer is missing; `layers` is null while any other one is. `side`: pixels of a patch, null if
+// unknown.
 export function factsOfStory(pack, { layer, head, patch }, side) {
   if (!holdsAll(pack, layer)) return null;
   const whole = wholeLayers(pack);
@@ -337,7 +338,7 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
   return {
     ...{ pack, layer, head, patch, partner, row, share, pair, beside, loud, side, best },
     distance: distanceOf(patch, partner, pack),
-    leads: best === partner, // it is the strongest of all patches
+    leads: best === partner, // the strongest of all patches
     besideScore: scoreOf(pack, layer, head, asks, pack.prefixCount + beside, pack.scale),
     outside: outsideNine(row, 0, pack, patch),
     loudest: Math.max(...loud),
@@ -351,7 +352,7 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
   };
 }
 
-// [{token, share, length, product}] of the tokens that get most; lengths as shares of the longest of all.
+// [{token, share, length, product}] of the tokens with the largest shares; lengths relative to the longest of all.
 function handedOver(pack, layer, head, row) {
   const { norms } = layerOf(pack, layer);
   if (!norms) return [];
@@ -364,15 +365,15 @@ function handedOver(pack, layer, head, row) {
   });
 }
 
-// Three tokens as books of a library: the partner; of those that get most, the one with the shortest value, easy to
-// find and little inside; the one whose key fits the query least. [{kind, token, k, score, share, length}]
+// Three tokens as books of a library: the partner; a token with a large share and a short value, easy to find with
+// little inside; the token whose key fits the query least. [{kind, token, k, score, share, length}]
 function booksOf(pack, layer, head, asks, hears, row) {
   const { norms } = layerOf(pack, layer);
   const lengths = norms?.subarray(head * pack.tokens, (head + 1) * pack.tokens);
   const order = [...row.keys()].sort((a, b) => row[b] - row[a]);
   const length = (token) => (lengths ? lengths[token] / Math.max(...lengths) : null);
-  const found = order.slice(0, TOLD).filter((token) => token !== hears);
-  const thin = found.reduce((best, token) => (length(token) < length(best) ? token : best));
+  const largest = order.slice(0, TOLD).filter((token) => token !== hears);
+  const thin = largest.reduce((best, token) => (length(token) < length(best) ? token : best));
   return Object.entries({ fits: hears, thin, least: order.at(-1) }).map(([kind, token]) => {
     const { k, score } = pairOf(pack, layer, head, asks, token, pack.scale);
     return { kind, token, k, score, share: row[token], length: length(token) };
@@ -385,7 +386,7 @@ export function sharesAt({ pack, layer, head, patch }, scale, count) {
   return { shares, clips: shares[0] > CLIPS };
 }
 
-// `best`: the patch to which this head gives most; `agrees`: it lies at about the partner's place.
+// `best`: the patch to which this head gives most; `agrees`: whether it lies at about the partner's place.
 function headOf(pack, layer, head, patch, partner) {
   const row = rowOfPatch(pack, layer, head, patch);
   let best = 0;
@@ -394,7 +395,7 @@ function headOf(pack, layer, head, patch, partner) {
   return { head, row, best, agrees: distanceOf(best, partner, pack) <= SAME_PLACE };
 }
 
-// The most that any head of a layer gives to the partner.
+// The largest weight on the partner in any head of each layer.
 function mostInLayer(pack, layer, patch, partner) {
   let most = 0;
   for (let head = 0; head < pack.heads; head++)
@@ -402,10 +403,10 @@ function mostInLayer(pack, layer, patch, partner) {
   return most;
 }
 
-// The first layer in which a head gives the partner at least half as much as the story's own head does.
+// The first layer in which a head gives the partner at least half of the story's own weight.
 export const firstLayer = ({ layers, share }) => layers.findIndex((most) => most >= share / 2);
 
-// How many patches of a picture a stack of so many 3×3 convolutions hears: beyond the edge there are none.
+// How many patches a stack of this many 3×3 convolutions hears; the picture's edge cuts them.
 export function heardAfter(layers, patch, { rows, columns }) {
   const along = (at, length) => Math.min(at + layers, length - 1) - Math.max(at - layers, 0) + 1;
   return along(Math.floor(patch / columns), rows) * along(patch % columns, columns);

@@ -1,5 +1,5 @@
-// The story: twelve scenes about one square of the photograph on view, from where it looks to what its shares are not.
-// It is told beside the picture of See, in whose place nothing moves; every number is of the picture that is shown.
+// The story: twelve scenes about one patch of the photograph on view, from where it looks to what its shares do not
+// mean. It is told beside See's picture, which does not move; every number is of that picture.
 
 import { wholeLayers } from "../core/core.js";
 import { patchAt, patchText } from "../core/grid.js";
@@ -44,16 +44,16 @@ export function createStory(lens, see, { language, way, klass }) {
   const title = panel.querySelector("h2");
   const [back, next] = [foot.querySelector(".story-back"), foot.querySelector(".story-next")];
   const story = {
-    of: "", //        picture, model and grid that `base` is of
-    base: null, //    {layer, head, patch} that it is about
+    of: "", // key of the picture, model and grid of `base`
+    base: null, // {layer, head, patch} of the story
     facts: null,
-    held: -1, //      layers of the pack when the facts were made
-    guesses: {}, //   {scene: what was guessed} of this base
-    drawn: "", //     what the panel shows
-    viewSet: "", //   what was asked of the view last
-    looked: null, //  at the film, before the story asked for all layers
-    pressed: false, // the press that goes on is a guess
-    wantsPicture: false, // whether the lecturer's photograph may go to the phones is asked
+    held: -1, // number of whole layers when the facts were computed
+    guesses: {}, // {scene: guess} for this base
+    drawn: "", // key of what the panel shows
+    viewSet: "", // key of the last view that was set
+    looked: null, // the film's setting before the story needed all layers
+    pressed: false, // the button that goes on also submits the guess
+    wantsPicture: false, // whether to ask if the lecturer's photograph may go to the phones
   };
   const classHead = klass.headIn(find("class"));
   klass.follow(() => page.schedule());
@@ -67,7 +67,7 @@ export function createStory(lens, see, { language, way, klass }) {
     event.stopPropagation();
     way.go(0);
   });
-  // A press on the photograph is a guess where a place is asked for, and locks nothing.
+  // In a place question, a press on the photograph is the guess and locks nothing.
   refs.picture.addEventListener("pointerdown", guessPlace, { capture: true });
   refs.picture.addEventListener("click", swallow, { capture: true });
 
@@ -82,36 +82,36 @@ export function createStory(lens, see, { language, way, klass }) {
     event.stopImmediatePropagation();
     const box = refs.picture.getBoundingClientRect();
     const { rows, columns } = data.main.pack;
-    if (classAsks()) return; // the projector's is nobody's guess
+    if (classAsks()) return; // nobody guesses on the projector
     take(patchAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height, rows, columns));
   }
 
   const sceneNow = () => sceneAt(way.at(), story.facts, language(), data.main.picture.parts ?? []);
-  // The class's question of this scene and this picture, if one was opened.
+  // The class's question of this scene and picture, if one is open.
   const classAsks = () => {
     const question = klass.now()?.question;
     return question && klass.now().scene.n === way.at() && question.of === story.of ? question : null;
   };
   const isGuessed = () => {
-    const asked = classAsks();
-    return asked ? asked.phase === "tells" : way.at() in story.guesses;
+    const question = classAsks();
+    return question ? question.phase === "tells" : way.at() in story.guesses;
   };
-  // The row is not to be seen: its place is what is asked for.
+  // Whether the row is hidden because its target is the question.
   const covers = () => way.at() === 1 && !isGuessed();
 
-  function take(said) {
-    story.guesses[way.at()] = said;
+  function take(guess) {
+    story.guesses[way.at()] = guess;
     draw();
   }
 
   // ---- what it is about
   function baseNow() {
     const { main } = data;
-    const of = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
-    if (story.of === of) return;
+    const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
+    if (story.of === key) return;
     const { view } = choice;
     const patch = frame.shown.mark >= 0 ? frame.shown.mark : Math.floor(main.pack.patches / 2);
-    Object.assign(story, { of, facts: null, held: -1, guesses: {}, drawn: "", viewSet: "" });
+    Object.assign(story, { of: key, facts: null, held: -1, guesses: {}, drawn: "", viewSet: "" });
     story.base = { layer: view.layer, head: view.head, patch };
   }
 
@@ -119,13 +119,13 @@ export function createStory(lens, see, { language, way, klass }) {
     const { layer, head, patch } = story.base;
     const query = patchText(patch, data.main.pack.columns);
     const scale = isGuessed() || !scene.guess ? (scene.view.scale ?? "on") : "on";
-    const wanted = { ...DEFAULT_VIEW, what: FIRST_WAY, layer, head, query, scale, locked: true };
-    const asked = [way.at(), isGuessed(), query, layer, head].join(" ");
-    if (story.viewSet === asked) return;
-    story.viewSet = asked;
+    const view = { ...DEFAULT_VIEW, what: FIRST_WAY, layer, head, query, scale, locked: true };
+    const key = [way.at(), isGuessed(), query, layer, head].join(" ");
+    if (story.viewSet === key) return;
+    story.viewSet = key;
     choice.hover = -1;
     see.hold(!covers());
-    page.choose(wanted);
+    page.choose(view);
   }
 
   // ---- a frame
@@ -135,16 +135,16 @@ export function createStory(lens, see, { language, way, klass }) {
     root.dataset.story = String(n);
     root.classList.add("tells");
     baseNow();
-    choice.filmWanted = choice.exact = true; // it asks all layers, and says their numbers
+    choice.filmWanted = choice.exact = true; // the scene needs all layers for its numbers
     if (n >= DEPTH_SCENE - 1 && !navigator.connection?.saveData) wantAll();
     const { pack } = data.main;
-    const held = wholeLayers(pack).length;
-    if (story.held !== held) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
-    story.held = held;
+    const count = wholeLayers(pack).length;
+    if (story.held !== count) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
+    story.held = count;
     draw();
   }
 
-  // A folder sends all layers where they are wanted.
+  // A static site sends all layers on request.
   function wantAll() {
     story.looked ??= choice.filmLooked;
     choice.filmLooked = true;
@@ -165,14 +165,14 @@ export function createStory(lens, see, { language, way, klass }) {
     const n = way.at();
     const guess = JSON.stringify([story.guesses[n] ?? null, classNow()]);
     const here = [Boolean(story.facts?.layers), Boolean(story.facts)];
-    const now = [n, language(), story.of, ...here, guess].join("|");
+    const key = [n, language(), story.of, ...here, guess].join("|");
     placeClass();
     classHead.drawHead(language());
     if (story.facts) setView(sceneNow());
-    if (story.facts) klass.go(asked().scene);
-    if (story.drawn === now) return;
-    const came = story.drawn.split("|")[0] !== String(n);
-    story.drawn = now;
+    if (story.facts) klass.go(question().scene);
+    if (story.drawn === key) return;
+    const isNewScene = story.drawn.split("|")[0] !== String(n);
+    story.drawn = key;
     panel.lang = foot.lang = language();
     writeFoot(n);
     if (!story.facts) return writeWaiting();
@@ -191,7 +191,7 @@ export function createStory(lens, see, { language, way, klass }) {
     writeGuess(scene);
     writeAfter(n, scene, guessed);
     drawOver(over, scene.over, story.facts, shown);
-    if (!came) return;
+    if (!isNewScene) return;
     panel.scrollTop = 0;
     title.focus({ preventScroll: true });
   }
@@ -206,16 +206,16 @@ export function createStory(lens, see, { language, way, klass }) {
     else header.after(box);
   }
 
-  const asked = () => askedByScene(way.at(), SCENE_COUNT, story.facts, data.main.picture.parts ?? [], story.of);
+  const question = () => askedByScene(way.at(), SCENE_COUNT, story.facts, data.main.picture.parts ?? [], story.of);
 
   // What the board shows of it.
   const classNow = () => klass.now() && [klass.now().code, klass.now().phones, classAsks(), story.wantsPicture];
 
   function askClass(yes) {
     const { address } = data.main.trace.picture;
-    const own = asked().question.kind === "place" && klass.isOwn(address);
-    story.wantsPicture = own && yes === undefined;
-    if (!own || yes) klass.ask(withAspect(asked()), address, yes);
+    const isOwn = question().question.kind === "place" && klass.isOwn(address);
+    story.wantsPicture = isOwn && yes === undefined;
+    if (!isOwn || yes) klass.ask(withAspect(question()), address, yes);
     draw();
   }
 
@@ -233,7 +233,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function writeBoard(box) {
     klass.board(box, {
-      ...{ language: language(), now: klass.now(), of: classAsks(), asked: asked(), act: klass.act },
+      ...{ language: language(), now: klass.now(), of: classAsks(), asked: question(), act: klass.act },
       ...{ ask: askClass, picture: smallPhotograph, wantsPicture: story.wantsPicture },
     });
   }
@@ -284,7 +284,7 @@ export function createStory(lens, see, { language, way, klass }) {
     if (klass.now()) writeBoard(box.appendChild(storyPart("div", "class-board", "")));
     if (classAsks()) return;
     if (guess.kind === "choice") {
-      for (const [value, said] of guess.options) box.append(storyButton(said, () => take(value)));
+      for (const [value, option] of guess.options) box.append(storyButton(option, () => take(value)));
     } else if (guess.kind === "number") box.append(...dialOf(guess));
   }
 
@@ -305,17 +305,17 @@ export function createStory(lens, see, { language, way, klass }) {
     const box = find("after");
     box.replaceChildren();
     if (scene.guess && guessed) {
-      const own = classAsks() ? scene.guess.truth : story.guesses[n];
-      const { right, words: verdict } = judged(scene.guess, own, data.main.pack, language());
-      const said = document.createElement("p");
+      const answer = classAsks() ? scene.guess.truth : story.guesses[n];
+      const { right, words: verdict } = judged(scene.guess, answer, data.main.pack, language());
+      const line = document.createElement("p");
       const mark = document.createElement("b");
       mark.className = right ? "right" : "wrong";
       mark.textContent = classAsks() ? truthOf(scene.guess, language()) : verdict;
-      said.append(mark, " ");
+      line.append(mark, " ");
       const more = document.createElement("span");
       more.innerHTML = markedWords(scene.guess.after);
-      said.append(more);
-      box.append(said);
+      line.append(more);
+      box.append(line);
     }
     if (n === 1 && guessed && !story.facts.leads && way.cat) {
       const plain = Object.assign(document.createElement("p"), { textContent: words("plain") });
@@ -329,7 +329,7 @@ export function createStory(lens, see, { language, way, klass }) {
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
   }
 
-  // The code is run where there is a server, taken along from everywhere.
+  // The code runs on a server if there is one; anywhere else it can be copied.
   function writeEnd(box) {
     const { layer, head, patch, pack } = story.facts;
     const status = document.createElement("p");
@@ -337,9 +337,9 @@ export function createStory(lens, see, { language, way, klass }) {
     const run = storyButton(words("run"), async () => {
       status.textContent = words("runs");
       const query = patchText(patch, pack.columns);
-      const asked = { layer, head: pack.headNumbers[head], query };
+      const at = { layer, head: pack.headNumbers[head], query };
       try {
-        const { torch, full, halves } = await data.host.source.ran(data.main.trace, asked);
+        const { torch, full, halves } = await data.host.source.ran(data.main.trace, at);
         const apart = (row) => farthest(row, story.facts.row).toExponential(0).replace("-", "−");
         status.textContent = words("ranSo", { torch, full: apart(full), halves: apart(halves) });
       } catch (error) {
@@ -361,11 +361,11 @@ export function createStory(lens, see, { language, way, klass }) {
     );
   }
 
-  function linkOf(said, { href, go }) {
+  function linkOf(text, { href, go }) {
     const line = document.createElement("p");
     const link = document.createElement("a");
     link.href = href;
-    sayMath(link, said);
+    sayMath(link, text);
     link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
@@ -396,10 +396,10 @@ function storyPart(tag, className, html) {
   return element;
 }
 
-function storyButton(said, act) {
+function storyButton(words, act) {
   const button = document.createElement("button");
   button.type = "button";
-  sayMath(button, said);
+  sayMath(button, words);
   button.addEventListener("click", act);
   return button;
 }

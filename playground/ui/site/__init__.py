@@ -148,7 +148,7 @@ def write(
     site["offline"] = site_files.write_offline(folder, [name for view in views for name in view])
     picture, ready = views[0]
     page = PAGE.format(
-        policy=escape(POLICY.format(script=_digest(code), models_from="".join(f" {one}" for one in from_origins))),
+        policy=escape(POLICY.format(script=_digest(code), models_from="".join(f" {host}" for host in from_origins))),
         preview=_preview(folder, base),
         description=escape(DESCRIPTION), icon=icon, styles=styles, script=script,
         ahead=_ahead(begin["script"], begin["styles"], listed, ready, picture), site=_attribute(site),
@@ -158,14 +158,14 @@ def write(
     folder.plain("index.html", page.encode())
     about = ABOUT.format(
         icon=icon, styles=styles, description=escape(DESCRIPTION), cite=escape(cite()), foot=_foot(),
-        embedded=escape(EMBEDDED.format(base=base, model=next((told["file"] for told in weights.values()), "…"))),
+        embedded=escape(EMBEDDED.format(base=base, model=next((header["file"] for header in weights.values()), "…"))),
     )  # fmt: skip
     folder.plain("about.html", about.encode())
     _write_embedded(folder)
     lost = folder.put("lost.js", bundle("shell/lost.js").encode())
     folder.plain("404.html", _lost(base, lost).encode())
     folder.plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
-    folder.plain(".nojekyll", b"")  # GitHub's pages would leave files out
+    folder.plain(".nojekyll", b"")  # GitHub Pages would leave out files that begin with an underscore
     folder.plain("LICENCES.md", _licences(names).encode())
     first = [script, styles, icon, begin["script"], begin["styles"], listed, ready, picture]
     core = ["./", *first, *filter(None, [begin["font"]]), "about.html", *parts.values()]
@@ -186,30 +186,30 @@ def _check_place(out: Path, base: str) -> None:
 
 
 def origins(hosts: Sequence[str]) -> list[str]:
-    """Of hosts, such as huggingface.co, or of origins, as a policy names them."""
-    found = [host if "://" in host else f"https://{host}" for host in hosts]
-    for host, origin in zip(hosts, found, strict=True):
+    """Host names, such as huggingface.co, or origins, as origins for the page's policy."""
+    origins = [host if "://" in host else f"https://{host}" for host in hosts]
+    for host, origin in zip(hosts, origins, strict=True):
         if not re.fullmatch(r"https?://[a-z0-9-]+(\.[a-z0-9-]+)*(:\d+)?", origin):
             raise PlaygroundError(f"--models-from is a host, such as models.example.org; given was {host!r:.60}.")
-    return found
+    return origins
 
 
 def _same_for_all(listed: str) -> dict:
-    """What the app's toolbar reads, with the pages and samples that the folder has."""
-    told = toolbar.same_for_all()
+    """The toolbar's data as in the app, with the pages and samples of this folder."""
+    shared = toolbar.same_for_all()
     more = {lesson.name: {"about": _about(lesson.name)} for lesson in LESSONS}
-    pages = [page | more.get(page["name"], {}) for page in told["pages"] if page["name"] != "teach"]
-    return told | {"samples": listed, "labelled": None, "pages": pages, "app": APP_SAYS}
+    pages = [page | more.get(page["name"], {}) for page in shared["pages"] if page["name"] != "teach"]
+    return shared | {"samples": listed, "labelled": None, "pages": pages, "app": APP_SAYS}
 
 
 def _shared(folder: Folder) -> str:
-    """The script of a page that somebody shares."""
+    """Writes the script of the pages that people share."""
     entry, *styles = SHARED
     return folder.put("shared.js", scripts.script(entry, tuple(styles)).encode())
 
 
 def _preview(folder: Folder, base: str) -> str:
-    """The preview of the picture that the page opens with."""
+    """Writes the link preview of the picture that the page opens with."""
     here, spec = routes_figures.preview_figure({}, {})
     return routes_figures.preview_meta(
         here, spec, base + folder.put("preview.png", figure_files.file(here, spec, "png", None))
@@ -217,17 +217,19 @@ def _preview(folder: Folder, base: str) -> str:
 
 
 def _wall(folder: Folder) -> str:
-    found = wall.listed(lambda one: folder.put(f"moments/{wall.MOMENTS.index(one)}.jpg", wall.picture(one)))
-    return folder.put("moments.json", json.dumps(found, ensure_ascii=False).encode())
+    moments = wall.listed(
+        lambda address: folder.put(f"moments/{wall.MOMENTS.index(address)}.jpg", wall.picture(address))
+    )
+    return folder.put("moments.json", json.dumps(moments, ensure_ascii=False).encode())
 
 
 def _about(lesson: str) -> str:
-    """A lesson's introduction, without Markdown's signs."""
+    """A lesson's introduction as plain text, without Markdown."""
     return re.sub(r"\*\*|`", "", TAUGHT[lesson].idea).strip()
 
 
-def _attribute(told: dict) -> str:
-    return escape(json.dumps(told, ensure_ascii=False))
+def _attribute(record: dict) -> str:
+    return escape(json.dumps(record, ensure_ascii=False))
 
 
 def _ahead(*files: str) -> str:
@@ -235,12 +237,13 @@ def _ahead(*files: str) -> str:
 
 
 def _digest(script: bytes) -> str:
-    """As a policy names a script that stands in a page."""
+    """The digest by which a policy allows an inline script."""
     return f"'sha256-{base64.b64encode(sha256(script).digest()).decode()}'"
 
 
 def _foot(base: str = "") -> str:
-    """The line of every page: what this is, and where there is more. `base`: where the folder lies, if not here."""
+    """The footer of every page: what this is, and where to find more. `base`: the folder's address, if it is not
+    here."""
     source = {"Source": repository()} if repository() else {}
     links = source | {name.title(): f"{base}about.html#{name}" for name in ("cite", "install", "embed")}
     anchors = (f'<a href="{escape(address)}">{name}</a>' for name, address in links.items())
@@ -248,7 +251,7 @@ def _foot(base: str = "") -> str:
 
 
 def _write_embedded(folder: Folder) -> None:
-    """<attention-lens> as a package; its names stay, for other pages name them."""
+    """Writes <attention-lens> as a package under fixed names, for other pages refer to them."""
     package = {
         "name": "attention-lens", "version": __version__, "license": "MIT", "type": "module",
         "description": FOOT,
@@ -271,8 +274,8 @@ def _lost(base: str, script: str) -> str:
 
 def _font(folder: Folder) -> str:
     """The app's typeface, which Streamlit brings; "" where it brings none: then the system's is taken."""
-    found = sorted(Path(st.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
-    return folder.put("source-sans.woff2", found[0].read_bytes()) if found else ""
+    fonts = sorted(Path(st.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
+    return folder.put("source-sans.woff2", fonts[0].read_bytes()) if fonts else ""
 
 
 def _manifest(icon: str) -> dict:
@@ -284,15 +287,15 @@ def _manifest(icon: str) -> dict:
 
 
 def _licences(names: Sequence[str]) -> str:
-    """Whose the weights are, and what was changed."""
+    """Writes the authors and licences of the weights, and what was changed in them."""
     from playground.models.engine_file import header
 
     lines = ["# What lies in this folder, and whose it is", "", f"The Attention Playground {__version__}: MIT.", ""]
     for name in names:
-        told = header(models.load(name))
+        about = header(models.load(name))
         lines += [
-            f"- **{told['title']}** (`weights/{name}-….bin`): {told['author']}; {told['licence']}; from "
-            f"{told['source']}. Changed: {told['changes']}."
+            f"- **{about['title']}** (`weights/{name}-….bin`): {about['author']}; {about['licence']}; from "
+            f"{about['source']}. Changed: {about['changes']}."
         ]
     lines += ["- **Source Sans** (`source-sans-….woff2`): Adobe; SIL Open Font License 1.1; unchanged."]
     lines += ["", "The photographs' authors and licences stand under each picture."]
@@ -300,15 +303,15 @@ def _licences(names: Sequence[str]) -> str:
 
 
 def _service_worker(core: list[str], names: list[str]) -> str:
-    """Names that it keeps from the beginning, and all that this version has."""
+    """The service worker: lists the core files that it caches first, and all file names of this version."""
     listed = [name for name in names if not name.startswith(("weights/", "embed/"))]
     version = sha256(repr((sorted(names), __version__)).encode()).hexdigest()[:12]
-    told = json.dumps({"version": version, "core": core, "names": listed})
-    return f"self.writtenSite = {told};\n{bundle('shell/serviceworker.js')}"
+    index = json.dumps({"version": version, "core": core, "names": listed})
+    return f"self.writtenSite = {index};\n{bundle('shell/serviceworker.js')}"
 
 
 def _drop_old(folder: Folder) -> None:
-    """What a former version has left; anything else is not ours to remove."""
+    """Removes files that a former version wrote; any others are not ours."""
     for inside in ("", "samples/", "weights/", "lessons/", "moments/"):
         for file in sorted((folder.path / inside).glob("*-*.*")):
             if OURS.fullmatch(file.name) and f"{inside}{file.name}" not in folder.names:
@@ -342,7 +345,7 @@ def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict
     for name, lesson in TAUGHT.items():
         if taught is not None and name not in taught:
             continue
-        told = site_files.write_lesson(folder, lesson, here) | {"model": here.model_name}
-        told |= {"scripts": scripts, "plotly": plotly, "host": host}
-        written[name] = folder.put(f"lessons/{name}.json", json.dumps(told, ensure_ascii=False).encode())
+        record = site_files.write_lesson(folder, lesson, here) | {"model": here.model_name}
+        record |= {"scripts": scripts, "plotly": plotly, "host": host}
+        written[name] = folder.put(f"lessons/{name}.json", json.dumps(record, ensure_ascii=False).encode())
     return written
