@@ -30,7 +30,7 @@ def places(matched: np.ndarray, columns: int) -> np.ndarray:
     return np.where((matched >= 0)[:, None], np.stack([matched // columns, matched % columns], axis=-1), -1)
 
 
-def around(vectors: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
+def with_neighbours(vectors: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
     """(patches, width): the direction of each patch together with its eight neighbours; there are fewer at an edge."""
     rows, columns = grid
     framed = np.pad(vectors.reshape(rows, columns, -1), ((1, 1), (1, 1), (0, 0)))  # of zeros: they add nothing
@@ -62,6 +62,6 @@ def parts(vectors: np.ndarray, k: int) -> np.ndarray:
 def parts_of(several: Sequence[tuple[np.ndarray, tuple[int, int]]], k: int) -> list[np.ndarray]:
     """The same of the patches of several pictures, each (unit vectors, grid), cut together: a part has one number in
     all of them. A patch is taken with its eight neighbours: alone, what is textured would be cut into a mosaic."""
-    wide = [around(vectors, grid) for vectors, grid in several]
+    wide = [with_neighbours(vectors, grid) for vectors, grid in several]
     ends = np.cumsum([len(vectors) for vectors in wide])[:-1]
     return np.split(parts(np.concatenate(wide), k), ends)

@@ -250,7 +250,7 @@ export function partsOf(pictures, k) {
   const points = new Float32Array(count * width);
   let at = 0;
   for (const picture of pictures) {
-    points.set(around(picture), at);
+    points.set(withNeighbours(picture), at);
     at += (picture.tokens - picture.from) * width;
   }
   const centres = firstCentres(points, width, Math.min(k, count));
@@ -272,7 +272,7 @@ export function partsOf(pictures, k) {
 }
 
 // The direction of each patch together with its eight neighbours; there are fewer at an edge.
-function around({ unit, from, columns, tokens, width }) {
+function withNeighbours({ unit, from, columns, tokens, width }) {
   const rows = (tokens - from) / columns;
   const out = new Float32Array((tokens - from) * width);
   for (let patch = 0; patch < rows * columns; patch++) {

@@ -11,7 +11,7 @@ export class LensError extends Error {
   }
 }
 
-// How elements are made: `bring(element)` gives {source, trace, view, best} as createLens wants them, its `options`, and
+// How elements are made: `bring(element)` gives {source, trace, view, best} for createLens, its `options`, and
 // forget(). `sheets`: styles of the shadow in which the lens stands; a page that is nothing but the lens has them
 // itself, and needs no shadow.
 const making = { bring: null, sheets: null };
