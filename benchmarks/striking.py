@@ -15,9 +15,9 @@ it, batches 2 to 4 by one who had tuned them:
 
 | photographs | | yes | mild | no |
 |---|---|---|---|---|
-| batch 6: 36, unseen, looked at three times | former | 9, 10, 9 | 15, 13, 16 | 12, 13, 11 |
+| batch 6: 36, unseen, three looks | former | 9, 10, 9 | 15, 13, 16 | 12, 13, 11 |
 | | present | 13, 14, 16 | 16, 15, 12 | 7, 7, 8 |
-| batch 5: 36, unseen, looked at three times, by the rule before its last change | former | 6, 7, 6 | 22, 19, 20 | 8, 10, 10 |
+| batch 5: 36, unseen, three looks, by the rule before its last change | former | 6, 7, 6 | 22, 19, 20 | 8, 10, 10 |
 | | then | 9, 9, 9 | 18, 16, 18 | 9, 11, 9 |
 | batch 4: 33, unseen before, looked at twice | former | 7, 7 | 6, 7 | 20, 19 |
 | | then | 9, 9 | 13, 14 | 11, 10 |
