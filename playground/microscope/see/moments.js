@@ -23,15 +23,15 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
   row.setAttribute("role", "group");
   oneStop(row, () => [...row.children]);
 
-  function show(untouched) {
+  function show(isRow) {
     const { main } = data;
     const { view } = choice;
     const scene = sceneOf(data);
     if (main.trace.words?.first) return; // a coarse look has none yet: moments come from the finer one
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
     if (opening?.of !== key) {
-      const { mark } = frame.shown;
-      opening = { of: key, layer: view.layer, head: view.head, patch: mark };
+      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // where nothing strikes it opens in no row
+      opening = { of: key, layer: view.layer, head: view.head, patch };
       Object.assign(moments, { scene: null, list: [] });
       row.replaceChildren();
     }
@@ -44,7 +44,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     for (const [i, button] of moments.buttons.entries()) {
       const one = moments.list[i];
       const chosen = one && one.layer === view.layer && one.head === view.head && one.patch === frame.shown.mark;
-      button.setAttribute("aria-pressed", String(Boolean(chosen) && !untouched));
+      button.setAttribute("aria-pressed", String(Boolean(chosen) && isRow));
     }
   }
 

@@ -265,11 +265,12 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (!see.on) return;
     if (see.drawer === "why" && !sumsAreOpen(page)) openDrawer(""); // its own × or Escape closed it
     choice.filmWanted = true; // its moments lie in all layers
+    root.classList.toggle("no-row", !isPlainRow());
     paintPlain();
     paintWords();
     paintStairs();
     curve.place(see.untouched || !isPlainRow() ? null : curve.points(frame.pictureWidth, frame.pictureHeight));
-    moments.show(see.untouched);
+    moments.show(!see.untouched && isPlainRow());
     see.story?.paint();
   }
 
@@ -311,7 +312,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     say(tabButtons[1], "3×3");
     for (const [i, name] of ["divide", "nine"].entries())
       tabButtons[i].setAttribute("aria-pressed", String(root.dataset.panel === name));
-    const how = see.untouched ? "fromNothing" : view.cut ? "fromCut" : shown.altered ? "fromOff" : "from";
+    const ofFeatures = wayOf(view).needs === "features";
+    const hows = [ofFeatures && "fromFeatures", see.untouched && "fromNothing", view.cut && "fromCut"];
+    const how = hows.find(Boolean) ?? (shown.altered ? "fromOff" : "from");
     sayOnce(
       from,
       words(how, {

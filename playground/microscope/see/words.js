@@ -31,6 +31,7 @@ export const SEE_WORDS = {
     // ---- under it
     from: "layer {layer}, head {head} · one of {count} · brightest from {brightest} · {model}",
     fromNothing: "layer {layer}, head {head} · one of {count} · {model}",
+    fromFeatures: "by the features after layer {layer} · {model}",
     fromOff: "layer {layer}, head {head} · one of {count} · without ÷ √d_k · brightest from {brightest} · {model}",
     fromCut: "layer {layer}, head {head} · one of {count} · with cuts · brightest from {brightest} · {model}",
     computed: "{model}, computed here with {engine}",
@@ -162,6 +163,7 @@ export const SEE_WORDS = {
     here: "hierhin",
     from: "Schicht {layer}, Kopf {head} · einer von {count} · am hellsten ab {brightest} · {model}",
     fromNothing: "Schicht {layer}, Kopf {head} · einer von {count} · {model}",
+    fromFeatures: "nach den Merkmalen hinter Schicht {layer} · {model}",
     fromOff: "Schicht {layer}, Kopf {head} · einer von {count} · ohne ÷ √d_k · am hellsten ab {brightest} · {model}",
     fromCut: "Schicht {layer}, Kopf {head} · einer von {count} · mit Schnitten · am hellsten ab {brightest} · {model}",
     computed: "{model}, hier berechnet mit {engine}",
