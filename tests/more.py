@@ -32,6 +32,7 @@ SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that
     "beyond": ["--times", "1"],
     "blind": [],
     "bundled": ["--scenes", "5"],
+    "card": ["--device", "cpu", "--models", "ViT-Ti/16", "--times", "1"],
     "class": ["--phones", "20", "--rounds", "1"],
     "contact_sheet": [],
     "corpus": ["--minutes", "0.05"],

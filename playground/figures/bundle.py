@@ -22,6 +22,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )",
 _COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth more; in a template it stands between tags
 _BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # a line that goes on, an empty one
+_AROUND = re.compile(r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})")  # no string of ours has a space there
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
 _FUNCTION = re.compile(r"^export function (\w+)\(", re.MULTILINE)
@@ -64,7 +65,7 @@ def bundle(entry: str) -> str:
 def _joined(script: str) -> str:
     """Takes out empty lines, and line breaks inside of a statement. Text between backticks stays as it is."""
     parts = script.split("`")
-    parts[::2] = (_BROKEN.sub("", part) for part in parts[::2])
+    parts[::2] = (_AROUND.sub("", _BROKEN.sub("", part)) for part in parts[::2])
     return "`".join(parts)
 
 

@@ -64,11 +64,11 @@ def mean_distance(seen: Trace, layer: int) -> float:
     return float(heads.look_at(seen, [layer]).distance.mean())
 
 
-def layer_by_distance(seen: Trace, which: str, value: str) -> float:
+def layer_by_distance(seen: Trace, which: str, what: str) -> float:
     """Of the layer whose heads attend nearest or farthest on average (`which`): its number, or that distance."""
     from playground.analysis import heads
 
-    return layer_of_distances(heads.look(seen).distance, which, value)
+    return layer_of_distances(heads.look(seen).distance, which, what)
 
 
 def layer_of_distances(distance: np.ndarray, which: str, value: str) -> float:
@@ -91,12 +91,12 @@ def trend(distance: np.ndarray) -> str:
     return "near first, far later" if slope > 0.5 else "far first, near later" if slope < -0.5 else "no steady trend"
 
 
-def a_head(seen: Trace, which: str, value: str) -> float:
+def a_head(seen: Trace, which: str, what: str) -> float:
     """Of the head that adds most or least, or whose rows are sharpest (`which`): its layer, its number, what it adds, ×
     the average of its layer, or the entropy of its rows."""
     from playground.analysis import heads
 
-    return of_a_head(heads.look(seen), which, value)
+    return of_a_head(heads.look(seen), which, what)
 
 
 def of_a_head(habits: Habits, which: str, value: str) -> float:
@@ -111,11 +111,11 @@ def of_a_head(habits: Habits, which: str, value: str) -> float:
 LOCKED = 0.3  # a share of all rows; as in analysis/heads.py
 
 
-def agreeing(seen: Trace, which: str, value: str) -> float:
+def agreeing(seen: Trace, which: str, what: str) -> float:
     """Of the head that gives most (`which`) or least to one place on average: its layer, its number, or that share."""
     from playground.analysis import heads
 
-    return of_agreeing(to_one_place(heads.look(seen)), which, value)
+    return of_agreeing(to_one_place(heads.look(seen)), which, what)
 
 
 def to_one_place(habits: Habits) -> np.ndarray:
@@ -195,12 +195,12 @@ def even_share(seen: Trace) -> float:
 # The softmax's scale --------------------------------------------------------------------------------------------------
 
 
-def spread_of_scores(seen: Trace, value: str) -> float:
+def spread_of_scores(seen: Trace, what: str) -> float:
     """The standard deviation of a row's scaled scores in the head that `what` names: the one with the most in the
     first or the last layer, the one with the least or the most of all. "layer" and "head" say where the latter is."""
     from playground.analysis.scale import sharpness
 
-    return of_spreads(sharpness(seen, seen.native_scale)[2], value)
+    return of_spreads(sharpness(seen, seen.native_scale)[2], what)
 
 
 def of_spreads(apart: np.ndarray, value: str) -> float:
