@@ -105,7 +105,7 @@ def page(chromium, folder):
         browser.close()
 
 
-@pytest.mark.parametrize("numbers", ["int8", "float32"])
+@pytest.mark.parametrize("numbers", ["int8", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_pass_on_the_gpu_is_that_of_the_kernels(page, kind, numbers):
     script = """async (weights) => {
