@@ -195,6 +195,9 @@ def test_rows_of_the_same_weights_are_python_s_and_eight_bits_stay_close(name, t
     apart, same = distance(rows(rounded.q, rounded.k, seen), python)
     assert apart <= 0.008
     assert same >= 0.97
+    for layer in range(seen.layers):  # of W_O's codes, with the gain of each
+        off = np.abs(rounded.adds[layer] - added(seen, layer))
+        assert off.max() <= 0.1 * added(seen, layer).max(), layer
     assert (tmp_path / "weights.bin").stat().st_size <= 24.5e6
 
 

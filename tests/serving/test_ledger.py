@@ -203,6 +203,15 @@ def test_one_browser_has_so_many_pages_and_no_more(costs, ended, clock):
     assert ended == ["tab 0", "tab 1"]
 
 
+def test_in_the_fullest_network_a_page_without_a_key_goes_before_an_older_one_with_one(seats, ended, clock):
+    """What has no key is no browser's: a script's, most likely."""
+    for number in range(10):
+        ended.enter(seats, f"page {number}", "10.9.0.1", "" if number == 7 else f"key {number}")
+        clock.now += 1
+    ended.enter(seats, "newcomer", "10.7.0.1", "newcomer")
+    assert ended == ["page 7"]
+
+
 def test_pages_cost_and_who_has_none_pays_with_their_network(seats, ended, costs, clock):
     ended.enter(seats, "session", "10.0.0.1", "ann")
     clock.now += 60

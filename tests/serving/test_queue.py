@@ -381,3 +381,12 @@ def test_what_a_house_asks_from_its_many_networks_counts_before_it_is_served(no_
         joined(queue, asker.Who("", f"2001:db8:1:{number:x}00::/64"))
     newcomer = joined(queue, asker.Who("ann", "10.99.0.1"))
     assert queue._line.index(newcomer) <= 1
+
+
+def test_what_makes_an_answer_finer_waits_for_those_of_other_networks_too(no_seats):
+    queue = Queue(charged=Ledger(lambda: 0.0))
+    finer = Ticket(who=asker.Who("ann", "10.0.0.1"), finer=True)
+    queue._join(finer)
+    for _ in range(3):  # the third would cost more than hers
+        joined(queue, asker.Who("ben", "10.0.0.2"))
+    assert queue._line[-1] is finer

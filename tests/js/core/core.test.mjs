@@ -61,6 +61,16 @@ test("broken bytes are refused with a sentence", () => {
   assert.throws(() => core.unpack(bytes.slice(0, bytes.length - 64)), /cut off/);
 });
 
+test("several rows together are each row alone", () => {
+  const [layer, head, asking] = [3, 1, [0, 5, 13, 2, 7]]; // more than the four that share a key
+  const together = core.rowsInto(new Float32Array(asking.length * pack.tokens), pack, layer, head, asking, pack.scale);
+  for (const [n, token] of asking.entries()) {
+    const alone = new Float32Array(pack.tokens);
+    core.rowInto(alone, 0, pack, layer, head, token, pack.scale);
+    close([...together.subarray(n * pack.tokens, (n + 1) * pack.tokens)], [...alone], 1e-6, `row of ${token}`);
+  }
+});
+
 test("rows, entropies, scores and value weights equal numpy's, at every scale", () => {
   const out = new Float32Array(3 * pack.tokens).fill(-7);
   const weighted = new Float32Array(3 * pack.tokens);

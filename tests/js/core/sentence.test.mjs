@@ -26,6 +26,18 @@ const FACTS = {
   tokens: 197,
   heard: 1.74,
 };
+test("the largest share is in the patch itself, in its 3 × 3, or far", () => {
+  const [rows, columns, mark] = [5, 6, 14]; // row 2, column 2
+  const near = [7, 8, 9, 13, 15, 19, 20, 21];
+  for (let patch = 0; patch < rows * columns; patch++) {
+    const values = new Float32Array(1 + rows * columns).fill(0.01);
+    values[1 + patch] = 0.5;
+    const { best, where } = spread(values, 1, rows, columns, mark, 3);
+    assert.equal(best, patch);
+    assert.equal(where, patch === mark ? "itself" : near.includes(patch) ? "near" : "far", `patch ${patch}`);
+  }
+});
+
 const said = (facts) => wholeSentence(sentenceOf({ ...FACTS, ...facts }));
 
 test("the sentence says what a patch gives to places that a convolution does not reach", () => {
