@@ -16,7 +16,7 @@ import playground
 from lessons.playing import flat, kept, meadow, parts_of
 from playground.analysis import heads, scale
 from playground.lessons.lesson import MODELS
-from playground.lessons.measures import MEASURES, Measured, measured
+from playground.lessons.measures import MEASURES, Measured, measured, trend
 from playground.lessons.parts import BLANKS, Ask, Chart, Drawing, Made, Part, Words, own_of, plain_parts, written
 from playground.lessons.registry import LESSONS
 from playground.numbers import percent
@@ -196,3 +196,15 @@ def test_a_step_says_whether_it_follows_a_photograph(name, step):
     assert follows == bool(record.own)
     assert follows or "own picture" in record.beyond or record.own is None
     assert MODELS.startswith("A photograph of yours")
+
+
+@pytest.mark.parametrize(
+    ("by_layer", "words"),
+    [
+        ((1, 2, 3, 4), "near first, far later"),
+        ((4, 3, 2, 1), "far first, near later"),
+        ((1, 3, 3, 1), "no steady trend"),
+    ],
+)
+def test_which_way_heads_attend_farther_is_said_by_hand_made_distances(by_layer, words):
+    assert trend(np.repeat(np.array(by_layer, float)[:, None], 2, axis=1)) == words
