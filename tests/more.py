@@ -161,7 +161,7 @@ def with_packages(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[
     for command in (
         [uv, "venv", "-q", "--clear", "--python", sys.executable, str(folder)],
         [*install, "--resolution", resolution, *map(str, wheels.glob("*.whl"))],
-        [*install, "pytest", "pytest-timeout", "pytest-xdist", "hypothesis"],
+        [*install, "pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "httpx", "pypdf", "resvg-py"],
     ):
         made = run(f"{name}: its environment", command)
         if made.verdict != "passed":
