@@ -10,7 +10,7 @@ what the row lights, who asks (outlined), the brightest patch (ringed) and the s
 sheets it writes a file in which whoever judges puts *yes* (oh!), *mild* or *no* after each panel's number, and a key,
 which is opened by `tally` alone. striking.csv keeps the verdicts, one word a look; without a file `tally` counts them.
 
-The choice of 11358e1 against those after it, DINOv2 S. Batches 5 and 6 were judged by three people who had no part in
+The choice of 11358e1 against those after it, DINOv2 S. Batches 5 and 6 were judged by three judges who had no part in
 it, batches 2 to 4 by one who had tuned them:
 
 | photographs | | yes | mild | no |
