@@ -66,7 +66,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Cut:
-    """One cut. None stands for all."""
+    """One cut. A field that is None means all of its kind."""
 
     text: str
     hearers: tuple[int, ...] | None  # tokens
@@ -100,7 +100,7 @@ class Cuts:
         return [cut.text for cut in self.all]
 
     def in_layer(self, layer: int, ablated: bool = False) -> tuple[Cut, ...]:
-        """Those that cut edges, or those that ablate heads."""
+        """The cuts of edges only, or the ablations of heads only."""
         in_layer = (cut for cut in self.all if cut.layers is None or layer in cut.layers)
         return tuple(cut for cut in in_layer if bool(cut.to) == ablated)
 
@@ -182,7 +182,7 @@ Place = tuple[int, int] | str  # a patch, or a prefix token's name
 
 @dataclass(frozen=True)
 class Put:
-    """What is put into a pass. None stands for all."""
+    """What is put into a pass. A field that is None means all of its kind."""
 
     what: str  # one of PARTS, or "zero"
     layers: tuple[int, ...] | None

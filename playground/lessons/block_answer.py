@@ -190,7 +190,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
     yield Fold("More: the head for pre-training", *pretraining(answer, chosen.top))
     modes = Choice("mode", "Two passes with", MODES)
-    yield Fold("More: two passes while training", modes, Words(passes(answer, chosen.mode == "train")))
+    yield Fold("More: two passes in training mode", modes, Words(passes(answer, chosen.mode == "train")))
     dear = int(logits.argmin())
     yield Exercise(
         "Choose the class that would cost most. How do its logit and its loss go together?",
@@ -359,7 +359,7 @@ def pretraining(answer: Answered, top: str) -> Iterator[Part]:
 
     width, classes = answer.config.width, len(answer.labels)
     hidden, matrix = block.pretraining_head(width, classes)
-    has = "This model still has it." if answer.config.pre_logits else "This model has the matrix alone."
+    has = "This model still has it." if answer.config.pre_logits else "This model has only the matrix."
     yield Choice("top", "The head", TOPS)
     shapes = experiments.answering(top, width, classes)
     yield Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in shapes])

@@ -135,7 +135,7 @@ def changed(base: Config, state: Mapping[str, Tensor], known: Given, description
 
 
 def _heads(base: Config, state: Mapping[str, Tensor], width: int) -> int:
-    """The head's width: from the norm of queries, or as in the named model; no other weight tells it."""
+    """The number of heads. A norm of queries has the width of one; without it, heads are as wide as in `base`."""
     norm = state.get("blocks.0.attn.q_norm.weight")
     return max(1, width // (base.width // base.heads if norm is None else norm.shape[0]))
 

@@ -100,7 +100,7 @@ OWN_HEAD = "its head is one of its own, which the playground's ViT does not comp
 
 
 def has_own_head(state: Mapping[str, Tensor]) -> bool:
-    """Whether the head has several matrices: it can't be computed, only the layers before it."""
+    """Whether the head has several matrices. Such a head can't be computed; the layers before it can."""
     head = [name for name in state if name.startswith("head.")]
     return bool(head) and "head.weight" not in _plain_head({name: state[name] for name in head})
 

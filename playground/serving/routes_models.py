@@ -296,7 +296,7 @@ def _leave(key: str) -> None:
 
 
 def _watch() -> None:
-    """Runs until nobody waits any more."""
+    """Drops waiters that have become silent, until none is left."""
     while _drop_silent():
         time.sleep(STILL_WAITS / 5)
 

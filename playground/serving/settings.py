@@ -128,7 +128,7 @@ def _header(name: str, text: str) -> str | None:
 
 
 def _one_of(name: str, text: str, known: tuple[str, ...]) -> str:
-    """The first one is the default."""
+    """A setting that is one of the `known` words; an empty text means the first of them."""
     if (text or known[0]) not in known:
         raise PlaygroundError(f"PLAYGROUND_{name} is {' or '.join(known)}; given was {text!r}.")
     return text or known[0]

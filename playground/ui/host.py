@@ -251,7 +251,7 @@ class _Player:
 
 
 def _is_settled(part: Part) -> bool:
-    """Whether a choice has only one option: it is not shown."""
+    """Whether the part is a choice of at most one option. Such a choice is not shown."""
     return isinstance(part, Choice) and len(part.options) < 2
 
 

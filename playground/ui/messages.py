@@ -40,7 +40,7 @@ class OnPage:
         streamlit_private.stop_if_left()
 
     def waits(self, ahead: int) -> None:
-        """One toast that shows the place in the queue, and goes when the turn has come."""
+        """Shows the place in the queue in one toast, and removes it when the turn has come."""
         self.stays()
         if ahead == 0:
             streamlit_private.toast("Your turn", self._toast, icon="spinner", duration=1)

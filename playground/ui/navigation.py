@@ -54,7 +54,7 @@ def _set(address: Mapping[str, str]) -> None:
 
 
 def _look(address: dict[str, str] | None) -> None:
-    """Sets the subject: from the address, or from what the toolbar reported since."""
+    """Sets the subject from the address, or from what the toolbar has reported since then."""
     state = st.session_state
     message = state.pop("came_with", None) or _from_toolbar()
     if message and message["settings"] is not None:  # the page was there before this server

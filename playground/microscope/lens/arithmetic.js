@@ -141,7 +141,7 @@ function largestPlace(products) {
   return best;
 }
 
-// Puts the panel over the second picture, wherever the layout has that.
+// Places the panel over the second picture, whose place differs between layouts.
 function placeSums({ sums, root, refs }) {
   const box = refs.two.getBoundingClientRect(),
     outer = root.getBoundingClientRect();
