@@ -3,20 +3,22 @@
 import streamlit as st
 
 if __name__ == "__main__":  # Streamlit runs this file for each visitor, again and again
+    from playground.serving import queue
     from playground.ui import toolbar
     from playground.ui.frame import frame
     from playground.ui.pages import MICROSCOPE, PAGES
 
-    frame()
-    page = st.navigation(
-        [
-            st.Page(page.file, title=page.title, icon=page.icon, url_path=page.name, default=page == MICROSCOPE)
-            for page in PAGES.values()
-        ],
-        position="hidden",
-    )
-    toolbar.draw(PAGES[page.url_path or MICROSCOPE.name])
-    page.run()
+    with queue.page():
+        frame()
+        page = st.navigation(
+            [
+                st.Page(page.file, title=page.title, icon=page.icon, url_path=page.name, default=page == MICROSCOPE)
+                for page in PAGES.values()
+            ],
+            position="hidden",
+        )
+        toolbar.draw(PAGES[page.url_path or MICROSCOPE.name])
+        page.run()
 else:  # its server imports it once, and takes `app` out of it
     from playground.serving import cache
 

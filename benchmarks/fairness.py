@@ -20,9 +20,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from playground.errors import Busy
 from playground.serving import classes, ledger
-from playground.serving.asker import Who, network
-from playground.serving.ledger import Ledger, Seat, Seats
-from playground.serving.queue import OVER, SERVED, WAITING, Queue, Ticket
+from playground.serving.ledger import Ledger, Seat, Seats, Who, network
+from playground.serving.queue import Queue, Ticket
 
 EVERY = 60.0  # seconds between what a person asks
 FAIR_AFTER = 5  # minutes: to begin with nobody has cost anything, and people wait until hostile networks have
@@ -81,7 +80,7 @@ class World:
         for _ in range(player.at_once):
             ticket = Ticket(who=player.who, seconds=player.seconds)
             try:
-                self.queue._join(ticket)
+                self.queue.join(ticket)
             except Busy:
                 player.refused += not player.hostile
                 continue
@@ -89,22 +88,17 @@ class World:
         self.serve()
 
     def serve(self) -> None:
-        """Whoever the queue has woken, or sent away."""
-        for ticket in [ticket for ticket in self.queue._line if ticket.sent_away]:
+        """Whoever has their turn, or was sent away."""
+        for ticket in [ticket for ticket in self.asked if ticket.turn.is_set()]:
             player, began = self.asked.pop(ticket)
-            player.refused += not player.hostile
-            self.queue._leave(ticket)
-        while ready := [ticket for ticket in self.queue._line if ticket.state == WAITING and ticket.turn.is_set()]:
-            for ticket in ready:
-                self.queue._wait(ticket)
-                if ticket.state == SERVED:
-                    player, began = self.asked.pop(ticket)
-                    player.waits.append(self.now - began)
-                    self.at(self.now + player.seconds, lambda ticket=ticket: self.done(ticket))
+            if ticket.sent_away:
+                player.refused += not player.hostile
+            else:
+                player.waits.append(self.now - began)
+                self.at(self.now + player.seconds, partial(self.done, ticket))
 
     def done(self, ticket: Ticket) -> None:
-        if ticket.state != OVER:
-            self.queue._leave(ticket)
+        self.queue.leave(ticket)
         self.serve()
 
 

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from playground.errors import Busy, PlaygroundError
-from playground.serving import asker, ledger, people, queue
+from playground.serving import ledger, people, queue
 from playground.serving.hosts import is_foreign
 
 HEARD_AFTER = 0.3  # seconds
@@ -49,9 +49,9 @@ class Refused(PlaygroundError):
 
 
 class Job:
-    """One piece of work, and the person who waits for it: see serving/asker.py."""
+    """One piece of work, and the person who waits for it: see Asker in queue.py."""
 
-    def __init__(self, who: asker.Who):
+    def __init__(self, who: ledger.Who):
         self._who = who
         self.ticket = secrets.token_urlsafe(12)
         self.before = 0  # how many come first
@@ -60,7 +60,7 @@ class Job:
         self.left = False
         self.future: Future[Response] = Future()
 
-    def who(self) -> asker.Who:
+    def who(self) -> ledger.Who:
         return self._who
 
     def stays(self) -> None:
@@ -80,7 +80,7 @@ class Job:
 
         def run() -> None:
             began = time.thread_time()
-            with asker.working_for(self):
+            with queue.working_for(self):
                 answered = _answered(self, work)
             spent = ledger.REQUEST + time.thread_time() - began
             ledger.costs.charge(ledger.seats.account(self._who), spent + ledger.BYTE * _size(answered), "answers")
@@ -162,7 +162,7 @@ def said(sentence: str, status: int, **more: object) -> Response:
     return JSONResponse({"says": sentence, **more}, status, headers={"Cache-Control": "no-store"})
 
 
-def who(request: Request) -> asker.Who:
+def who(request: Request) -> ledger.Who:
     return people.who(request.scope)
 
 

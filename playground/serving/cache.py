@@ -9,11 +9,12 @@ import platform
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
 
-from playground.serving import asker
+from playground.serving import queue
 
 MB = 2**20
 LOOK_EVERY = 0.5  # seconds
@@ -101,21 +102,37 @@ class Cache:
 def _locked(lock: threading.Lock) -> Iterator[None]:
     """Acquires the lock. A thread that waits for it may leave when its person leaves."""
     while not lock.acquire(timeout=LOOK_EVERY):
-        asker.current().stays()
+        queue.current().stays()
     try:
         yield
     finally:
         lock.release()
 
 
-def trim(caches: Iterable[Cache], most_bytes: int) -> None:
-    """Limits the total size of many caches: the least recently used cache loses its entries first."""
-    caches = sorted(caches, key=lambda cache: cache.used)
-    excess = sum(cache.bytes for cache in caches) - most_bytes
-    for cache in caches[:-1]:  # the last was used just now, for an answer that somebody waits for
-        while excess > 0 and (size_before := cache.bytes):
-            cache.drop_oldest()
-            excess -= size_before - cache.bytes
+class Caches:
+    """One cache for each person, as long as they keep it, and how many bytes all may take together."""
+
+    def __init__(self) -> None:
+        self._all: WeakSet[Cache] = WeakSet()
+        self._lock = threading.Lock()
+
+    def add(self, cache: Cache) -> Cache:
+        with self._lock:
+            self._all.add(cache)
+        return cache
+
+    def __iter__(self) -> Iterator[Cache]:
+        with self._lock:  # while others come, a WeakSet would raise
+            return iter(list(self._all))
+
+    def trim(self, most_bytes: int) -> None:
+        """The least recently used cache loses its entries first."""
+        caches = sorted(self, key=lambda cache: cache.used)
+        excess = sum(cache.bytes for cache in caches) - most_bytes
+        for cache in caches[:-1]:  # the last was used just now, for an answer that somebody waits for
+            while excess > 0 and (size_before := cache.bytes):
+                cache.drop_oldest()
+                excess -= size_before - cache.bytes
 
 
 # Free memory goes back to the operating system, or to the next person, at once.

@@ -18,7 +18,7 @@ from string import hexdigits
 
 from playground.serving import ledger
 from playground.serving.answering import Refused
-from playground.serving.asker import Who
+from playground.serving.ledger import Who
 
 LETTERS = "ACDEFHJKMNPQRTVWXY"  # none is taken for another, nor for a digit
 CODE_LENGTH = 5

@@ -17,7 +17,7 @@ from typing import Any
 from playground.figures import layouts
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts import grid
-from playground.serving import chosen, effort, figure_words, models, people, queue, traces
+from playground.serving import chosen, effort, figure_words, models, queue, traces, worked
 from playground.serving.answering import Refused
 from playground.serving.figure_words import Shown
 from playground.serving.people import Person
@@ -69,7 +69,7 @@ def _cached(here: Shown, person: Person | None, what_for: tuple, make: Callable[
     """A cached result. Where one of two pictures is the person's own, the result goes into their own cache."""
     pictures: Hashable = tuple((picture.id, wish) for picture, wish in here.pairs)
     picture, wish = min(here.pairs, key=lambda pair: pair[0].sample)
-    return people.worked_out(picture, wish, person and person.worked, (*what_for, pictures), make)
+    return worked.worked_out(picture, wish, person and person.worked, (*what_for, pictures), make)
 
 
 def _picture(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, closing, suppress
 from copy import copy
 from dataclasses import replace
 from itertools import count
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -21,11 +21,11 @@ from playground.lessons.parts import Run
 from playground.models.names import plain_name
 from playground.pack import upper_layer
 from playground.pictures import jpegs
-from playground.serving import chosen, effort, models, people, pictures, queue, traces
-from playground.serving.asker import Nobody, Who, working_for
+from playground.serving import chosen, effort, models, people, pictures, queue, traces, worked
 from playground.serving.cache import MB, Cache
+from playground.serving.ledger import Who
 from playground.serving.pictures import Picture
-from playground.serving.queue import OVER, SERVED, Left, Queue, Ticket
+from playground.serving.queue import Left
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -38,69 +38,65 @@ if TYPE_CHECKING:
 # stops when nobody looks at it any more. The results of all runs share one bound in bytes.
 
 MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md counts on it
-_queue = Queue()
+PATIENCE = 12.0  # seconds; a page looks every second, but a busy server or a hidden tab makes it late
+_queue = queue.Queue()
 _ended: WeakSet[Work] = WeakSet()  # a session that goes takes its runs along
 _ending = Lock()
 
 
-class Runner(Nobody):
-    """Who asked for a run, and whether they still look at it. Its turns in the queue are charged to them."""
+class Work(queue.Nobody):
+    """A run, which asks as the person who started it, for as long as they look."""
 
-    def __init__(self, ticket: Ticket):
-        self.ticket = ticket
-
-    def who(self) -> Who:
-        return self.ticket.who
-
-    def stays(self) -> None:
-        if self.ticket.stopped():
-            raise Left
-
-
-class Work:
     def __init__(self, run: Run, former: Work | None = None):
         self.words = ""
         self.come_to: Any = None
+        self.begun = self.over = False
+        self.trouble: Exception | None = None  # what ended it
         self.ended = 0.0  # when
         self.let_go = False  # others have ended since, and there was no room for all
-        former_result = former and former.come_to
-        self._ticket = _queue.run(lambda ticket: self._do(run, former_result, ticket))
+        self._who = queue.current().who()
+        self._ahead, self._looked, self._stopped = 0, time.monotonic(), False
+        Thread(target=self._do, args=(run, former and former.come_to), name="run", daemon=True).start()
 
-    def _do(self, run: Run, former_result: Any, ticket: Ticket) -> None:
+    def _do(self, run: Run, former_result: Any) -> None:
         try:
-            with suppress(Left), working_for(Runner(ticket)), closing(run.work(former_result)) as waits:
-                for wait in waits:
-                    self.words, self.come_to = wait.words, wait.come_to
-                    if ticket.stopped():
-                        return
+            with suppress(Left), queue.working_for(self), _queue.take(self.waits):
+                self.begun = True
+                with closing(run.work(former_result)) as waits:
+                    for wait in waits:
+                        self.words, self.come_to = wait.words, wait.come_to
+                        self.stays()
+        except Exception as error:  # the page says it
+            self.trouble = error
         finally:
             self._keep()
+            self.over = True
+
+    def who(self) -> Who:
+        return self._who
+
+    def stays(self) -> None:
+        if self._stopped or time.monotonic() - self._looked > PATIENCE:
+            raise Left
+
+    def waits(self, ahead: int) -> None:
+        self._ahead = ahead
+        self.stays()
 
     def look(self) -> int:
-        """How many come first. Whoever stops polling is taken to have left."""
-        return _queue.before(self._ticket)
-
-    @property
-    def begun(self) -> bool:
-        return self._ticket.state == SERVED
-
-    @property
-    def over(self) -> bool:
-        return self._ticket.state == OVER
-
-    @property
-    def trouble(self) -> Exception | None:
-        return self._ticket.trouble
+        """How many people come first. Whoever looks no more is taken to have left."""
+        self._looked = time.monotonic()
+        return 0 if self.begun else self._ahead
 
     def stop(self) -> None:
-        self._ticket.stop()
+        self._stopped = True
 
     def _keep(self) -> None:
         """Drops the results that ended longest ago until all together fit the bound."""
         with _ending:
             self.ended = time.monotonic()
             _ended.add(self)
-            sizes = {work: people.held(work.come_to) for work in _ended}
+            sizes = {work: worked.held(work.come_to) for work in _ended}
             for work in sorted(sizes, key=lambda work: work.ended):
                 if sum(sizes.values()) <= MOST_KEPT or work is self:
                     break
@@ -125,7 +121,7 @@ class Here:
         self.view_id = next(_view_ids)  # another one for each choice that comes from elsewhere
         self.works: Mapping[str, Work] = {}  # of this session, by the names of their runs
         self._with = words.get("with", "")
-        self._worked = self.person.worked if self.person else people.lesson_cache()
+        self._worked = self.person.worked if self.person else worked.lesson_cache()
 
     @property
     def picture(self) -> Picture:
@@ -231,11 +227,11 @@ class Here:
         return self._worked
 
     def has(self, what: Hashable) -> bool:
-        return people.is_worked_out(self.picture, self.wish, self.worked, what)
+        return worked.is_worked_out(self.picture, self.wish, self.worked, what)
 
     def kept(self, what: Hashable, make: Callable[[], Any]) -> Any:
         """Computes a value about the picture and its trace once; again if the cache had to drop it."""
-        return people.worked_out(self.picture, self.wish, self.worked, what, make)
+        return worked.worked_out(self.picture, self.wish, self.worked, what, make)
 
     def words(self, view: bool = False) -> dict[str, str]:
         """The choice as words of an address; with the microscope's `view` for a link to the microscope."""

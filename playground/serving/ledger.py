@@ -17,9 +17,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from ipaddress import ip_network
-
-from playground.serving.asker import NOBODY, Who
+from ipaddress import IPv6Network, ip_address, ip_network
+from typing import NamedTuple
 
 MB = 2**20
 HALF = 120.0  # seconds, in which half of a cost is forgotten
@@ -37,7 +36,30 @@ START = 5.0  # seconds that starting a class costs who starts it
 
 Path = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
 
+
+class Who(NamedTuple):
+    """Who asks; empty where nobody does."""
+
+    person: str = ""  # a key, the same in all tabs of a browser
+    address: str = ""  # the network's address, which many people may share: see `network`
+
+
+NOBODY = Who()
+
 refused: Counter[str] = Counter()  # how often there was no room, by what for: /metrics tells the operator
+
+
+def network(address: str | None) -> str:
+    """The key of an address's network: for IPv6 its first half, since one household owns billions of addresses."""
+    if not address or ":" not in address:
+        return address or ""
+    try:
+        parts = ip_address(address)
+    except ValueError:
+        return address
+    if parts.ipv4_mapped:
+        return str(parts.ipv4_mapped)
+    return str(IPv6Network((int(parts), 64), strict=False))
 
 
 @lru_cache(10_000)

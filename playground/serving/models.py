@@ -20,7 +20,7 @@ from playground.assets import BUNDLED, OFFERS, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
 from playground.models.names import plain_name, suits
-from playground.serving import asker, effort, own_models, settings
+from playground.serving import effort, own_models, queue, settings
 from playground.serving.cache import MB, Cache
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ def search(text: str, most: int = 12) -> list[Card]:
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
         if len(listed) == most:
             break
-        asker.current().stays()  # who types on has left this search
+        queue.current().stays()  # who types on has left this search
         if card := _fact(name):  # not every name of timm loads
             size = round(card.megabytes)
             listed.append(

@@ -1,4 +1,4 @@
-"""What the server keeps for one person: their pictures, and what was computed from them; and what lessons worked out.
+"""What the server keeps for one person: their pictures, and what was computed from them.
 
 A person is a key: a random secret that their browser makes, keeps and sends in one header. It stands in no address and
 in no log. What belongs to a person is forgotten ten minutes after the last request with their key, or when they say so.
@@ -7,27 +7,18 @@ in no log. What belongs to a person is forgotten ten minutes after the last requ
 from __future__ import annotations
 
 import re
-import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from dataclasses import is_dataclass
-from functools import cache
 from hashlib import sha256
-from typing import Any
 
-import numpy as np
-from PIL import Image
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Scope
 
-from playground.serving import pictures, traces
-from playground.serving.asker import Registry, Who, network
-from playground.serving.cache import MB, Cache, trim
+from playground.serving import pictures, traces, worked
+from playground.serving.ledger import Who, network
 from playground.serving.pictures import Picture
-from playground.serving.traces import Wish
 
 HEADER = "x-playground-key"
 LOGIN = "x-playground-login"  # the header comes from the image's proxy alone, which sets it from PLAYGROUND_USER_HEADER
@@ -45,7 +36,7 @@ class Person:
         self.key = key
         self.pictures: OrderedDict[str, Picture] = OrderedDict()  # by id, the latest last
         self.traces = traces.own_cache()
-        self.worked = lesson_cache()  # what lessons work out about these pictures
+        self.worked = worked.lesson_cache()  # what lessons work out about these pictures
         self.names = traces.kept_names()  # of what heads do on them
         self.asked = time.monotonic()
 
@@ -147,66 +138,3 @@ def _is_gone(person: Person) -> bool:
 def _forget(key: str) -> None:
     if person := _people.pop(key, None):
         person.drop_all()
-
-
-# What lessons worked out, kept within one bound for all sessions. It may be dropped at any moment, for it is made again
-# when a page asks: what a person chose or guessed has its place in the state of their session.
-
-OF_ALL = 60 * MB  # about the samples: the same for everybody. deploy/README.md counts on it
-OWN = 40 * MB  # bytes of all sessions' own caches together; deploy/README.md counts on it
-OF_ONE = 16 * MB  # of those
-ENTRY = 2000  # bytes of a key, and of what else an entry takes
-
-_session_caches: Registry[Cache] = Registry()  # of all sessions
-
-
-@cache
-def worked_for_all() -> Cache:
-    return Cache(OF_ALL, size=size)
-
-
-def lesson_cache() -> Cache:
-    """A session's own cache, for results about its uploads and for messages to its browser."""
-    session_cache = Cache(OF_ONE, size=size)
-    _session_caches.add(session_cache)
-    return session_cache
-
-
-def worked_out(picture: Picture, wish: Wish, own_cache: Cache, what: Hashable, make: Callable[[], Any]) -> Any:
-    """Gives `make()`, computed once: a sample's for everybody, an upload's in the session's own cache."""
-    key = (picture.id, wish, what)
-    return worked_for_all().get(key, make) if picture.sample else value_of(own_cache, key, make)
-
-
-def is_worked_out(picture: Picture, wish: Wish, own_cache: Cache, what: Hashable) -> bool:
-    return (picture.id, wish, what) in (worked_for_all() if picture.sample else own_cache)
-
-
-def value_of(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
-    value = own_cache.get(key, make)
-    trim(_session_caches, OWN)
-    return value
-
-
-def size(value: Any) -> int:
-    return held(value) + ENTRY
-
-
-def held(value: Any) -> int:
-    """The bytes of a value: numbers, text, arrays, images and containers of them. Raises for anything else, which is
-    not cached."""
-    if isinstance(value, bytes | str | int | float | np.generic | None):
-        return sys.getsizeof(value)
-    if isinstance(value, dict):
-        return sys.getsizeof(value) + held([*value.keys(), *value.values()])
-    if isinstance(value, list | tuple):
-        return sys.getsizeof(value) + sum(map(held, value))
-    if isinstance(value, np.ndarray):  # a slice keeps all that it was cut from
-        return max(value.nbytes, 0 if value.base is None else held(value.base))
-    if isinstance(value, Image.Image):
-        return 4 * value.width * value.height  # Pillow takes four for red, green and blue
-    if hasattr(value, "untyped_storage"):  # a tensor; torch is not imported only to ask that
-        return value.untyped_storage().nbytes()
-    if is_dataclass(value):
-        return held(vars(value))
-    raise TypeError(f"how many bytes a {type(value).__name__} holds is not known: teach it to held")

@@ -23,7 +23,7 @@ from playground.errors import Busy, PlaygroundError
 from playground.pictures.decoder import Killed, Worker
 from playground.pictures.jpegs import as_jpeg, data_url
 from playground.samples import named
-from playground.serving import asker, ledger, queue
+from playground.serving import ledger, queue
 from playground.serving.effort import seconds_to_decode
 
 # The processes that decode what people bring: one at work, and a spare one, so that nobody waits for an interpreter
@@ -46,7 +46,7 @@ def decoded(data: bytes, pixels: int, side: int) -> Image.Image:
 def _decoded(data: bytes, pixels: int, side: int) -> Image.Image:
     worker = _take()
     try:
-        return worker.decoded(data, pixels, side, asker.current().stays)
+        return worker.decoded(data, pixels, side, queue.current().stays)
     finally:
         _give_back(worker)
 
@@ -146,7 +146,7 @@ def upload(data: bytes, name: str) -> Picture:
 @contextmanager
 def _waits(count: int) -> Iterator[None]:
     """Holds an undecoded upload while it waits to be decoded."""
-    with ledger.decodes.holding(asker.current().who(), count) as trouble:
+    with ledger.decodes.holding(queue.current().who(), count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield
@@ -161,7 +161,7 @@ when_no_room: list[Callable[[Picture], None]] = []  # told that a picture is for
 def _keep(picture: Picture) -> Picture:
     """Stores it, then makes room: pictures of the network that holds most lose pixels, then the least recently used are
     forgotten; a browser that still shows one sends it again. A picture that is too large alone is refused."""
-    picture.network = asker.current().who().address
+    picture.network = queue.current().who().address
     with _lock:
         _of_people[next(_numbers)] = picture
         while bytes_of_people() > ledger.PICTURES:

@@ -3,9 +3,8 @@ person asks is answered in the order of asking; what makes finer what somebody a
 
 What takes long, by its estimate, has one place of its own, so that nobody's short question stands behind it.
 
-There are two ways to wait. `with queue.take(tell): …` blocks the calling thread, such as a page's. `queue.run(work)`
-returns a ticket at once and does the work in a thread of its own, while the page polls the ticket. People who leave
-lose their place: `tell` may raise, and a ticket that isn't polled for a while is dropped.
+`with queue.take(tell): …` blocks the calling thread until its turn. Meanwhile `tell` hears how many people come first;
+when it raises, because its person has left, the place is given up.
 """
 
 from __future__ import annotations
@@ -13,309 +12,280 @@ from __future__ import annotations
 import math
 import threading
 import time
-from bisect import insort
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import cache
+from typing import Protocol
 
 from playground.errors import Busy
-from playground.serving import asker, ledger, settings
+from playground.serving import ledger, settings
+from playground.serving.ledger import NOBODY, Who
 
 SHORT = 0.3  # seconds that a question is thought to take where nobody says
 LONG = 1.0  # seconds: above, it goes to the one place for what takes long
 TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not told
-FAR = 50  # with n times as many ahead, somebody looks n times less often: hundreds of looks at the line take a core
-PATIENCE = 12.0  # seconds; a page looks at its ticket every second, but a busy server or a hidden tab makes it late
+FAR = 50  # with n times as many ahead, somebody is told n times less often: hundreds who look take a core
 SLICE = 1.0  # seconds that long work goes on while others wait
 MOST_LONG = 2  # pieces of long work that have begun: each keeps in memory what it has found
 MOST, OF_KEY = 600, 12  # questions that wait in one queue: of all, and of one person
-FEW, FRESH = 40, 0.1  # a line of more is ordered so many seconds apart: each time takes milliseconds, a flood a core
+FEW, FRESH = 40, 0.1  # a longer line is ordered once in so many seconds: it takes milliseconds, and a flood a core
+PAGES, PAGE = 6, 1.0  # pages drawn at once; one that takes more seconds leaves its place to the next and goes on
 
-WAITING, SERVED, OVER = "waiting", "served", "over"
 CROWDED = "So many people wait that there is no place in the line: try again in a minute."
 
 
-class Ticket:
-    """A place in the queue. With `patience`, it is dropped if it isn't polled for that many seconds."""
+# Who asks, and hears how long they wait -------------------------------------------------------------------------------
 
-    def __init__(
-        self, patience: float | None = None, who: asker.Who = asker.NOBODY, finer: bool = False, seconds: float = SHORT
-    ):
-        self.state = WAITING
-        self.sent_away = False  # others come first, and too many wait
+
+class Left(Exception):
+    """Nobody waits for this work any more."""
+
+
+class Asker(Protocol):
+    def who(self) -> Who: ...
+
+    def stays(self) -> None:
+        """Raises when the person has left the page."""
+
+    def waits(self, ahead: int) -> None:
+        """As `stays`, and tells that `ahead` others have to finish first; 0 ends the wait."""
+
+    def hears(self, sentence: str) -> None:
+        """A sentence for the person, such as: the graphics card is full."""
+
+
+class Nobody:
+    """Work that no page waits for: a warm-up, a test, training in the background."""
+
+    def who(self) -> Who:
+        return NOBODY
+
+    def stays(self) -> None:
+        pass
+
+    def waits(self, ahead: int) -> None:
+        self.stays()
+
+    def hears(self, sentence: str) -> None:
+        pass
+
+
+find: Callable[[], Asker] = Nobody  # the page that the calling thread draws; ui/messages.py sets it when the app starts
+
+_named: ContextVar[Asker | None] = ContextVar("named", default=None)
+_draws: ContextVar[bool] = ContextVar("draws", default=False)  # a page
+
+
+def current() -> Asker:
+    return _named.get() or find()
+
+
+@contextmanager
+def working_for(asker: Asker) -> Iterator[None]:
+    """For a thread in which no page runs."""
+    token = _named.set(asker)
+    try:
+        yield
+    finally:
+        _named.reset(token)
+
+
+# The line -------------------------------------------------------------------------------------------------------------
+
+
+class Ticket:
+    """A question that waits or is at work."""
+
+    def __init__(self, who: Who = NOBODY, finer: bool = False, seconds: float = SHORT):
         self.who, self.finer, self.seconds = who, finer, seconds
-        self.payer: asker.Who = who
-        self.person: Hashable = self  # an anonymous ticket counts as a person of its own
-        self.networks: tuple[tuple[Hashable, int], ...] = ()  # of the payer, as ledger.path gives them
-        self.trouble: Exception | None = None  # the exception that ended the work
+        self.payer = who
+        self.person: object = self  # the payer; an anonymous ticket is a person of its own
+        self.turn = threading.Event()  # set when it is served, or sent away
+        self.sent_away = False  # others come first, and too many wait
         self.began = 0.0
-        self.own = self.place = False, 0.0  # rank within their network, and in the line; the lowest is first
-        self._patience = patience
-        self._looked = time.monotonic()
-        self._stop = threading.Event()
-        self.turn = threading.Event()  # set when it may have come
-        self.hears_again = TELL_EVERY
 
     @property
     def is_long(self) -> bool:
         return self.seconds > LONG
 
-    def stop(self) -> None:
-        """Gives up the place. Work that has begun ends when it next calls `stopped`."""
-        self._stop.set()
-        self.turn.set()
-
-    def stopped(self) -> bool:
-        deserted = self._patience is not None and time.monotonic() - self._looked > self._patience
-        return deserted or self._stop.is_set()
-
-    def look(self) -> None:
-        """Notes that somebody still waits for it."""
-        self._looked = time.monotonic()
-
 
 class Queue:
-    """Runs `at_once` tickets at a time, of which one may be long; `beside` more long ones may run besides."""
+    """Serves `at_once` tickets at a time, of which one may be long; `beside` more long ones may run besides. A ticket
+    that has been at work for `counts_for` seconds keeps nobody waiting any more."""
 
     def __init__(
         self,
         at_once: int = 1,
-        patience: float = PATIENCE,
         beside: int = 0,
         kind: str = "",
-        charged: ledger.Ledger = ledger.costs,
+        charged: ledger.Ledger | None = None,
         most: int = MOST,
+        counts_for: float = math.inf,
     ):
-        self.at_once, self.beside, self.patience = at_once, beside, patience
-        self.kind, self.costs = kind, charged  # without a kind, what it takes is charged elsewhere
-        self.most = most
-        self._line: list[Ticket] = []  # in the order of service; a ticket stays until its work is done
+        self.at_once, self.beside, self.most, self.counts_for = at_once, beside, most, counts_for
+        self.kind, self.costs = kind, charged or ledger.costs  # without a kind, what it takes is charged elsewhere
+        self.line: list[Ticket] = []  # who waits, in the order of service
+        self.at_work: list[Ticket] = []
         self._ordered = -math.inf  # when
-        self._would_cost: dict[Hashable, float] = {}  # each network, after all that it asks for
         self._lock = threading.Lock()
 
     @contextmanager
     def take(
         self,
         tell: Callable[[int], None] | None = None,
-        who: asker.Who | None = None,
+        who: Who | None = None,
         finer: bool = False,
         seconds: float = SHORT,
     ) -> Iterator[None]:
-        """Waits for a turn. `tell(n)` gets the number of people who come first (0: only this person's own questions),
-        and 0 when the wait is over. If it raises, the place is given up."""
-        ticket = Ticket(who=asker.current().who() if who is None else who, finer=finer, seconds=seconds)
-        was_told = False
-        self._join(ticket)
+        """Waits for a turn. `tell(n)` hears how many people come first (0: only this person's own questions), and 0
+        when the wait is over."""
+        ticket = Ticket(current().who() if who is None else who, finer, seconds)
+        self.join(ticket)
+        ahead, was_told = 0, False
         try:
-            while self._wait(ticket) or ticket.sent_away:
-                if ticket.sent_away:
-                    raise Busy(CROWDED)
-                if tell:
-                    tell(self._people(ticket))
+            while not ticket.turn.wait(TELL_EVERY * max(1, ahead / FAR)):
+                ahead = self.ahead(ticket)
+                if tell and not ticket.turn.is_set():
+                    tell(self.people(ticket))
                     was_told = True
-            if was_told:
+            if ticket.sent_away:
+                raise Busy(CROWDED)
+            if tell and was_told:
                 tell(0)
             yield
         finally:
-            self._leave(ticket)
-
-    def run(self, work: Callable[[Ticket], None]) -> Ticket:
-        """Runs `work(ticket)` in a thread when it is its turn; it should end soon after `ticket.stopped()` is true."""
-        ticket = Ticket(self.patience, asker.current().who())
-        self._join(ticket)
-        threading.Thread(target=self._serve, args=(ticket, work), name="queue", daemon=True).start()
-        return ticket
+            self.leave(ticket)
 
     @property
     def waiting(self) -> int:
-        """How many tickets wait."""
-        with self._lock:
-            return len(self._waiting())
+        return len(self.line)
 
-    def before(self, ticket: Ticket) -> int:
-        """How many have to finish before this ticket is served. Calling it also notes that somebody still waits."""
-        ticket.look()
+    def join(self, ticket: Ticket) -> None:
         with self._lock:
-            return self._ahead_of(ticket)
-
-    def _serve(self, ticket: Ticket, work: Callable[[Ticket], None]) -> None:
-        try:
-            while ticket.state == WAITING and not ticket.stopped():
-                self._wait(ticket)
-            if ticket.sent_away:
-                raise Busy(CROWDED)
-            if ticket.state == SERVED:
-                work(ticket)
-        except Exception as error:  # the ticket carries the error; the queue must go on
-            ticket.trouble = error
-        finally:
-            self._leave(ticket)
-
-    def _join(self, ticket: Ticket) -> None:
-        """Where too many wait, drops the last in line, so that whoever has cost least always finds a place."""
-        with self._lock:
-            waiting = self._waiting()
-            seconds = [other.seconds for other in waiting if other.who == ticket.who] if ticket.who.person else []
-            ticket.payer = ledger.seats.account(ticket.who, sum(seconds) + ticket.seconds)
-            ticket.person = ticket.payer if ticket.payer != asker.NOBODY else ticket
-            ticket.networks = ledger.path(ticket.payer.address) or ((ticket.person, 1),)
-            if len(seconds) >= OF_KEY:
+            asked = [other.seconds for other in self.line if other.who == ticket.who] if ticket.who.person else []
+            if len(asked) >= OF_KEY:
                 ledger.refused["questions"] += 1
                 raise Busy(f"{OF_KEY} of your questions wait already: wait for an answer, then ask again.")
-            too_many = len(waiting) >= self.most
-            self._enter(ticket, waiting, too_many)
-            if too_many:
-                ledger.refused["questions"] += 1
-                last = next(ahead for ahead in reversed(self._line) if ahead.state == WAITING and not ahead.stopped())
-                last.sent_away = True
-                last.stop()
-            self._wake()
-        if ticket.sent_away:
-            self._leave(ticket)
-            raise Busy(CROWDED)
+            ticket.payer = ledger.seats.account(ticket.who, sum(asked) + ticket.seconds)
+            ticket.person = ticket.payer if ticket.payer != NOBODY else ticket
+            self.line.append(ticket)
+            self._goes_on()
 
-    def _waiting(self) -> list[Ticket]:
-        return [ticket for ticket in self._line if ticket.state == WAITING and not ticket.stopped()]
-
-    def _enter(self, ticket: Ticket, waiting: list[Ticket], too_many: bool) -> None:
-        """In a long line a new ticket stands behind all tickets of its networks until the line is sorted; but nobody is
-        sent away while one of those has cost more."""
-        waiting_seconds = sum(other.seconds for other in waiting if other.person == ticket.person)
-        ticket.own = ticket.finer, self.costs.cost(ticket.payer) + waiting_seconds + ticket.seconds
-        names = {name for name, _ in ticket.networks}
-        is_first = too_many and any(
-            ticket.own < other.own and any(name in names for name, _ in other.networks) for other in waiting
-        )
-        if is_first or len(self._line) < FEW or self._is_stale():
-            self._line.append(ticket)
-            return self._order()
-        self._place(ticket)
-        insort(self._line, ticket, key=lambda other: other.place)
-
-    def _place(self, ticket: Ticket) -> None:
-        """Inserts a ticket behind those of the same networks that are already in line."""
-        share = 0.0
-        for name, households in ticket.networks:
-            if name not in self._would_cost:
-                self._would_cost[name] = self.costs.cost(name)
-            self._would_cost[name] += ticket.seconds
-            share = max(share, self._would_cost[name] / households)
-        ticket.place = ticket.finer, share
-
-    def _is_stale(self) -> bool:
-        return self.costs.clock() - self._ordered >= FRESH
-
-    def _order(self) -> None:
-        """Sorts by each person's cost including their question, then by each of their networks' cost: a household's
-        questions from its many networks all count before one is served."""
-        at_work = [ticket for ticket in self._line if ticket.state == SERVED]
-        waiting = [ticket for ticket in self._line if ticket.state == WAITING]
-        waiting.sort(key=lambda ticket: ticket.finer)
-        would_cost: dict[Hashable, float] = {}  # by person
-        for ticket in waiting:
-            if ticket.person not in would_cost:
-                would_cost[ticket.person] = self.costs.cost(ticket.payer)
-            would_cost[ticket.person] += ticket.seconds
-            ticket.own = ticket.finer, would_cost[ticket.person]
-        waiting.sort(key=lambda ticket: ticket.own)
-        self._would_cost.clear()
-        for ticket in waiting:
-            self._place(ticket)
-        waiting.sort(key=lambda ticket: ticket.place)
-        for ticket in at_work:
-            ticket.place = (False, 0.0)
-        self._line = at_work + waiting
-        self._ordered = self.costs.clock()
-
-    def _wait(self, ticket: Ticket) -> int:
-        """Waits a while for a turn; returns how many still have to finish first."""
-        ticket.turn.wait(ticket.hears_again)
+    def leave(self, ticket: Ticket) -> None:
         with self._lock:
-            ticket.turn.clear()
-            ahead = self._ahead_of(ticket)
-            ticket.hears_again = TELL_EVERY * max(1, ahead / FAR)
-            if ahead == 0 and not ticket.stopped() and ticket.state == WAITING:
-                ticket.state, ticket.began = SERVED, self.costs.clock()
-                self.costs.charge(ticket.payer, ticket.seconds)  # as it is thought to cost, until it is known
-            return ahead
-
-    def _leave(self, ticket: Ticket) -> None:
-        with self._lock:
-            if ticket.state == SERVED:
+            if ticket in self.line:
+                self.line.remove(ticket)
+            elif ticket in self.at_work:
+                self.at_work.remove(ticket)
                 took = self.costs.clock() - ticket.began if self.kind else ticket.seconds
                 self.costs.charge(ticket.payer, took - ticket.seconds)
                 self.costs.spent[self.kind] += took
-            ticket.state = OVER
-            self._line.remove(ticket)
-            if len(self._line) < FEW or self._is_stale():
-                self._order()
-            self._wake()
+            self._goes_on()
 
-    def _wake(self) -> None:
-        """Starts exactly the tickets whose turn it is."""
-        free = {long: self._free(long) for long in (False, True)}
-        for ticket in self._line:
-            if max(free.values()) <= 0:
-                return
-            if ticket.state == WAITING and free[ticket.is_long] > 0 and not ticket.stopped():
-                free[ticket.is_long] -= 1
-                ticket.turn.set()
+    def ahead(self, ticket: Ticket) -> int:
+        """How many have to finish first."""
+        with self._lock:
+            self._goes_on()  # somebody at work may count no longer
+            return 1 + sum(other.is_long == ticket.is_long for other in self._before(ticket))
 
-    def _free(self, long: bool) -> int:
-        """How many long tickets, or short ones, may run at once."""
-        at_work = Counter(ticket.is_long for ticket in self._line if ticket.state == SERVED)
-        of_its_kind = (1 if long else self.at_once) - at_work[long]
-        return min(of_its_kind, self.at_once + self.beside - at_work.total())
-
-    def _ahead_of(self, ticket: Ticket) -> int:
-        """How many have to finish first. Tickets that gave up before being served don't count."""
-        if ticket.state != WAITING:
-            return 0
-        ahead = self._line[: self._line.index(ticket)]
-        waiting = sum(
-            other.state == WAITING and other.is_long == ticket.is_long and not other.stopped() for other in ahead
-        )
-        return max(0, waiting - self._free(ticket.is_long) + 1)
-
-    def _people(self, ticket: Ticket) -> int:
+    def people(self, ticket: Ticket) -> int:
         """How many others come first. Questions without a key, for what belongs to everybody, are of whoever else asks
         from that address: nobody who is alone is told to wait for a person."""
+        ahead = self.ahead(ticket)
         with self._lock:
-            if ticket not in self._line:
-                return 0
-            ahead = self._line[: self._line.index(ticket)]
             others = {
                 other.person
-                for other in ahead
+                for other in (*self.at_work, *self._before(ticket))
                 if other.person != ticket.person
-                and not (other.state == WAITING and other.stopped())
                 and (other.who.person or not other.who.address or other.who.address != ticket.who.address)
             }
-            return min(len(others), self._ahead_of(ticket))
+        return min(len(others), ahead)
+
+    def _before(self, ticket: Ticket) -> list[Ticket]:
+        return self.line[: self.line.index(ticket)] if ticket in self.line else []
+
+    def _goes_on(self) -> None:
+        """Serves as many as there are places for."""
+        if len(self.line) <= FEW or self.costs.clock() - self._ordered >= FRESH:
+            self._order()
+        while ready := self._next():
+            self.line.remove(ready)
+            self.at_work.append(ready)
+            ready.began = self.costs.clock()
+            self.costs.charge(ready.payer, ready.seconds)  # as it is thought to cost, until it is known
+            ready.turn.set()
+
+    def _next(self) -> Ticket | None:
+        free = {is_long: self._free(is_long) > 0 for is_long in (False, True)}
+        return next((ticket for ticket in self.line if free[ticket.is_long]), None) if any(free.values()) else None
+
+    def _free(self, is_long: bool) -> int:
+        """How many more long tickets, or short ones, may be at work."""
+        now = self.costs.clock()
+        counted = [ticket.is_long for ticket in self.at_work if now - ticket.began < self.counts_for]
+        of_kind = (1 if is_long else self.at_once) - counted.count(is_long)
+        return min(of_kind, self.at_once + self.beside - len(counted))
+
+    def _order(self) -> None:
+        """By what each person will have cost once this question of theirs is answered, then by what their networks
+        will: a household's questions from its many networks all count before one is served. Who comes last is sent
+        away where too many wait."""
+        self._ordered = self.costs.clock()
+        cost: dict[object, float] = {}  # of each person and network, with all their questions before
+
+        def with_this(name: object, seconds: float) -> float:
+            if name not in cost:
+                cost[name] = self.costs.cost(name)
+            cost[name] += seconds
+            return cost[name]
+
+        self.line.sort(key=lambda ticket: ticket.finer)
+        own = {ticket: with_this(ticket.person, ticket.seconds) for ticket in self.line}
+        self.line.sort(key=lambda ticket: (ticket.finer, own[ticket]))
+        dearest = {
+            ticket: max(
+                (with_this(name, ticket.seconds) / many for name, many in ledger.path(ticket.payer.address)),
+                default=own[ticket],
+            )
+            for ticket in self.line
+        }
+        self.line.sort(key=lambda ticket: (ticket.finer, dearest[ticket]))
+        for last in self.line[self.most :]:
+            ledger.refused["questions"] += 1
+            last.sent_away = True
+            last.turn.set()
+        del self.line[self.most :]
+
+
+# The queues of this server, and how to take a turn in them ------------------------------------------------------------
 
 
 @cache
 def passes() -> Queue:
-    """The queue of what computes for a page: forward passes, measurements of heads."""
+    """What computes for a page: forward passes, measurements of heads."""
     return Queue(settings.now().at_once, beside=1, kind="passes")
 
 
 @cache
 def figures() -> Queue:
-    """The queue of figures: matplotlib draws for one person at a time, and a wall of maps takes seconds."""
+    """matplotlib draws for one person at a time, and a wall of maps takes seconds."""
     return Queue(kind="figures", most=60)
 
 
 @cache
-def _long() -> Queue:
-    return Queue(MOST_LONG)
+def pages() -> Queue:
+    return Queue(PAGES, kind="pages", counts_for=PAGE)
 
 
 @cache
 def decodings() -> Queue:
     return Queue(2, kind="decodings")
+
+
+@cache
+def _long() -> Queue:
+    return Queue(MOST_LONG)
 
 
 @cache
@@ -325,49 +295,59 @@ def _packings() -> Queue:
 
 def turn(finer: bool = False, seconds: float = SHORT) -> AbstractContextManager[None]:
     """Acquire before computing: `with queue.turn(): …`. Meanwhile the page shows how many come first."""
-    return passes().take(asker.current().waits, finer=finer, seconds=seconds)
+    return passes().take(current().waits, finer=finer, seconds=seconds)
+
+
+@contextmanager
+def page() -> Iterator[None]:
+    """Take it before Streamlit draws a page, or a part of one; a part that is drawn within its page takes none."""
+    if _draws.get():
+        yield
+        return
+    token = _draws.set(True)
+    try:
+        with pages().take(current().waits):
+            yield
+    finally:
+        _draws.reset(token)
 
 
 def drawing() -> AbstractContextManager[None]:
     """Take it before matplotlib draws."""
-    return figures().take(asker.current().waits)
+    return figures().take(current().waits)
 
 
 def packing() -> AbstractContextManager[None]:
     """Take it before packing numbers for a browser: a layer may take 20 MB, and a whole class asks at once."""
-    return _packings().take(asker.current().waits)
+    return _packings().take(current().waits)
 
 
 def decoding(seconds: float) -> AbstractContextManager[None]:
     """Take it before decoding a costly picture: 16 megapixels take 100 MB meanwhile, and a class drops thirty at once.
     Of two at a time one may be costly."""
-    return decodings().take(asker.current().waits, seconds=seconds)
+    return decodings().take(current().waits, seconds=seconds)
 
 
 @contextmanager
 def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
     """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. The work calls `give_way()`
     between its pieces: then those who wait come first, and the work ends if its asker has left."""
-    who, turn, begun = asker.current(), ExitStack(), 0.0
+    asker, turn, begun = current(), ExitStack(), 0.0
     line, place = queue, nullcontext()
     if line is None:
-        line, place = passes(), _long().take(who.waits)
+        line, place = passes(), _long().take(asker.waits)
 
     def begin() -> None:
         nonlocal begun
         turn.close()
-        turn.enter_context(line.take(who.waits))
+        turn.enter_context(line.take(asker.waits))
         begun = time.monotonic()
 
     def give_way() -> None:
-        who.stays()
+        asker.stays()
         if time.monotonic() - begun >= SLICE and line.waiting:
             begin()
 
     with place, turn:
         begin()
         yield give_way
-
-
-class Left(Exception):
-    """Raised when nobody waits for this work any more."""

@@ -34,6 +34,7 @@ from playground.serving import (
     settings,
     traces,
     wall,
+    worked,
 )
 from playground.serving.answering import answer
 
@@ -69,7 +70,7 @@ async def metrics(request: Request) -> Response:
 
 def _lines() -> Iterator[str]:
     queues = {"passes": queue.passes(), "figures": queue.figures(), "decodings": queue.decodings()}
-    caches = {"samples": traces.of_samples(), "models": models.kept(), "lessons": people.worked_for_all()}
+    caches = {"samples": traces.of_samples(), "models": models.kept(), "lessons": worked.worked_for_all()}
     yield _metric("people", "gauge", "browsers with a page open", {"": ledger.seats.people()})
     yield _metric("pages", "gauge", "pages that are open", {"": len(ledger.seats.open)})
     yield _metric(

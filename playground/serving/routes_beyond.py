@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.pack import pack
-from playground.serving import chosen, effort, people, queue, traces
+from playground.serving import chosen, effort, queue, traces, worked
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
@@ -166,11 +166,11 @@ async def occluded(request: Request) -> Response:
         most = _most(seen, occlusion.passes_of(seen.grid))
         steps = [*(passes for passes in FIRST_PASSES if passes < most), most]
         step = chosen.number(words, "step", len(steps))
-        cache = people.worked_for_all() if picture.sample else person.worked  # type: ignore[union-attr]
+        cache = worked.worked_for_all() if picture.sample else person.worked  # type: ignore[union-attr]
 
         def result_of(step: int) -> Found:
             key = ("occluded", *question.items(), by, steps[step])
-            return people.worked_out(picture, wish, cache, key, lambda: run(step))
+            return worked.worked_out(picture, wish, cache, key, lambda: run(step))
 
         def run(step: int) -> Found:
             known = result_of(step - 1).known if step else ([], [])
@@ -233,7 +233,7 @@ def _foretells(picture: Picture, wish: Wish, cache, seen: Trace, question: dict,
             )
 
     key = ("foretells", *question.items(), by, result.side, hash(result.moves.tobytes()))
-    return faithfulness.remembered(seen, Asked(**question), DEFAULT, people.worked_out(picture, wish, cache, key, make))
+    return faithfulness.remembered(seen, Asked(**question), DEFAULT, worked.worked_out(picture, wish, cache, key, make))
 
 
 # Words ----------------------------------------------------------------------------------------------------------------

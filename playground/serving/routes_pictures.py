@@ -16,8 +16,8 @@ from starlette.routing import Route
 
 from playground.serving import ledger, people, pictures
 from playground.serving.answering import Refused, answer, changes, said, who
-from playground.serving.asker import Who
 from playground.serving.cache import MB
+from playground.serving.ledger import Who
 from playground.serving.pictures import Picture
 
 PRIVATE = {"Cache-Control": "private, no-store"}

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from playground.errors import NoRoom, PlaygroundError
-from playground.serving import asker, effort, models, prepared, queue, settings
-from playground.serving.asker import Registry
-from playground.serving.cache import MB, Cache, trim
+from playground.serving import effort, models, prepared, queue, settings
+from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture, sample
 from playground.serving.prepared import some_layers
 
@@ -26,7 +25,7 @@ MOST_PACKED = 32 * MB  # of one answer to a browser, if it is more than a layer
 OWN_TRACES = 400 * MB  # bytes of one person's traces; for all people together see the settings
 
 log = logging.getLogger("playground")
-_person_caches: Registry[Cache] = Registry()  # of all people
+_person_caches = Caches()
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,7 @@ def of_samples() -> Cache:
 
 def own_cache() -> Cache:
     """A cache for one person's traces; it goes when the person is forgotten."""
-    new_cache = Cache(OWN_TRACES, size=trace_bytes)
-    _person_caches.add(new_cache)
-    return new_cache
+    return _person_caches.add(Cache(OWN_TRACES, size=trace_bytes))
 
 
 def _forget(model: str) -> None:
@@ -87,7 +84,7 @@ def trace(picture: Picture, wish: Wish, person_cache: Cache | None, finer: bool 
     if picture.sample:
         return of_samples().get((picture.id, wish), lambda: _run(picture, wish))
     seen = person_cache.get((picture.id, wish), lambda: _run(picture, wish, finer))
-    trim(_person_caches, settings.now().upload_mb * MB)
+    _person_caches.trim(settings.now().upload_mb * MB)
     return seen
 
 
@@ -115,7 +112,7 @@ def _run(picture: Picture, wish: Wish, finer: bool = False):
             seen = _traced(vit, picture, wish)
         except (NoRoom, torch.OutOfMemoryError):  # of a graphics card
             log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, wish.model)
-            asker.current().hears(
+            queue.current().hears(
                 "The graphics card's memory is full: this model goes on on the CPU, which takes longer."
             )
             vit.to("cpu")

@@ -1,11 +1,10 @@
-"""The door: who may open a page, who may have one run, and what is heard of whom. Who comes first, and who gives way,
-is in serving/ledger.py. Connections, slow lines and floods are nginx's: see deploy/nginx.conf."""
+"""The door: who may open a page, and what is heard of whom. Who comes first, and who gives way, is in
+serving/ledger.py. Connections, slow lines and floods are nginx's: see deploy/nginx.conf."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from contextlib import suppress
 from typing import ClassVar
 
@@ -15,21 +14,17 @@ from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import ledger, people
-from playground.serving.asker import Who
 from playground.serving.hosts import is_foreign, path_of
-from playground.serving.ledger import Seat
+from playground.serving.ledger import Seat, Who
 from playground.ui.pages import MICROSCOPE, PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, said, told
 
 MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # of one socket, at once and after those: who drags a slider says five
 NO_MESSAGE = 1002  # close code of a socket that sends no valid message of Streamlit's
 TRY_AGAIN, FOREIGN = 1013, 1008
-PIECE, PIECE_SECONDS = 2**16, 20.0  # bytes of an answer, and how long they may take
+PIECE = 2**16  # bytes of an answer that are sent at once
 SHORT = 1000  # bytes: what ends a run has few
-RUNS_AT_ONCE, RUN_SECONDS = (
-    6,
-    1.0,
-)  # page runs at once; a run that takes longer than this no longer counts
+RUN = 1.0  # seconds: so long a page's next run waits for the end of the one before
 
 FULL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -40,66 +35,6 @@ FULL = """<!DOCTYPE html>
 <p>So many people look at the Attention Playground that there is no room for one more. This page tries again every ten
 seconds, and opens as soon as somebody leaves.</p></body></html>
 """
-
-
-class Runs:
-    """Admits a few page runs at once; the next is of the network that has cost least."""
-
-    def __init__(self, at_once: int = RUNS_AT_ONCE, seconds: float = RUN_SECONDS):
-        self.at_once, self.seconds = at_once, seconds
-        self.going: dict[Run, None] = {}
-        self._waiting: dict[Who, deque[Run]] = {}
-
-    async def take(self, who: Who) -> Run:
-        """Waits for a turn; the caller ends it."""
-        run = Run(who)
-        self._waiting.setdefault(who, deque()).append(run)
-        self._next()
-        try:
-            await run.come.wait()
-        except BaseException:
-            if not run.come.is_set():
-                self._leave(run)
-            self.end(run)
-            raise
-        return run
-
-    def end(self, run: Run) -> None:
-        """Ends a run's turn."""
-        if run.began:
-            ledger.costs.charge(run.who, time.monotonic() - run.began, "pages")
-            run.began = 0.0
-        self._give_way(run)
-
-    @property
-    def waiting(self) -> int:
-        return sum(map(len, self._waiting.values()))
-
-    def _give_way(self, run: Run) -> None:
-        if run in self.going:
-            del self.going[run]
-            self._next()
-
-    def _leave(self, run: Run) -> None:
-        self._waiting[run.who].remove(run)
-        if not self._waiting[run.who]:
-            del self._waiting[run.who]
-
-    def _next(self) -> None:
-        while self._waiting and len(self.going) < self.at_once:
-            run = self._waiting[min(self._waiting, key=ledger.costs.rank)][0]
-            self._leave(run)
-            self.going[run], run.began = None, time.monotonic()
-            asyncio.get_running_loop().call_later(self.seconds, self._give_way, run)
-            run.come.set()
-
-
-class Run:
-    def __init__(self, who: Who):
-        self.who, self.come, self.began = who, asyncio.Event(), 0.0
-
-
-runs = Runs()
 
 
 class Door:
@@ -146,7 +81,6 @@ class Door:
                 await send({"type": "websocket.close", "code": TRY_AGAIN})
         finally:
             silent.cancel()
-            talk.end()
             self.seats.leave(seat)
 
     def _close_silent(self, seat: Seat) -> None:
@@ -155,9 +89,8 @@ class Door:
 
 
 class Fetched:
-    """An answer on its way to a slow reader, sent piece by piece, so that a reader who fetches nothing can be cut off.
-    Unsent pieces lie in memory; where that is full, the oldest answer of the network furthest above its share is
-    dropped."""
+    """An answer on its way, sent piece by piece. What a slow reader has not fetched yet lies in memory; where that is
+    full, the oldest answer of the network furthest above its share is dropped."""
 
     on_the_way: ClassVar[dict[Fetched, None]] = {}  # in the order in which they began
 
@@ -174,13 +107,9 @@ class Fetched:
             for start in range(0, len(body), PIECE):
                 last = start + PIECE >= len(body)
                 piece = {**message, "body": body[start : start + PIECE], "more_body": more or not last}
-                async with asyncio.timeout(PIECE_SECONDS):
-                    await self._send(piece)
+                await self._send(piece)
                 if self.over:
                     raise ClientDisconnect
-        except TimeoutError:
-            ledger.refused["slow readers"] += 1
-            raise ClientDisconnect from None
         finally:
             self.give_back()
 
@@ -221,19 +150,18 @@ def _with_full_header(send: Send) -> Send:
 
 
 class Talk:
-    """The messages of one socket: lets through those that our pages need, slows down a flood, and delays a run until
-    its turn."""
+    """The messages of one socket: lets through those that our pages need, and slows down a flood: of messages, and of
+    runs, of which Streamlit hears the next when the one before has ended."""
 
     def __init__(self, receive: Receive, send: Send, seat: Seat):
         self._receive, self._send, self._seat = receive, send, seat
-        self._run: Run | None = None
-        self._heard: deque[Message] = deque()  # while a run waited for its turn
-        self._coming: asyncio.Future[Message] | None = None
         self._left, self._at = float(MESSAGES), time.monotonic()
+        self._finished = asyncio.Event()
+        self._finished.set()
 
     async def receive(self) -> Message:
         while True:
-            message = await self._next()
+            message = await self._receive()
             if message["type"] != "websocket.receive":
                 return message
             await self._slowly()
@@ -244,42 +172,11 @@ class Talk:
                 return {"type": "websocket.disconnect", "code": NO_MESSAGE}
             if kind == RERUN:
                 self._seat.asked_for_page, self._seat.asked = True, ledger.seats.clock()
-                if not await self._begin_run():
-                    return self._heard.pop()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._finished.wait(), RUN)
+                self._finished.clear()
             if kind:
                 return message
-
-    async def _next(self) -> Message:
-        if self._heard:
-            return self._heard.popleft()
-        coming, self._coming = self._coming, None
-        return await (coming or self._receive())
-
-    async def _begin_run(self) -> bool:
-        """False if the person left before the run's turn came."""
-        turn = asyncio.ensure_future(runs.take(ledger.seats.account(self._seat.who())))
-        try:
-            while not turn.done() and len(self._heard) < MESSAGES:
-                self._coming = self._coming or asyncio.ensure_future(self._receive())
-                await asyncio.wait((turn, self._coming), return_when=asyncio.FIRST_COMPLETED)
-                if self._coming.done():
-                    self._heard.append(self._coming.result())
-                    self._coming = None
-                    if self._heard[-1]["type"] != "websocket.receive":
-                        if turn.done():
-                            runs.end(turn.result())
-                        return False
-            former, self._run = self._run, await turn
-        finally:
-            turn.cancel()  # where it has not come
-        if former:
-            runs.end(former)
-        return True
-
-    def end(self) -> None:
-        """Lets the run go on; its turn ends by itself, or leaving and coming back would cost nothing."""
-        if self._coming:
-            self._coming.cancel()
 
     async def _slowly(self) -> None:
         now = time.monotonic()
@@ -293,8 +190,8 @@ class Talk:
         if data and (len(data) < SHORT or not self._seat.session):
             kind, session = told(data)
             self._seat.session = session or self._seat.session
-            if kind == FINISHED and self._run:
-                runs.end(self._run)
+            if kind == FINISHED:
+                self._finished.set()
         if data:
             ledger.costs.charge(ledger.costs.payer(self._seat.who()), ledger.BYTE * len(data))
         await self._send(message)

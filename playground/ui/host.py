@@ -39,6 +39,7 @@ from playground.lessons.pictures import small
 from playground.lessons.registry import LESSONS
 from playground.pack import pack, unpack
 from playground.pictures.jpegs import as_jpeg
+from playground.serving import queue
 from playground.serving.here import Here, Work
 from playground.ui import lesson as page
 from playground.ui import messages
@@ -62,6 +63,11 @@ def show(name: str) -> None:
 
 def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
     """A fragment: a setting of this step, or polling for its work, redraws nothing else."""
+    with queue.page():
+        _draw(lesson, step, here, at_work)
+
+
+def _draw(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
     if runs_of_this_session(here) != at_work:
         st.rerun()  # the whole page: only that can begin or end the looking
     bring_back_settings()
@@ -287,7 +293,8 @@ def _state_of(work: Work) -> str:
         if work.trouble:
             return f"It broke off: {work.trouble}"
         return DROPPED if work.let_go else ""
-    if not work.begun and (ahead := work.look()):
-        others = "**One is before you.**" if ahead == 1 else f"**{ahead} are before you.**"
+    if not work.begun:
+        ahead = work.look()
+        others = {0: "It waits for its turn.", 1: "**One is before you.**"}.get(ahead, f"**{ahead} are before you.**")
         return f"{others} They come one after the other; yours begins by itself."
     return work.words or "Beginning…"

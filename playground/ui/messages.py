@@ -7,7 +7,7 @@ import time
 
 import streamlit as st
 
-from playground.serving import asker, ledger
+from playground.serving import ledger, queue
 from playground.ui import streamlit_private
 
 AGAIN_AFTER = 2.0  # seconds: a toast about waiting is prolonged as often
@@ -23,18 +23,18 @@ def error(sentence: str) -> None:
 
 
 class OnPage:
-    """The person whose page is being run, as the server knows them: see serving/asker.py."""
+    """The person whose page is being run, as the server knows them: see Asker in serving/queue.py."""
 
     def __init__(self):
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
-    def who(self) -> asker.Who:
+    def who(self) -> ledger.Who:
         """The network of its socket. On the server's own machine Streamlit tells none, and the person's pages and
         requests would count as two people's."""
         session = streamlit_private.session()
         home = ledger.seats.address_of(session)
-        network = asker.network(st.context.ip_address) if home is None else home
-        return asker.Who(st.session_state.get("key") or session, network)
+        network = ledger.network(st.context.ip_address) if home is None else home
+        return ledger.Who(st.session_state.get("key") or session, network)
 
     def stays(self) -> None:
         streamlit_private.stop_if_left()
@@ -57,4 +57,4 @@ class OnPage:
 
 def connect() -> None:
     """Connects the server's messages to the page whose run they belong to."""
-    asker.find = lambda: OnPage() if streamlit_private.on_a_page() else asker.Nobody()
+    queue.find = lambda: OnPage() if streamlit_private.on_a_page() else queue.Nobody()

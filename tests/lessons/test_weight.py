@@ -18,7 +18,7 @@ from playground.analysis.explain import FORETOLD
 from playground.analysis.heads import look
 from playground.lessons import measures, weight, weight_locked
 from playground.lessons.parts import Ask, Chart, Choice, Picture, Table, Wait, Words
-from playground.serving import effort, models, people, traces
+from playground.serving import effort, models, traces, worked
 from playground.serving.cache import MB, Cache
 from playground.serving.here import Here
 from playground.vit import VisionTransformer
@@ -160,8 +160,8 @@ def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_ho
     blanked, moved = [], occlusion.Measured.moved
     monkeypatch.setattr(occlusion.Measured, "moved", lambda it, some: blanked.append(len(some)) or moved(it, some))
     here = Here({"sample": "meadow", "model": "bundled"})
-    fresh = Cache(60 * MB, size=people.size)
-    monkeypatch.setattr(people, "worked_for_all", lambda: fresh)  # nothing was made before
+    fresh = Cache(60 * MB, size=worked.size)
+    monkeypatch.setattr(worked, "worked_for_all", lambda: fresh)  # nothing was made before
     coming = weight.explain(here, weight.LESSON.defaults())
     first, asked = next(coming), next(coming)
     assert isinstance(first.meanwhile[0], Picture)

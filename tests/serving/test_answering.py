@@ -12,7 +12,7 @@ from starlette.routing import Route
 from waiting import PATIENCE, until
 
 from playground.errors import Busy, PlaygroundError
-from playground.serving import answering, asker, ledger, queue
+from playground.serving import answering, ledger, queue
 from playground.serving.answering import Refused, answer
 from playground.serving.ledger import Room
 from playground.serving.queue import Queue
@@ -29,7 +29,7 @@ def line(monkeypatch):
     yield found
     until(lambda: not answering._open, "no request is at work")
     answering._waiting.clear()
-    assert found._line == []
+    assert found.at_work + found.line == []
 
 
 def serving(work) -> httpx.AsyncClient:
@@ -42,12 +42,12 @@ def serving(work) -> httpx.AsyncClient:
 
 def computing(done: list) -> Response:
     with queue.turn():
-        done.append(asker.current().who().person)
+        done.append(queue.current().who().person)
     return PlainTextResponse("done")
 
 
 def in_line(line: Queue, count: int) -> bool:
-    return len(line._line) == count
+    return len(line.at_work + line.line) == count
 
 
 async def till(condition) -> None:
@@ -83,10 +83,10 @@ class line_of_another:
         self.line, self.go = line, threading.Event()
 
     def __enter__(self):
-        before = len(self.line._line)
+        before = len(self.line.line)
         self.thread = threading.Thread(target=self._stand)
         self.thread.start()
-        until(lambda: len(self.line._line) == before + 1, "they stand in the line")
+        until(lambda: len(self.line.line) == before + 1, "they stand in the line")
 
     def _stand(self) -> None:
         with self.line.take():
@@ -247,7 +247,7 @@ def test_a_refusal_says_more_where_the_browser_needs_it(line):
 
 def test_what_happens_behind_an_answer_is_said_with_it(line):
     def work() -> Response:
-        asker.current().hears("The graphics card's memory is full × 2.")
+        queue.current().hears("The graphics card's memory is full × 2.")
         return JSONResponse({})
 
     async def visit() -> httpx.Response:
@@ -305,9 +305,9 @@ def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypa
     monkeypatch.setattr(ledger, "requests", Room("requests", 8))
     real = answering.who
 
-    def from_where(request: Request) -> asker.Who:
+    def from_where(request: Request) -> ledger.Who:
         found = real(request)
-        return asker.Who(found.person, "elsewhere" if found.person == BERT["X-Playground-Key"] else "one network")
+        return ledger.Who(found.person, "elsewhere" if found.person == BERT["X-Playground-Key"] else "one network")
 
     monkeypatch.setattr(answering, "who", from_where)
     statuses = together(line, *people(20), BERT)
@@ -327,4 +327,4 @@ def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypa
     ],
 )
 def test_a_network_of_new_addresses_is_one_asker_s(address, network):
-    assert asker.network(address) == network
+    assert ledger.network(address) == network

@@ -1,10 +1,11 @@
+import gc
 import threading
 
 import pytest
 from waiting import until
 
 from playground.errors import PlaygroundError
-from playground.serving.cache import Cache, trim
+from playground.serving.cache import Cache, Caches
 
 
 def together(work, people: int = 2) -> list:
@@ -76,12 +77,31 @@ def test_after_a_failure_the_next_one_may_try():
 
 
 def test_many_caches_share_one_bound_and_the_longest_away_gives_first():
-    caches = [Cache(100) for _ in range(3)]
+    everybody = Caches()
+    caches = [everybody.add(Cache(100)) for _ in range(3)]
     for cache in caches:
         cache.get("first", lambda: b"x" * 20)
         cache.get("second", lambda: b"x" * 20)
     caches[0].get("second", bytes)  # somebody came back
-    trim(caches, 70)
+    everybody.trim(70)
     assert [cache.bytes for cache in caches] == [40, 0, 20]
-    trim(caches, 5)
+    everybody.trim(5)
     assert [cache.bytes for cache in caches] == [40, 0, 0]  # whoever asks now keeps what was just made
+
+
+def test_who_comes_while_somebody_looks_through_all_disturbs_nobody():
+    caches = Caches()
+    here = [caches.add(Cache(1)) for _ in range(3)]
+    looking = iter(caches)
+    first = next(looking)
+    newcomer = caches.add(Cache(1))  # a WeakSet would raise "Set changed size during iteration"
+    assert {first, *looking} == set(here)
+    assert set(caches) == {*here, newcomer}
+
+
+def test_the_cache_of_who_has_gone_is_not_kept():
+    caches = Caches()
+    here = caches.add(Cache(1))
+    caches.add(Cache(1))
+    gc.collect()
+    assert list(caches) == [here]

@@ -12,9 +12,8 @@ from test_javascript import ROOT, node
 
 from playground.serving import classes, ledger
 from playground.serving.answering import Refused
-from playground.serving.asker import Who
 from playground.serving.classes import Question
-from playground.serving.ledger import Ledger
+from playground.serving.ledger import Ledger, Who
 
 NGINX_CONF = Path(__file__).parent.parent.parent / "deploy" / "nginx.conf"
 

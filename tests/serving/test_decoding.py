@@ -19,7 +19,7 @@ from waiting import until
 from playground.errors import PlaygroundError
 from playground.pictures.decoder import Worker
 from playground.pictures.images import open_image
-from playground.serving import answering, asker, pictures, queue
+from playground.serving import answering, ledger, pictures, queue
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -32,7 +32,7 @@ def fresh(monkeypatch):
         worker.end()
 
 
-class Asker(asker.Nobody):
+class Asker(queue.Nobody):
     """Does something whenever it is asked whether it stays."""
 
     def __init__(self, act):
@@ -80,7 +80,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_
         if killed.goes_on():
             os.kill(killed.pid, signal.SIGKILL)
 
-    with asker.working_for(Asker(kill)):
+    with queue.working_for(Asker(kill)):
         assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
     assert killed not in fresh
 
@@ -97,7 +97,7 @@ def test_who_leaves_frees_the_place_of_the_next(fresh):
 
     pictures.warm_up()
     left, spare = list(fresh)
-    with asker.working_for(Asker(leave)), pytest.raises(RuntimeError):
+    with queue.working_for(Asker(leave)), pytest.raises(RuntimeError):
         pictures.decoded(saved(quarters(), "JPEG"), 2**20, 64)
     assert fresh[0] is spare
     assert left not in fresh
@@ -115,10 +115,10 @@ def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, t
         fresh.append(Worker())
     worker, said = fresh[0], []
     profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
-    gone, next_one = (answering.Job(asker.Who(person)) for person in ("gone", "next"))
+    gone, next_one = (answering.Job(ledger.Who(person)) for person in ("gone", "next"))
 
     def bring(job: answering.Job, **how) -> None:
-        with asker.working_for(job):
+        with queue.working_for(job):
             try:
                 said.append(pictures.upload(saved(quarters(), "PNG", **how), "mine").size)
             except queue.Left:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from playground.serving import classes, ledger
-from playground.serving.asker import Who
+from playground.serving.ledger import Who
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks"))
 

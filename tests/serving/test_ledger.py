@@ -3,8 +3,7 @@
 import pytest
 
 from playground.serving import ledger
-from playground.serving.asker import Who
-from playground.serving.ledger import HALF, IDLE, Ledger, Room, Seats, furthest, path
+from playground.serving.ledger import HALF, IDLE, Ledger, Room, Seats, Who, furthest, path
 
 
 class Clock:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from playground.serving import people
+from playground.serving import worked
 from playground.serving.cache import MB, Cache
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
@@ -29,9 +29,9 @@ class Found:
 @pytest.fixture(autouse=True)
 def nothing_kept():
     gc.collect()
-    people.worked_for_all.cache_clear()
+    worked.worked_for_all.cache_clear()
     yield
-    people.worked_for_all.cache_clear()
+    worked.worked_for_all.cache_clear()
 
 
 def picture(shade: int, sample: bool = False) -> Picture:
@@ -43,7 +43,7 @@ def numbers(megabytes: float) -> np.ndarray:
 
 
 def held_by_all() -> int:
-    return sum(own.bytes for own in people._session_caches)
+    return sum(own.bytes for own in worked._session_caches)
 
 
 @pytest.mark.parametrize(
@@ -62,58 +62,58 @@ def held_by_all() -> int:
     ids=lambda thing: type(thing).__name__,
 )
 def test_what_things_hold_is_counted_with_all_that_is_in_them(thing, megabytes):
-    assert people.held(thing) / MB == pytest.approx(megabytes, abs=0.01)
+    assert worked.held(thing) / MB == pytest.approx(megabytes, abs=0.01)
 
 
 def test_what_can_t_be_counted_is_not_kept():
-    own = people.lesson_cache()
+    own = worked.lesson_cache()
     with pytest.raises(TypeError, match="Cache"):
-        people.worked_out(picture(1), WISH, own, "x", lambda: (Cache(1),))
+        worked.worked_out(picture(1), WISH, own, "x", lambda: (Cache(1),))
     assert own.bytes == 0
 
 
 def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_gives_first(monkeypatch):
-    monkeypatch.setattr(people, "OWN", 10 * MB)
-    everybody = [people.lesson_cache() for _ in range(100)]
+    monkeypatch.setattr(worked, "OWN", 10 * MB)
+    everybody = [worked.lesson_cache() for _ in range(100)]
     for n, own in enumerate(everybody):
         for what in "ab":
-            people.worked_out(picture(n), WISH, own, what, lambda: numbers(0.99))
+            worked.worked_out(picture(n), WISH, own, what, lambda: numbers(0.99))
             assert held_by_all() <= 10 * MB
     assert [own.bytes > 0 for own in everybody] == [False] * 95 + [True] * 5
 
 
 def test_one_person_alone_keeps_no_more_than_their_share():
-    own = people.lesson_cache()
+    own = worked.lesson_cache()
     for what in range(40):
-        people.worked_out(picture(1), WISH, own, what, lambda: numbers(1))
-        assert own.bytes <= people.OF_ONE < people.OWN
+        worked.worked_out(picture(1), WISH, own, what, lambda: numbers(1))
+        assert own.bytes <= worked.OF_ONE < worked.OWN
 
 
 def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(monkeypatch):
-    monkeypatch.setattr(people, "OF_ALL", 3 * MB)
-    first, second = people.lesson_cache(), people.lesson_cache()
-    made = people.worked_out(picture(1, sample=True), WISH, first, "x", lambda: numbers(1))
-    again = people.worked_out(picture(1, sample=True), WISH, second, "x", lambda: pytest.fail("it is there"))
+    monkeypatch.setattr(worked, "OF_ALL", 3 * MB)
+    first, second = worked.lesson_cache(), worked.lesson_cache()
+    made = worked.worked_out(picture(1, sample=True), WISH, first, "x", lambda: numbers(1))
+    again = worked.worked_out(picture(1, sample=True), WISH, second, "x", lambda: pytest.fail("it is there"))
     assert again is made
     for what in range(10):
-        people.worked_out(picture(1, sample=True), WISH, first, what, lambda: numbers(1))
-        assert people.worked_for_all().bytes <= 3 * MB
+        worked.worked_out(picture(1, sample=True), WISH, first, what, lambda: numbers(1))
+        assert worked.worked_for_all().bytes <= 3 * MB
     assert first.bytes == second.bytes == 0
 
 
 def test_another_picture_model_or_question_has_its_own():
-    own, made = people.lesson_cache(), []
+    own, made = worked.lesson_cache(), []
     for shade, wish, what in ((1, WISH, "x"), (2, WISH, "x"), (1, Wish("bundled", 2), "x"), (1, WISH, "y")) * 2:
-        people.worked_out(picture(shade), wish, own, what, lambda: made.append(1))
+        worked.worked_out(picture(shade), wish, own, what, lambda: made.append(1))
     assert len(made) == 4
 
 
 def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
-    first, second = people.lesson_cache(), people.lesson_cache()
-    people.worked_out(picture(1), WISH, first, "x", lambda: numbers(1))
-    other = people.worked_out(picture(1), WISH, second, "x", lambda: numbers(2))
+    first, second = worked.lesson_cache(), worked.lesson_cache()
+    worked.worked_out(picture(1), WISH, first, "x", lambda: numbers(1))
+    other = worked.worked_out(picture(1), WISH, second, "x", lambda: numbers(2))
     assert len(other) == 2 * MB
-    assert people.worked_for_all().bytes == 0
+    assert worked.worked_for_all().bytes == 0
     del first
     gc.collect()
     assert held_by_all() / MB == pytest.approx(2, abs=0.01)
@@ -121,4 +121,4 @@ def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
 
 def test_the_table_of_what_a_process_holds_counts_on_the_same_number():
     said = re.search(r"^\| what lessons worked out.* \| (\d+) MB \|", (ROOT / "deploy/README.md").read_text(), re.M)
-    assert int(said[1]) * MB == people.OF_ALL + people.OWN
+    assert int(said[1]) * MB == worked.OF_ALL + worked.OWN

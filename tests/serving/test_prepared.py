@@ -235,10 +235,10 @@ def test_who_chooses_a_drawing_that_is_not_ready_comes_before_all_that_is_prepar
     person = threading.Thread(target=lambda: got.append(shown("portrait", [1])))
     with queue.turn():  # somebody's pass
         background.start()
-        until(lambda: len(passes._line) == 2, "nothing is prepared")
+        until(lambda: len(passes.line) == 1, "nothing is prepared")
         person.start()
-        until(lambda: len(passes._line) == 3, "the person does not wait")
-        assert [ticket.finer for ticket in passes._line] == [False, False, True]
+        until(lambda: len(passes.line) == 2, "the person does not wait")
+        assert [ticket.finer for ticket in passes.line] == [False, True]
         assert layers("portrait", [1]) is None
     person.join()
     background.join()

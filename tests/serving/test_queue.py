@@ -4,14 +4,9 @@ import pytest
 from waiting import PATIENCE, until
 
 from playground.errors import Busy, PlaygroundError
-from playground.serving import asker, ledger
-from playground.serving.ledger import Ledger
-from playground.serving.queue import FEW, OF_KEY, OVER, SERVED, WAITING, Queue, Ticket
-
-
-def go_away(ticket) -> None:
-    """As if nobody had looked at it for long."""
-    ticket._looked = float("-inf")
+from playground.serving import ledger
+from playground.serving.ledger import NOBODY, Ledger, Who
+from playground.serving.queue import FEW, OF_KEY, Queue, Ticket
 
 
 def test_never_more_at_once_than_allowed_and_all_get_their_turn():
@@ -34,7 +29,7 @@ def test_never_more_at_once_than_allowed_and_all_get_their_turn():
         thread.start()
     for thread in threads:
         thread.join()
-    assert (most, sorted(done), queue._line) == (2, list(range(12)), [])
+    assert (most, sorted(done), queue.line) == (2, list(range(12)), [])
 
 
 @pytest.fixture
@@ -74,7 +69,7 @@ def test_who_waits_is_told_how_many_come_first(busy):
 
 def test_nobody_who_is_alone_is_told_that_a_person_comes_first():
     queue = Queue(1)
-    me, keyless, stranger = asker.Who("me", "here"), asker.Who("", "here"), asker.Who("them", "there")
+    me, keyless, stranger = Who("me", "here"), Who("", "here"), Who("them", "there")
     for before, people in ((me, 0), (keyless, 0), (stranger, 1)):  # what needs no key may be of the same page
         heard = []
         first = queue.take(who=before)
@@ -100,7 +95,7 @@ def test_who_leaves_gives_the_place_back(busy):
 
     with pytest.raises(Left), queue.take(tell):
         raise AssertionError("it was not the turn")
-    assert len(queue._line) == 1
+    assert queue.line == []
     go.set()
     with queue.take():
         pass
@@ -114,150 +109,83 @@ def test_what_goes_wrong_in_a_turn_does_not_keep_it():
         pass
 
 
-# Work in a thread of its own -----------------------------------------------------------------------------------------
-
-
-def test_one_is_served_at_a_time_in_the_order_of_coming():
-    queue, served, go = Queue(), [], threading.Event()
-
-    def work(name):
-        def run(ticket):
-            served.append(name)
-            go.wait(PATIENCE)
-
-        return run
-
-    first, second, third = (queue.run(work(name)) for name in "abc")
-    until(lambda: first.state == SERVED, "the first is not served")
-    assert [queue.before(ticket) for ticket in (first, second, third)] == [0, 1, 2]
-    assert (second.state, served) == (WAITING, ["a"])
-    second.stop()
-    assert queue.before(third) == 1
-    go.set()
-    until(lambda: third.state == OVER, "the third is not done")
-    assert served == ["a", "c"]
-
-
-def test_who_has_gone_gives_the_turn_back():
-    queue = Queue(patience=2 * PATIENCE)
-
-    def until_stopped(ticket):
-        until(ticket.stopped, "nobody stopped it")
-
-    first, second = queue.run(until_stopped), queue.run(until_stopped)
-    until(lambda: first.state == SERVED, "the first is not served")
-    go_away(first)
-    until(lambda: second.state == SERVED, "the second is not served")
-    assert first.state == OVER
-    second.stop()
-    until(lambda: second.state == OVER, "the second does not stop")
-
-
-def test_what_breaks_is_told_and_holds_nobody_up():
-    queue, done = Queue(), []
-
-    def broken(ticket):
-        raise RuntimeError("no memory")
-
-    first, second = queue.run(broken), queue.run(done.append)
-    until(lambda: second.state == OVER, "the second is not done")
-    assert str(first.trouble) == "no memory"
-    assert done == [second]
-
-
-def test_who_comes_back_after_giving_up_is_not_served_beside_another():
-    """A hidden tab may be silent for long, and then look again."""
-    queue, now, most, go = Queue(patience=2 * PATIENCE), [], [], threading.Event()
-
-    def work(ticket):
-        now.append(ticket)
-        most.append(len(now))
-        go.wait(PATIENCE)
-        now.remove(ticket)
-
-    first, silent = queue.run(work), queue.run(work)
-    until(lambda: first.state == SERVED, "the first is not served")
-    go_away(silent)
-    third = queue.run(work)
-    queue.before(silent)
-    go.set()
-    until(lambda: third.state == OVER, "the third is not done")
-    assert max(most) == 1
-
-
-def test_both_ways_to_wait_share_one_queue(busy):
-    queue, go = busy
-    ticket = queue.run(lambda ticket: None)
-    assert queue.before(ticket) == 1
-    go.set()
-    until(lambda: ticket.state == OVER, "it is not done")
+def test_who_is_at_work_for_longer_than_counts_keeps_nobody_waiting():
+    now = 0.0
+    queue = Queue(charged=Ledger(lambda: now), counts_for=1.0)
+    first, second, third = (joined(queue, NOBODY) for _ in range(3))
+    assert (queue.at_work, queue.line) == ([first], [second, third])
+    now = 0.9
+    assert queue.ahead(second) == 1
+    now = 1.1
+    queue.ahead(second)  # whoever waits looks now and then
+    assert (queue.at_work, queue.line) == ([first, second], [third])
+    queue.leave(first)
+    assert queue.line == [third]
+    queue.leave(second)
+    assert (queue.at_work, queue.line) == ([third], [])
 
 
 # Fair by person -------------------------------------------------------------------------------------------------------
 
 
-class Person(asker.Nobody):
-    def __init__(self, name: str, address: str = ""):
-        self.name = asker.Who(name, address)
-
-    def who(self) -> asker.Who:
-        return self.name
+def joined(queue: Queue, who: Who, **question) -> Ticket:
+    ticket = Ticket(who, **question)
+    queue.join(ticket)
+    return ticket
 
 
-def ask(monkeypatch, queue, done, name: str, address: str = ""):
-    monkeypatch.setattr(asker, "find", lambda: Person(name, address))
-    return queue.run(lambda ticket: done.append(name))
+def served(queue: Queue) -> list[Who]:
+    """Who waits, in the order of service."""
+    order = []
+    while queue.at_work:
+        queue.leave(queue.at_work[0])
+        order += [ticket.who for ticket in queue.at_work]
+    return order
 
 
-def test_who_asks_ten_things_keeps_a_stranger_waiting_for_one(busy, monkeypatch):
-    queue, go = busy
-    done = []
-    mine = [ask(monkeypatch, queue, done, "me") for _ in range(10)]
-    stranger = ask(monkeypatch, queue, done, "stranger")
-    assert queue.before(stranger) == 2  # what is at work now, and one of mine
-    assert [queue.before(ticket) for ticket in mine] == [1, *range(3, 12)]
-    go.set()
-    until(lambda: len(done) == 11, "all are served")
-    assert done == ["me", "stranger", *["me"] * 9], done
+@pytest.fixture
+def line(no_seats):
+    """A queue with somebody at work, and a clock that stands still."""
+    queue = Queue(charged=Ledger(lambda: 0.0))
+    joined(queue, NOBODY)
+    return queue
 
 
-def test_people_take_turns_also_when_one_comes_later(busy, monkeypatch):
-    queue, go = busy
-    done = []
+def test_who_asks_ten_things_keeps_a_stranger_waiting_for_one(line):
+    mine = [joined(line, Who("me")) for _ in range(10)]
+    stranger = joined(line, Who("stranger"))
+    assert line.ahead(stranger) == 2  # what is at work now, and one of mine
+    assert [line.ahead(ticket) for ticket in mine] == [1, *range(3, 12)]
+    assert [who.person for who in served(line)] == ["me", "stranger", *["me"] * 9]
+
+
+def test_people_take_turns_also_when_one_comes_later(line):
     for name in "aaabbc":
-        ask(monkeypatch, queue, done, name)
-    go.set()
-    until(lambda: len(done) == 6, "all are served")
-    assert "".join(done) == "abcaba"
-    for name in "ddaa":  # what they had before counts for nobody
-        ask(monkeypatch, queue, done, name)
-    until(lambda: len(done) == 10, "all are served")
+        joined(line, Who(name))
+    assert "".join(who.person for who in served(line)) == "abcaba"
 
 
-def test_a_person_may_fill_the_line_only_so_far(busy, monkeypatch):
-    queue, _ = busy
-    waiting = [ask(monkeypatch, queue, [], "me") for _ in range(OF_KEY)]
+def test_a_person_may_fill_the_line_only_so_far(line):
+    for _ in range(OF_KEY):
+        joined(line, Who("me"))
     with pytest.raises(PlaygroundError, match="12 of your questions wait already"):
-        ask(monkeypatch, queue, [], "me")
-    for ticket in waiting:
-        ticket.stop()
+        joined(line, Who("me"))
+    assert len(line.line) == OF_KEY
 
 
-def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(busy, monkeypatch):
+def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(busy, no_seats):
     queue, _ = busy
     queue.most = 5
-    crowd = [ask(monkeypatch, queue, [], "", "10.0.0.1") for _ in range(5)]
-    with pytest.raises(Busy, match="no place in the line"):
-        ask(monkeypatch, queue, [], "", "10.0.0.1")
-    stranger = ask(monkeypatch, queue, [], "", "10.9.0.2")
-    until(lambda: crowd[-1].state == OVER, "nobody has gone")
-    assert isinstance(crowd[-1].trouble, Busy)
-    assert stranger.state == WAITING
-    for ticket in (*crowd, stranger):
-        ticket.stop()
+    crowd = [joined(queue, Who("", "10.0.0.1")) for _ in range(5)]
+    with pytest.raises(Busy, match="no place in the line"), queue.take(who=Who("", "10.0.0.1")):
+        raise AssertionError("it was not the turn")
+    stranger = joined(queue, Who("", "10.9.0.2"))
+    assert [ticket.sent_away for ticket in crowd] == [False] * 4 + [True]
+    assert stranger in queue.line
+    assert len(queue.line) == 5
 
 
-def asks(queue, who: list[asker.Who], finer: bool = False) -> tuple[list[threading.Thread], list[asker.Who]]:
+def asks(queue, who: list[Who], finer: bool = False) -> tuple[list[threading.Thread], list[Who]]:
     """Each of them in a thread, in this order; and the order in which they are served."""
     threads, served = [], []
 
@@ -267,16 +195,16 @@ def asks(queue, who: list[asker.Who], finer: bool = False) -> tuple[list[threadi
 
     for one in who:
         threads.append(threading.Thread(target=ask, args=(one,)))
-        before = len(queue._line)
+        before = len(queue.line)
         threads[-1].start()
-        until(lambda before=before: len(queue._line) > before, "nobody joined the queue")
+        until(lambda before=before: len(queue.line) > before, "nobody joined the queue")
     return threads, served
 
 
 def test_a_stranger_is_next_however_many_people_a_script_at_one_address_is(busy):
     queue, go = busy
-    script = [asker.Who(f"nobody {i}", "10.0.0.1") for i in range(30)]
-    stranger = asker.Who("ann", "10.0.0.2")
+    script = [Who(f"nobody {i}", "10.0.0.1") for i in range(30)]
+    stranger = Who("ann", "10.0.0.2")
     threads, served = asks(queue, [*script, stranger])
     go.set()
     for thread in threads:
@@ -287,7 +215,7 @@ def test_a_stranger_is_next_however_many_people_a_script_at_one_address_is(busy)
 
 def test_two_networks_take_turns(busy):
     queue, go = busy
-    first, second = ([asker.Who(f"{i}", address) for i in range(5)] for address in ("a", "b"))
+    first, second = ([Who(f"{i}", address) for i in range(5)] for address in ("a", "b"))
     threads, served = asks(queue, [*first, *second])
     go.set()
     for thread in threads:
@@ -301,8 +229,8 @@ def test_in_a_network_all_who_have_no_page_open_are_one_person(busy, minted, no_
     queue, go = busy
     seat = ledger.seats.enter("10.0.0.1", list)
     seat.key = "ann"
-    script = [asker.Who(f"nobody {i}" if minted else "", "10.0.0.1") for i in range(30)]
-    ann = asker.Who("ann", "10.0.0.1")
+    script = [Who(f"nobody {i}" if minted else "", "10.0.0.1") for i in range(30)]
+    ann = Who("ann", "10.0.0.1")
     threads, served = asks(queue, [*script, ann, ann])
     go.set()
     for thread in threads:
@@ -316,77 +244,67 @@ def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
     finer, served = [], []
 
     def refine():
-        with queue.take(who=asker.Who("ann", "a"), finer=True):
+        with queue.take(who=Who("ann", "a"), finer=True):
             finer.append(len(served))
 
     thread = threading.Thread(target=refine)
     thread.start()
-    until(lambda: len(queue._line) == 2, "nobody joined the queue")
-    threads, served = asks(queue, [asker.Who(f"{i}", "a") for i in range(3)])
+    until(lambda: queue.line, "nobody joined the queue")
+    threads, served = asks(queue, [Who(f"{i}", "a") for i in range(3)])
     go.set()
     for one in (thread, *threads):
         one.join(PATIENCE)
     assert finer == [3]
 
 
-def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(monkeypatch):
+def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
     """All woke whenever one had been served, and each looked at the whole line: four hundred took half a core."""
-    monkeypatch.setattr("playground.serving.queue.TELL_EVERY", PATIENCE)  # nobody looks by themselves
-    queue, go = Queue(1), [threading.Event() for _ in range(20)]
-    tickets = [queue.run(lambda ticket, each=each: each.wait(PATIENCE)) for each in go]
-    until(lambda: tickets[0].state == SERVED, "nobody is served")
-    looked = []
-    before = queue._ahead_of
-    monkeypatch.setattr(queue, "_ahead_of", lambda ticket: looked.append(ticket) or before(ticket))
-    go[0].set()
-    until(lambda: tickets[1].state == SERVED, "the next one is not served")
-    assert {*looked} <= {tickets[1]}
-    for each in go:
-        each.set()
-    until(lambda: all(ticket.state == OVER for ticket in tickets), "somebody was forgotten")
-
-
-def joined(queue, who: asker.Who) -> Ticket:
-    ticket = Ticket(who=who)
-    queue._join(ticket)
-    return ticket
+    queue = Queue(charged=Ledger(lambda: 0.0))
+    tickets = [joined(queue, Who("", f"10.0.{number}.1")) for number in range(200)]
+    assert [ticket for ticket in tickets if ticket.turn.is_set()] == queue.at_work == tickets[:1]
+    queue.leave(tickets[0])
+    assert [ticket for ticket in tickets if ticket.turn.is_set()] == [tickets[0], *queue.at_work]
+    assert len(queue.at_work) == 1
 
 
 def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, no_seats):
     """A line of 600 took five milliseconds each time, and two hundred questions a second a core and more."""
-    queue, ordered = Queue(charged=Ledger(lambda: 0.0)), []
+    now, ordered = 0.0, []
+    queue = Queue(charged=Ledger(lambda: now))
     monkeypatch.setattr(Queue, "_order", lambda queue, order=Queue._order: (ordered.append(queue), order(queue)))
     for number in range(300):
-        joined(queue, asker.Who("", f"10.{number % 30}.0.1"))
-    assert len(ordered) <= FEW
-    stranger = joined(queue, asker.Who("ann", "10.99.0.1"))
-    assert queue._line.index(stranger) <= 31  # behind the first question of each network
+        joined(queue, Who("", f"10.{number % 30}.0.1"))
+    assert len(ordered) <= FEW + 2
+    stranger = joined(queue, Who("ann", "10.99.0.1"))
+    now = 0.2
+    queue.ahead(stranger)
+    assert queue.line.index(stranger) <= 31  # behind the first question of each network
 
 
 def test_where_no_more_may_wait_who_has_cost_least_of_a_network_finds_a_place(no_seats):
-    queue = Queue(charged=Ledger(lambda: 0.0), most=60)
-    keys = [asker.Who(f"key {number}", "10.0.0.1") for number in range(7)]
+    now = 0.0
+    queue = Queue(charged=Ledger(lambda: now), most=60)
+    joined(queue, NOBODY)
+    keys = [Who(f"key {number}", "10.0.0.1") for number in range(7)]
     for key in keys:
         ledger.seats.enter(key.address, list).key = key.person
     tickets = [joined(queue, keys[number // 10]) for number in range(60)]
+    now = 0.2
     newcomer = joined(queue, keys[6])
     assert not newcomer.sent_away
     assert sum(ticket.sent_away for ticket in tickets) == 1
 
 
-def test_what_a_house_asks_from_its_many_networks_counts_before_it_is_served(no_seats):
+def test_what_a_house_asks_from_its_many_networks_counts_before_it_is_served(line):
     """The first questions of 25 networks of one /48 were as cheap as a newcomer's, and stood before it."""
-    queue = Queue(charged=Ledger(lambda: 0.0))
     for number in range(25):
-        joined(queue, asker.Who("", f"2001:db8:1:{number:x}00::/64"))
-    newcomer = joined(queue, asker.Who("ann", "10.99.0.1"))
-    assert queue._line.index(newcomer) <= 1
+        joined(line, Who("", f"2001:db8:1:{number:x}00::/64"))
+    newcomer = joined(line, Who("ann", "10.99.0.1"))
+    assert line.line.index(newcomer) <= 1
 
 
-def test_what_makes_an_answer_finer_waits_for_those_of_other_networks_too(no_seats):
-    queue = Queue(charged=Ledger(lambda: 0.0))
-    finer = Ticket(who=asker.Who("ann", "10.0.0.1"), finer=True)
-    queue._join(finer)
+def test_what_makes_an_answer_finer_waits_for_those_of_other_networks_too(line):
+    finer = joined(line, Who("ann", "10.0.0.1"), finer=True)
     for _ in range(3):  # the third would cost more than hers
-        joined(queue, asker.Who("ben", "10.0.0.2"))
-    assert queue._line[-1] is finer
+        joined(line, Who("ben", "10.0.0.2"))
+    assert line.line[-1] is finer

@@ -9,7 +9,7 @@ from PIL import Image
 from training.test_datasets import cifar
 
 from playground.errors import PlaygroundError
-from playground.serving import answering, asker, chosen, classes, ledger, people, pictures, routes_pictures
+from playground.serving import answering, chosen, classes, ledger, people, pictures, queue, routes_pictures
 from playground.serving.routes import ROUTES
 from playground.training import datasets
 from serving.visits import ANNA, BERT, bring, client, photograph, refused
@@ -201,7 +201,7 @@ def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_th
 def bring_one(number: int, network: str) -> str:
     """Gives the key of who brought it."""
     key = f"{network}{number:02d}".ljust(22, "-")
-    with asker.working_for(answering.Job(asker.Who(key, network))):
+    with queue.working_for(answering.Job(ledger.Who(key, network))):
         people.enter(key).take(pictures.upload(photograph(number, 400), "mine.jpg"))
     return key
 

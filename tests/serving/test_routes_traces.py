@@ -289,7 +289,7 @@ def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypat
         picture = pictures.sample("flock")
         list(class_.map(lambda _: traces.layers(picture, Wish("untrained"), None, [0]), range(24)))
     assert most == [1] * 24
-    assert queue._packings()._line == []
+    assert queue._packings().at_work == []
 
 
 def test_all_flows_of_very_many_tokens_are_too_much_and_one_is_not(http, monkeypatch):

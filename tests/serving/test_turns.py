@@ -15,7 +15,7 @@ from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
 from playground.lessons import experiments
 from playground.lessons.parts import Run, Wait
-from playground.serving import asker, effort, here, ledger, models, queue, traces
+from playground.serving import effort, here, ledger, models, queue, traces
 from playground.serving.ledger import Ledger
 from playground.serving.queue import Queue
 
@@ -55,7 +55,7 @@ class Stranger:
             until(lambda: self.line.waiting, "the stranger does not wait")
 
     def _ask(self) -> None:
-        with self.line.take(who=asker.Who("stranger", "192.0.2.9")):  # somebody who has cost nothing yet
+        with self.line.take(who=ledger.Who("stranger", "192.0.2.9")):  # somebody who has cost nothing yet
             self.done.append("the stranger")
 
     def leave(self) -> list[str]:
@@ -69,7 +69,7 @@ def test_somebody_else_is_served_between_two_passes(one_queue, seen):
     with queue.turns() as give_way:
         addition(seen, seen.layers - 1, give_way)
     assert stranger.leave() == ["a pass", "the stranger", *["a pass"] * (seen.heads + 1)]
-    assert one_queue._line == []
+    assert one_queue.line == []
 
 
 def test_a_short_piece_is_not_cut_up(one_queue, seen, monkeypatch):
@@ -116,7 +116,7 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
     assert done[0] < 8
 
 
-class Leaving(asker.Nobody):
+class Leaving(queue.Nobody):
     """A person who has left when they are looked for the third time."""
 
     looked = 0
@@ -130,11 +130,11 @@ class Leaving(asker.Nobody):
 @pytest.mark.parametrize("work", MANY.values(), ids=MANY)
 def test_it_ends_when_the_asker_has_left(one_queue, seen, monkeypatch, work):
     person = Leaving()
-    monkeypatch.setattr(asker, "find", lambda: person)
+    monkeypatch.setattr(queue, "find", lambda: person)
     with pytest.raises(queue.Left), queue.turns() as give_way:
         work(seen, give_way)
     assert person.looked == 3
-    assert one_queue._line == []
+    assert one_queue.line == []
 
 
 def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
@@ -168,15 +168,15 @@ def open_the_sum() -> AppTest:
     return page
 
 
-class Ann(asker.Nobody):
-    def who(self) -> asker.Who:
-        return asker.Who("ann", "10.0.0.1")
+class Ann(queue.Nobody):
+    def who(self) -> ledger.Who:
+        return ledger.Who("ann", "10.0.0.1")
 
 
 def started(monkeypatch, work) -> here.Work:
-    monkeypatch.setattr(asker, "find", Ann)
+    monkeypatch.setattr(queue, "find", Ann)
     run = here.Work(Run("two", "Train now", work, ""))
-    monkeypatch.setattr(asker, "find", asker.Nobody)  # its thread has no page
+    monkeypatch.setattr(queue, "find", queue.Nobody)  # its thread has no page
     return run
 
 
@@ -187,7 +187,7 @@ def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queu
 
     def work(before):
         with queue.turns() as give_way:
-            yield Wait("", come_to=[ticket.who.person for ticket in one_queue._line])
+            yield Wait("", come_to=[ticket.who.person for ticket in one_queue.at_work])
             give_way()
 
     run = started(monkeypatch, work)
@@ -208,4 +208,41 @@ def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
         run.stop()
         until(lambda: run.over, "it goes on")
     assert run.trouble is None
-    assert one_queue._line == []
+    assert one_queue.line == []
+
+
+# Pages ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_waits_for_its_turn_and_a_part_that_is_drawn_in_it_takes_none(monkeypatch):
+    line = Queue(kind="pages", charged=Ledger())
+    monkeypatch.setattr(queue, "pages", lambda: line)
+    drawn = []
+
+    def draws() -> None:
+        with queue.page(), queue.page():
+            drawn.append(len(line.at_work))
+
+    other = threading.Thread(target=draws)
+    with queue.page():
+        other.start()
+        until(lambda: line.line, "the other page does not wait")
+        assert drawn == []
+    other.join()
+    assert drawn == [1]
+    draws()  # the next page takes a turn of its own
+    assert drawn == [1, 1]
+    assert line.at_work == []
+
+
+def test_a_page_is_drawn_in_one_turn_with_its_parts_and_charged(monkeypatch):
+    line = Queue(kind="pages", charged=(costs := Ledger()))
+    monkeypatch.setattr(queue, "pages", lambda: line)
+    turns, join = [], line.join
+    monkeypatch.setattr(line, "join", lambda ticket: (turns.append(ticket.who), join(ticket)))
+    page = AppTest.from_file(str(APP), default_timeout=PATIENCE).run()
+    page.switch_page("pages/patches.py").run()
+    assert not page.exception
+    assert len(turns) == 2
+    assert costs.spent["pages"] > 0
+    assert (line.at_work, line.line) == ([], [])

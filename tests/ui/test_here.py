@@ -7,7 +7,7 @@ import pytest
 from serving.visits import photograph
 
 from playground.errors import PlaygroundError
-from playground.serving import people, pictures, traces
+from playground.serving import people, pictures, traces, worked
 from playground.serving.answering import Refused
 from playground.serving.here import Here
 from playground.serving.traces import Wish
@@ -44,13 +44,13 @@ def test_with_the_key_it_is_and_its_traces_and_results_are_the_person_s(mine):
     here = Here({"mine": mine, "model": "untrained"}, {}, KEY)
     assert here.picture.name == "mine.jpg"
     assert here.words() == {"model": "untrained", "mine": mine}
-    before = people.worked_for_all().bytes, traces.of_samples().bytes
+    before = worked.worked_for_all().bytes, traces.of_samples().bytes
     traces.trace(here.picture, here.wish, here.own)
     here.kept("what was found", lambda: "a result")
     person = people.known(KEY)
     assert person.traces.bytes > 0
     assert person.worked.bytes > 0
-    assert (people.worked_for_all().bytes, traces.of_samples().bytes) == before
+    assert (worked.worked_for_all().bytes, traces.of_samples().bytes) == before
     assert person.drop(mine)
     assert (person.traces.bytes, person.worked.bytes) == (0, 0)
 

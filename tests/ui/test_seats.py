@@ -9,9 +9,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from waiting import PATIENCE
 
 from playground.serving import ledger
-from playground.serving.asker import Who
 from playground.serving.hosts import is_foreign
-from playground.serving.ledger import Ledger, Seats
+from playground.serving.ledger import Ledger, Seats, Who
 from playground.ui import door
 from playground.ui.door import Door
 
@@ -206,87 +205,54 @@ def test_only_pages_of_the_same_host_and_port_open_a_socket(places, origin, fore
 # Runs of pages
 
 
-@pytest.fixture
-def runs(monkeypatch):
-    """One at a time, by a ledger that knows nobody."""
-    found = door.Runs(at_once=1, seconds=PATIENCE)
-    monkeypatch.setattr(door, "runs", found)
-    monkeypatch.setattr(ledger, "costs", ledger.Ledger())
-    return found
+def test_streamlit_hears_of_the_next_run_when_the_one_before_has_ended(places, monkeypatch):
+    """Sockets that asked for a page without a pause kept its event loop busy, though few of their pages were drawn."""
+    monkeypatch.setattr(door, "RUN", PATIENCE)
 
-
-def test_runs_of_pages_take_turns_by_networks_and_keys(places, runs):
-    """Four sockets ask for a page without a pause; somebody else's click is the next run."""
-
-    async def all_of_them() -> list[str]:
-        began = []
+    async def asked_for_four() -> list[int]:
+        began, counts, ended = [], [], asyncio.Event()
 
         async def streamlit(scope, receive, send):
             while (await receive())["type"] == "websocket.receive":
-                began.append(scope["client"][0])
-                await asyncio.sleep(0)
+                began.append(1)
+                await ended.wait()
+                ended.clear()
                 await send(binary_said("script_finished"))
 
-        places.most = 400
-        at_the_door = Door(streamlit)
-        greedy = [Browser(at_the_door, "10.0.0.1") for _ in range(4)]
-        for one in greedy:
-            for _ in range(4):
-                one.asks()
-            one.open()
-        seldom = Browser(at_the_door, "10.0.0.2")
-        seldom.asks()
-        seldom.open()
-        for _ in range(10):
+        greedy = Browser(Door(streamlit))
+        for _ in range(4):
+            greedy.asks()
+        greedy.open()
+        for _ in range(4):
             await settle()
-        for one in (*greedy, seldom):
-            one.leaves()
-            await one.task
-        return began
+            counts.append(len(began))
+            ended.set()
+        await settle()
+        greedy.leaves()
+        await greedy.task
+        return counts
 
-    began = asyncio.run(all_of_them())
-    assert began.index("10.0.0.2") <= 2
-    assert len(began) == 17
+    assert asyncio.run(asked_for_four()) == [1, 2, 3, 4]
 
 
-def heard_of_passing(count: int, leave_after: int) -> list[int]:
-    """Who of so many, that ask for a page and go after they were heard a while, gets as far as Streamlit."""
+def test_a_run_that_takes_long_holds_up_the_next_for_a_moment_alone(places, monkeypatch):
+    monkeypatch.setattr(door, "RUN", 0.01)
 
-    async def all_of_them() -> list[int]:
+    async def asks_again() -> list[dict]:
         heard = []
 
         async def streamlit(scope, receive, send):
-            while (await receive())["type"] == "websocket.receive":
-                heard.append(scope["number"])
+            while (message := await receive())["type"] == "websocket.receive":
+                heard.append(message)
 
-        ledger.seats.most = 400
-        at_the_door = Door(streamlit)
-        passing = [Browser(at_the_door, "10.0.0.1") for _ in range(count)]
-        for number, one in enumerate(passing):
-            one.scope["number"] = number
+        one = Browser(Door(streamlit))
+        for _ in range(2):
             one.asks()
-            one.open()
-        for _ in range(leave_after):
-            await settle()
-        for one in passing:
-            one.leaves()
-        await asyncio.gather(*(one.task for one in passing))
-        assert not door.runs.waiting
+        one.leaves()
+        await one.open()
         return heard
 
-    return asyncio.run(all_of_them())
-
-
-def test_who_asks_for_a_page_and_goes_gives_no_turn_to_the_next_before_its_time(places, runs, monkeypatch):
-    """The run goes on for a while without them. Twenty sockets that came, asked and went had twenty pages drawn at
-    once, again and again, and somebody else waited for more than a minute. Who goes while waiting has none drawn."""
-    assert heard_of_passing(20, leave_after=3) == [0]
-    assert len(runs.going) == 1  # it goes on
-
-
-def test_who_has_gone_before_their_page_is_begun_has_none(places, runs):
-    assert heard_of_passing(20, leave_after=0) == []
-    assert not runs.going
+    assert len(asyncio.run(asks_again())) == 2
 
 
 def binary_said(kind: str) -> dict:
@@ -298,29 +264,23 @@ def binary_said(kind: str) -> dict:
 # Answers on their way
 
 
-def fetched(body: bytes, reads: bool) -> int:
-    """How much of an answer arrives at somebody who reads, or who stops after the first piece."""
-    came = []
+def test_an_answer_on_its_way_is_counted_until_all_of_it_has_gone(places):
+    came, held = [], []
 
     async def app(scope, receive, send):
-        await send({"type": "http.response.body", "body": body})
+        await send({"type": "http.response.body", "body": bytes(300_000)})
 
     async def send(message):
-        if came and not reads:
-            await asyncio.sleep(PATIENCE)
         came.append(len(message["body"]))
+        held.append(ledger.answers.held)
 
     scope = {"type": "http", "method": "GET", "path": "/api/x", "headers": [], "client": ("10.0.0.1", 5)}
     asyncio.run(Door(app)(scope, None, send))
+    assert sum(came) == 300_000
+    assert max(came) == door.PIECE
+    assert held == [300_000] * len(came)
     assert not door.Fetched.on_the_way
     assert ledger.answers.held == 0
-    return sum(came)
-
-
-def test_who_fetches_nothing_loses_the_answer_and_others_get_all_of_it(places, monkeypatch):
-    monkeypatch.setattr(door, "PIECE_SECONDS", 0.05)
-    assert fetched(bytes(300_000), reads=True) == 300_000
-    assert fetched(bytes(300_000), reads=False) == door.PIECE
 
 
 def test_where_memory_is_full_the_oldest_of_the_greediest_network_gives_way(monkeypatch):

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from playground.lessons import heads
 from playground.lessons.registry import QUESTIONS
-from playground.serving import models, people, traces
+from playground.serving import models, traces, worked
 from playground.vit import Config, VisionTransformer
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -25,7 +25,7 @@ def open_page(monkeypatch):
         monkeypatch.setattr(models, "load", lambda name: vit)
         monkeypatch.setattr(traces, "_made_ahead", lambda *which: None)
         traces.of_samples.cache_clear()
-        people.worked_for_all.cache_clear()
+        worked.worked_for_all.cache_clear()
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.session_state["guessed"] = set(QUESTIONS)
         for key, value in words.items():
@@ -36,7 +36,7 @@ def open_page(monkeypatch):
 
     yield open_
     traces.of_samples.cache_clear()
-    people.worked_for_all.cache_clear()
+    worked.worked_for_all.cache_clear()
 
 
 def offered(app) -> list[str]:

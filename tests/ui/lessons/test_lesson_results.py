@@ -10,7 +10,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from playground.lessons.registry import QUESTIONS
-from playground.serving import people
+from playground.serving import worked
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 
@@ -67,7 +67,7 @@ def mb(thing: object, seen: set[int]) -> float:
     if isinstance(thing, str | bytes):
         return len(thing) / 2**20
     if isinstance(thing, torch.Tensor | np.ndarray | Image.Image):
-        return people.held(thing) / 2**20
+        return worked.held(thing) / 2**20
     if isinstance(thing, dict):
         return sum(mb(part, seen) for part in [*thing.keys(), *thing.values()]) + 1e-4 * len(thing)
     if isinstance(thing, list | tuple | set | frozenset):
@@ -87,9 +87,9 @@ def in_session(app: AppTest) -> dict[str, float]:
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    people.worked_for_all.cache_clear()
+    worked.worked_for_all.cache_clear()
     yield
-    people.worked_for_all.cache_clear()
+    worked.worked_for_all.cache_clear()
 
 
 @pytest.mark.slow
@@ -111,8 +111,8 @@ def test_what_is_measured_here_is_measured():
 def test_what_was_dropped_is_made_again_with_the_same_numbers(page, words):
     app = opened(page, words)
     before, here = shown(app), app.session_state.here
-    assert people.worked_for_all().bytes + here.worked.bytes > 0
-    people.worked_for_all().drop_where(lambda key: True)
+    assert worked.worked_for_all().bytes + here.worked.bytes > 0
+    worked.worked_for_all().drop_where(lambda key: True)
     here.worked.drop_where(lambda key: True)
     app.run()
     assert not app.exception
