@@ -19,8 +19,10 @@ def node() -> str:
 
 def test_the_microscope_s_core_passes_its_tests_under_node():
     files = sorted(str(path) for path in (ROOT / "tests" / "js").rglob("*.test.mjs"))
-    # What waits for ever fails; a timer that a module leaves running, such as that of a blob, is not waited for
-    command = [node(), "--test", "--test-timeout=120000", "--test-force-exit", *files]
+    # What waits for ever fails; a timer that a module leaves running, such as that of a blob, is not waited for. Node
+    # alone would leave a core idle
+    options = ["--test-timeout=120000", "--test-force-exit", f"--test-concurrency={os.cpu_count()}"]
+    command = [node(), "--test", *options, *files]
     env = {**os.environ, "PYTHON": sys.executable}
     run = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr

@@ -14,7 +14,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from ipaddress import IPv6Network, ip_address, ip_network
@@ -135,34 +135,41 @@ class Ledger:
         return 2.0**halves
 
 
-def in_networks(amounts: Mapping[str, float]) -> Counter[str]:
-    """What each network holds, where each address holds so much."""
-    wide: Counter[str] = Counter()
-    for address, amount in amounts.items():
-        for name, _ in path(address):
-            wide[name] += amount
-    return wide
-
-
-def shares(amounts: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    """How far each address, which holds so much, is above its share: what the fullest of its networks holds for what it
-    may, and then what it holds itself."""
-    wide = in_networks(amounts)
-    return {
-        address: (max([wide[name] / many for name, many in path(address)], default=0.0), amount)
-        for address, amount in amounts.items()
-    }
-
-
-def furthest(amounts: Mapping[str, float]) -> str:
-    """The address whose networks exceed their share most."""
-    return max(above := shares(amounts), key=above.__getitem__)
-
-
 # Where something runs out ---------------------------------------------------------------------------------------------
 
 REACH = 3  # times what is free yet: so much one network may hold. Alone it gets three quarters of all
 KEPT = 0.1  # of everything, for networks that hold nothing yet
+
+
+class Held:
+    """How much of one thing each network holds."""
+
+    def __init__(self) -> None:
+        self.of: Counter[str] = Counter()  # by address
+        self._wide: Counter[str] = Counter()  # by network
+        self._lock = threading.Lock()
+
+    def add(self, address: str, amount: float) -> None:
+        with self._lock:
+            add(self.of, address, amount)
+            for name, _ in path(address):
+                add(self._wide, name, amount)
+
+    def above(self, address: str) -> tuple[float, float]:
+        """How far above its share an address is: what the fullest of its networks holds for what it may, and then what
+        it holds itself."""
+        return max([self._wide[name] / many for name, many in path(address)], default=0.0), self.of[address]
+
+    def furthest(self) -> str:
+        """The address whose networks exceed their share most."""
+        return max(list(self.of), key=self.above, default="")
+
+
+def add(counter: Counter, name: Hashable, amount: float) -> None:
+    """What is back at nothing takes no room."""
+    counter[name] += amount
+    if not counter[name]:
+        del counter[name]
 
 
 class Room:
@@ -172,19 +179,17 @@ class Room:
     def __init__(self, kind: str, most: float, of_key: float = math.inf):
         self.kind, self.most, self.of_key = kind, most, of_key
         self.held = 0.0
-        self.of: Counter[str] = Counter()  # by household
-        self._wide: Counter[object] = Counter()  # by network, and by person
+        self.by, self._of_key = Held(), Counter[Who]()
         self._lock = threading.Lock()
 
     def trouble(self, who: Who, count: float = 1) -> str:
         """Who has too much for so much more: "everybody", "network", "key", or "" where there is room."""
-        free = self.most - self.held
-        own_cost = max((self._wide[name] / many for name, many in path(who.address)), default=0.0)
-        if who.person and self._wide[who] and self._wide[who] + count > self.of_key:
+        free, own = self.most - self.held, self.by.above(who.address)[0]
+        if who.person and self._of_key[who] and self._of_key[who] + count > self.of_key:
             return "key"
-        if count > free - (KEPT * self.most if own_cost else 0):
+        if count > free - (KEPT * self.most if own else 0):
             return "everybody"
-        return "network" if own_cost and own_cost + count > REACH * free else ""
+        return "network" if own and own + count > REACH * free else ""
 
     def take(self, who: Who, count: float = 1) -> str:
         """As `trouble`; where there is none, they hold it from now on."""
@@ -206,13 +211,8 @@ class Room:
 
     def _add(self, who: Who, count: float) -> None:
         self.held += count
-        self.of[who.address] += count
-        for name in (*(network for network, _ in path(who.address)), who):
-            self._wide[name] += count
-            if not self._wide[name]:
-                del self._wide[name]
-        if not self.of[who.address]:
-            del self.of[who.address]
+        self.by.add(who.address, count)
+        add(self._of_key, who, count)
 
     @contextmanager
     def holding(self, who: Who, count: float = 1) -> Iterator[str]:
@@ -238,6 +238,7 @@ class Seat:
 
     def __init__(self, address: str, end: Callable[[], object], now: float):
         self.address, self.end = address, end
+        self.counted_for = address  # or the class that its phone is in
         self.asked = now  # when a person last did something there; a heartbeat is none
         self.session = self.key = ""
         self.asked_for_page = self.over = False
@@ -255,7 +256,7 @@ class Seats:
         self.costs, self.clock, self.most = costs, costs.clock, most
         self.open: dict[Seat, None] = {}  # in the order in which they came
         self._charged = self.clock()
-        self._fullest: tuple[float, str, Counter[str]] | None = None  # until a seat is taken or left
+        self._by = Held()
 
     def enter(self, address: str, end: Callable[[], object]) -> Seat | None:
         if len(self.open) >= self.most:
@@ -265,15 +266,16 @@ class Seats:
                 return None
             self.close(victim)
         seat = Seat(address, end, self.clock())
-        self.open[seat] = self._fullest = None
+        self.open[seat] = None
+        self._by.add(seat.counted_for, 1)
         return seat
 
     def has_room(self, address: str) -> bool:
         return len(self.open) < self.most or self._gives_way(address) is not None
 
     def leave(self, seat: Seat) -> None:
-        self.open.pop(seat, None)
-        self._fullest = None
+        if self.open.pop(seat, self) is None:  # a page's thread may close one, too
+            self._by.add(seat.counted_for, -1)
 
     def close(self, seat: Seat) -> None:
         """From here; its browser may try again."""
@@ -318,31 +320,22 @@ class Seats:
         """Tabs of one browser are one person."""
         return len({(seat.address, seat.key or seat) for seat in list(self.open)})
 
-    def _network(self, seat: Seat) -> str:
-        return self.costs.phones.get(seat.key, (seat.address,))[0]
-
-    def _seats_of_addresses(self) -> Counter[str]:
-        return Counter(map(self._network, list(self.open)))
-
     def _gives_way(self, address: str) -> Seat | None:
         """The seat that one more of this address gets."""
-        if self._fullest is None:
-            above = shares(counts := self._seats_of_addresses())
-            most = max(above, key=above.__getitem__)
-            self._fullest = above[most][0], most, in_networks(counts)
-        amount, most, wide = self._fullest
-        is_fuller = max([(wide[name] + 1) / many for name, many in path(address)], default=0.0) >= amount
-        if is_fuller:  # perhaps they are, or somebody beside them
-            above = shares(self._seats_of_addresses() + Counter([address]))
-            most = max(above, key=above.__getitem__)
-            is_fuller = above[most] == above[address]
+        for seat in list(self.open):  # a phone may have joined a class, or left it
+            if (counted := self.costs.phones.get(seat.key, (seat.address,))[0]) != seat.counted_for:
+                self._by.add(seat.counted_for, -1)
+                self._by.add(counted, 1)
+                seat.counted_for = counted
+        self._by.add(address, 1)
+        most = self._by.furthest()
+        is_own = self._by.above(most) == self._by.above(address)
+        self._by.add(address, -1)
         now = self.clock()
-        if is_fuller:
-            candidates = [seat for seat in self.open if seat.address == address and now - seat.asked > IDLE]
+        if is_own:
+            candidates = [seat for seat in list(self.open) if seat.address == address and now - seat.asked > IDLE]
         else:
-            candidates = [seat for seat in self.open if self._network(seat) == most]
-            if not candidates:  # they have joined a class since
-                self._fullest = None
+            candidates = [seat for seat in list(self.open) if seat.counted_for == most]
         return min(candidates, key=lambda seat: (bool(seat.key), seat.asked), default=None)
 
 

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -165,10 +165,10 @@ def _keep(picture: Picture) -> Picture:
     with _lock:
         _of_people[next(_numbers)] = picture
         while bytes_of_people() > ledger.PICTURES:
-            of_networks: Counter[str] = Counter()
+            held = ledger.Held()
             for stored in list(_of_people.values()):
-                of_networks[stored.network] += stored.bytes
-            most = ledger.furthest(of_networks)
+                held.add(stored.network, stored.bytes)
+            most = held.furthest()
             numbered = [(number, stored) for number, stored in list(_of_people.items()) if stored.network == most]
             numbered.sort(key=lambda pair: pair[1].asked)
             if any(stored.halve() for _, stored in numbered):

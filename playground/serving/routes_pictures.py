@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from contextlib import AsyncExitStack
 from urllib.parse import unquote
 from weakref import WeakValueDictionary
@@ -150,7 +149,7 @@ async def read(request: Request) -> bytes:
     with ledger.files.holding(asking) as trouble:
         if trouble:
             if trouble == "everybody":
-                _end_the_slowest(ledger.files.of)  # who tries again finds a place
+                _end_the_slowest(ledger.files.by)  # who tries again finds a place
             raise Refused(FULL[trouble], 503)
         try:
             async with turn:
@@ -193,7 +192,7 @@ async def _find_room(delivery: Delivery, count: int, last: AsyncExitStack) -> No
             _beyond = delivery
             last.callback(_leave_beyond, delivery)
             break
-        _end_the_slowest(ledger.uploads.of)
+        _end_the_slowest(ledger.uploads.by)
         await asyncio.sleep(LOOK_AGAIN)
     if delivery.waits:
         delivery.waits, delivery.brisk = False, time.monotonic()
@@ -205,7 +204,7 @@ def _leave_beyond(delivery: Delivery) -> None:
         _beyond = None
 
 
-def _end_the_slowest(counts: Counter[str]) -> None:
+def _end_the_slowest(held: ledger.Held) -> None:
     """Ends the slowest uploads of the network that holds most. Only one of those waiting for room runs this: with
     hundreds of uploads each look takes long."""
     global _looked
@@ -216,6 +215,5 @@ def _end_the_slowest(counts: Counter[str]) -> None:
     slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
     if slow:
         ledger.refused["uploads"] += 1
-        above = ledger.shares(counts)
-        most = max(slow, key=lambda delivery: (above[delivery.who.address], -delivery.brisk))
+        most = max(slow, key=lambda delivery: (held.above(delivery.who.address), -delivery.brisk))
         most.end()

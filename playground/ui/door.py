@@ -115,7 +115,7 @@ class Fetched:
 
     def _find_room(self, count: int) -> None:
         while ledger.answers.take(self.who, count):
-            most = ledger.furthest(ledger.answers.of) if ledger.answers.of else ""
+            most = ledger.answers.by.furthest()
             oldest = next((candidate for candidate in self.on_the_way if candidate.who.address == most), None)
             if oldest is None:
                 raise ClientDisconnect

@@ -3,7 +3,7 @@
 import pytest
 
 from playground.serving import ledger
-from playground.serving.ledger import HALF, IDLE, Ledger, Room, Seats, Who, furthest, path
+from playground.serving.ledger import HALF, IDLE, Held, Ledger, Room, Seats, Who, path
 
 
 class Clock:
@@ -104,12 +104,15 @@ def test_a_key_holds_a_part_of_it(room):
 def test_what_was_taken_is_given_back(room):
     with room.holding(at("10.0.0.1", "ann"), 5) as trouble:
         assert (trouble, room.held) == ("", 5)
-    assert (room.held, room.of, room._wide) == (0, {}, {})
+    assert (room.held, room.by.of, room.by._wide, room._of_key) == (0, {}, {}, {})
 
 
 def test_the_furthest_above_its_share_is_a_house_and_in_it_who_holds_most():
     house = {f"2001:db8:1:2{number:02x}::/64": 3 for number in range(10)} | {"2001:db8:1:2aa::/64": 4}
-    assert furthest(house | {"10.0.0.1": 20}) == "2001:db8:1:2aa::/64"
+    held = Held()
+    for address, amount in (house | {"10.0.0.1": 20}).items():
+        held.add(address, amount)
+    assert held.furthest() == "2001:db8:1:2aa::/64"
 
 
 # Seats
