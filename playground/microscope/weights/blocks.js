@@ -48,7 +48,7 @@ export async function toEngine(state, names, config, { title, numbers = "int8", 
       kinds[name] = ["int8", shape];
       const blocks = Math.ceil(shape[1] / IN_A_BLOCK);
       kinds[`${name}.gain`] = ["float16", [shape[0], blocks]];
-      const fine = fineRows(name, shape, config);
+      const fine = fineRows(name, shape);
       if (!fine) continue;
       kinds[`${name}.fine`] = ["int8", [fine, shape[1]]];
       kinds[`${name}.fine.gain`] = ["float16", [fine, blocks]];
@@ -69,7 +69,7 @@ export async function toEngine(state, names, config, { title, numbers = "int8", 
       put(name, codes);
       put(`${name}.gain`, gains);
       const [rows, columns] = x.shape;
-      const fine = fineRows(name, x.shape, config);
+      const fine = fineRows(name, x.shape);
       if (fine) {
         const left = restOf(values, codes, gains, rows, columns).subarray(0, fine * columns);
         const more = eightBitBlocks(left, fine, columns);
@@ -102,11 +102,10 @@ function headerOf(config, title, isInt8) {
   };
 }
 
-// A softmax makes a large difference of a small one in a score, and what the first layer gets wrong goes through all:
-// the patches' matrix, the first layer, and the rows of queries and keys have 8 bits more, of what 8 bits have left. A
-// gated MLP multiplies what two matrices get wrong: there the second layer has them, too.
-function fineRows(name, [rows], { gated_mlp }) {
-  if (/^(patch_embed\.|blocks\.0\.)/.test(name) || (gated_mlp && name.startsWith("blocks.1."))) return rows;
+// A softmax makes a large difference of a small one in a score, and what the first layers get wrong goes through all:
+// the patches' matrix, the first two layers, and the rows of queries and keys have 8 bits more, of what 8 bits have left.
+function fineRows(name, [rows]) {
+  if (/^(patch_embed\.|blocks\.[01]\.)/.test(name)) return rows;
   return name.endsWith(".attn.qkv.weight") ? (2 * rows) / 3 : 0;
 }
 
