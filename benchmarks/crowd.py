@@ -27,6 +27,7 @@ from PIL import Image  # noqa: E402
 from streamlit.proto.BackMsg_pb2 import BackMsg  # noqa: E402
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg  # noqa: E402
 from websockets.asyncio.client import connect  # noqa: E402
+from websockets.exceptions import InvalidStatus  # noqa: E402
 
 from playground.pack import unpack  # noqa: E402
 from playground.pictures.images import open_image  # noqa: E402
@@ -55,10 +56,7 @@ class Person:
         self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def open(self) -> None:
-        self.socket = await connect(
-            self.url.replace("http", "ws") + "/_stcore/stream", subprotocols=["streamlit"], max_size=MOST,
-            open_timeout=PATIENCE, additional_headers=self.from_where,
-        )  # fmt: skip
+        self.socket = await self._connected()
         message = BackMsg()
         message.rerun_script.query_string = urlencode(self.words)
         await self.socket.send(message.SerializeToString())
@@ -66,6 +64,20 @@ class Person:
             while (said := ForwardMsg.FromString(await self.socket.recv())).WhichOneof("type") != "script_finished":
                 if said.WhichOneof("type") == "new_session":
                     self.session = said.new_session.initialize.session_id
+
+    async def _connected(self):
+        """A page tries again where its network has opened too many."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return await connect(
+                    self.url.replace("http", "ws") + "/_stcore/stream", subprotocols=["streamlit"], max_size=MOST,
+                    open_timeout=PATIENCE, additional_headers=self.from_where,
+                )  # fmt: skip
+            except InvalidStatus:
+                if time.monotonic() > until:
+                    raise
+                await asyncio.sleep(1)
 
     async def pick(self, sample: str) -> float:
         words = {"sample": sample} | ({"model": self.words["model"]} if "model" in self.words else {})

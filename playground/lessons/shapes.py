@@ -313,8 +313,9 @@ def whole_table(subject: Subject, layer: int, head: int) -> Fold:
 
 def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:
     """Where its colours end, and the table as a PNG."""
+    seen = subject.trace()
     with subject.turns():
-        weights = subject.trace().matrix(layer, head)  # (tokens, tokens)
+        weights = seen.matrix(layer, head)  # (tokens, tokens)
     return end_of(weights), table_of(weights)
 
 

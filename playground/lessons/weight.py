@@ -270,8 +270,12 @@ def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
     moves = yield from measuring(subject, query, side)
     if edge:
         yield Wait("Cutting an edge …")
-        with subject.turns() as give_way:
-            cut = subject.kept(("cut", query), lambda: cutting.cut_edge(seen, query, give_way))
+
+        def cut_it():
+            with subject.turns() as give_way:  # within `kept`: who waits for the same cut must hold no turn
+                return cutting.cut_edge(seen, query, give_way)
+
+        cut = subject.kept(("cut", query), cut_it)
     yield After(
         "weight_explain",
         *(coarser(finest, len(blocks(seen.grid, finest))) if side > finest else ()),

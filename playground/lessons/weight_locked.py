@@ -219,8 +219,9 @@ def measured_lengths(subject: Subject):
     from playground.analysis import token_norms
 
     def measure() -> token_norms.Lengths:
+        seen = subject.trace()
         with subject.turns() as give_way:
-            return token_norms.lengths(subject.trace(), give_way)
+            return token_norms.lengths(seen, give_way)
 
     return subject.kept("lengths", measure)
 

@@ -88,7 +88,10 @@ class Job:
 
         _open.add(self)
         self.future.add_done_callback(self._ends)
-        start_new_thread(run, ())  # Thread.start would wait until it runs, and the event loop must not wait
+        try:
+            start_new_thread(run, ())  # Thread.start would wait until it runs, and the event loop must not wait
+        except RuntimeError:  # the machine gives no more threads
+            self.future.set_result(said(FULL["everybody"], 503))
 
     def _ends(self, _) -> None:
         _open.discard(self)

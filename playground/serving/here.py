@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # stops when nobody looks at it any more. The results of all runs share one bound in bytes.
 
 MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md counts on it
-PATIENCE = 12.0  # seconds; a page looks every second, but a busy server or a hidden tab makes it late
+PATIENCE = 12.0  # seconds; a page looks more than once a second, but a busy server or a hidden tab makes it late
 _queue = queue.Queue()
 _ended: WeakSet[Work] = WeakSet()  # a session that goes takes its runs along
 _ending = Lock()

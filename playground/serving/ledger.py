@@ -105,8 +105,9 @@ class Ledger:
 
     def cost(self, name: object) -> float:
         """Seconds that a network, or a person in it (a Who), has cost lately."""
-        growth = self._growth()  # before what has grown: it may begin anew
-        return self._grown.get(name, 0.0) / growth
+        with self._lock:
+            growth = self._growth()  # before what has grown: it may begin anew
+            return self._grown.get(name, 0.0) / growth
 
     def payer(self, who: Who, asks: float = 0.0) -> Who:
         """A phone's class pays for it. A phone that costs more than its part, with the seconds that it asks for, pays
@@ -119,12 +120,6 @@ class Ledger:
         if self.cost(phone) + asks > OF_PHONE:
             return who
         return phone if self.cost(name) <= OF_CLASS else starter
-
-    def rank(self, who: Who) -> tuple[float, float, float]:
-        """Whose is lowest comes next. The dearest of their networks counts, then their own network, and within it their
-        own key."""
-        networks = [(self.cost(name), households) for name, households in path(who.address)] or [(0.0, 1)]
-        return max(cost / households for cost, households in networks), networks[0][0], self.cost(who)
 
     def _growth(self) -> float:
         halves = (self.clock() - self._began) / HALF
@@ -156,8 +151,7 @@ class Held:
                 add(self._wide, name, amount)
 
     def above(self, address: str) -> tuple[float, float]:
-        """How far above its share an address is: what the fullest of its networks holds for what it may, and then what
-        it holds itself."""
+        """What its fullest network holds per household, then what the address holds itself."""
         return max([self._wide[name] / many for name, many in path(address)], default=0.0), self.of[address]
 
     def furthest(self) -> str:
@@ -239,7 +233,7 @@ class Seat:
     def __init__(self, address: str, end: Callable[[], object], now: float):
         self.address, self.end = address, end
         self.counted_for = address  # or the class that its phone is in
-        self.asked = now  # when a person last did something there; a heartbeat is none
+        self.asked = now  # when a person last did something there: no heartbeat, no redraw by the clock
         self.session = self.key = ""
         self.asked_for_page = self.over = False
 
@@ -257,6 +251,7 @@ class Seats:
         self.open: dict[Seat, None] = {}  # in the order in which they came
         self._charged = self.clock()
         self._by = Held()
+        self._lock = threading.Lock()  # a page's thread may close one, too
 
     def enter(self, address: str, end: Callable[[], object]) -> Seat | None:
         if len(self.open) >= self.most:
@@ -266,19 +261,23 @@ class Seats:
                 return None
             self.close(victim)
         seat = Seat(address, end, self.clock())
-        self.open[seat] = None
-        self._by.add(seat.counted_for, 1)
+        with self._lock:
+            self.open[seat] = None
+            self._by.add(seat.counted_for, 1)
         return seat
 
     def has_room(self, address: str) -> bool:
         return len(self.open) < self.most or self._gives_way(address) is not None
 
     def leave(self, seat: Seat) -> None:
-        if self.open.pop(seat, self) is None:  # a page's thread may close one, too
-            self._by.add(seat.counted_for, -1)
+        with self._lock:
+            if self.open.pop(seat, self) is None:
+                self._by.add(seat.counted_for, -1)
 
     def close(self, seat: Seat) -> None:
         """From here; its browser may try again."""
+        if seat.over:
+            return
         refused["seats"] += 1
         seat.over = True
         self.leave(seat)
@@ -322,11 +321,12 @@ class Seats:
 
     def _gives_way(self, address: str) -> Seat | None:
         """The seat that one more of this address gets."""
-        for seat in list(self.open):  # a phone may have joined a class, or left it
-            if (counted := self.costs.phones.get(seat.key, (seat.address,))[0]) != seat.counted_for:
-                self._by.add(seat.counted_for, -1)
-                self._by.add(counted, 1)
-                seat.counted_for = counted
+        with self._lock:
+            for seat in self.open:  # a phone may have joined a class, or left it
+                if (counted := self.costs.phones.get(seat.key, (seat.address,))[0]) != seat.counted_for:
+                    self._by.add(seat.counted_for, -1)
+                    self._by.add(counted, 1)
+                    seat.counted_for = counted
         self._by.add(address, 1)
         most = self._by.furthest()
         is_own = self._by.above(most) == self._by.above(address)

@@ -30,7 +30,7 @@ SLICE = 1.0  # seconds that long work goes on while others wait
 MOST_LONG = 2  # pieces of long work that have begun: each keeps in memory what it has found
 MOST, OF_KEY = 600, 12  # questions that wait in one queue: of all, and of one person
 FEW, FRESH = 40, 0.1  # a longer line is ordered once in so many seconds: it takes milliseconds, and a flood a core
-PAGES, PAGE = 6, 1.0  # pages drawn at once; one that takes more seconds leaves its place to the next and goes on
+PAGES, PAGE = 6, 1.0  # pages drawn at once; one that takes more seconds goes on beside the next
 
 CROWDED = "So many people wait that there is no place in the line: try again in a minute."
 
@@ -74,7 +74,7 @@ class Nobody:
 find: Callable[[], Asker] = Nobody  # the page that the calling thread draws; ui/messages.py sets it when the app starts
 
 _named: ContextVar[Asker | None] = ContextVar("named", default=None)
-_draws: ContextVar[bool] = ContextVar("draws", default=False)  # a page
+_draws: ContextVar[bool] = ContextVar("draws", default=False)  # this thread has a page's turn already
 
 
 def current() -> Asker:
@@ -111,8 +111,8 @@ class Ticket:
 
 
 class Queue:
-    """Serves `at_once` tickets at a time, of which one may be long; `beside` more long ones may run besides. A ticket
-    that has been at work for `counts_for` seconds keeps nobody waiting any more."""
+    """Serves `at_once` tickets at a time, of which one may be long; `beside` more long ones may run besides. After
+    `counts_for` seconds at work a ticket's place is free for the next, though it goes on, and no more is charged."""
 
     def __init__(
         self,
@@ -121,9 +121,11 @@ class Queue:
         kind: str = "",
         charged: ledger.Ledger | None = None,
         most: int = MOST,
+        of_key: float = OF_KEY,
         counts_for: float = math.inf,
     ):
-        self.at_once, self.beside, self.most, self.counts_for = at_once, beside, most, counts_for
+        self.at_once, self.beside, self.counts_for = at_once, beside, counts_for
+        self.most, self.of_key = most, of_key
         self.kind, self.costs = kind, charged or ledger.costs  # without a kind, what it takes is charged elsewhere
         self.line: list[Ticket] = []  # who waits, in the order of service
         self.at_work: list[Ticket] = []
@@ -138,16 +140,16 @@ class Queue:
         finer: bool = False,
         seconds: float = SHORT,
     ) -> Iterator[None]:
-        """Waits for a turn. `tell(n)` hears how many people come first (0: only this person's own questions), and 0
-        when the wait is over."""
+        """Waits for a turn. `tell(n)` hears how many people come first: 0 where only own questions do, and once more at
+        the end."""
         ticket = Ticket(current().who() if who is None else who, finer, seconds)
         self.join(ticket)
         ahead, was_told = 0, False
         try:
             while not ticket.turn.wait(TELL_EVERY * max(1, ahead / FAR)):
-                ahead = self.ahead(ticket)
+                ahead, people = self.ahead(ticket)
                 if tell and not ticket.turn.is_set():
-                    tell(self.people(ticket))
+                    tell(people)
                     was_told = True
             if ticket.sent_away:
                 raise Busy(CROWDED)
@@ -164,7 +166,7 @@ class Queue:
     def join(self, ticket: Ticket) -> None:
         with self._lock:
             asked = [other.seconds for other in self.line if other.who == ticket.who] if ticket.who.person else []
-            if len(asked) >= OF_KEY:
+            if len(asked) >= self.of_key:
                 ledger.refused["questions"] += 1
                 raise Busy(f"{OF_KEY} of your questions wait already: wait for an answer, then ask again.")
             ticket.payer = ledger.seats.account(ticket.who, sum(asked) + ticket.seconds)
@@ -178,32 +180,27 @@ class Queue:
                 self.line.remove(ticket)
             elif ticket in self.at_work:
                 self.at_work.remove(ticket)
-                took = self.costs.clock() - ticket.began if self.kind else ticket.seconds
+                took = min(self.costs.clock() - ticket.began, self.counts_for) if self.kind else 0.0
                 self.costs.charge(ticket.payer, took - ticket.seconds)
                 self.costs.spent[self.kind] += took
             self._goes_on()
 
-    def ahead(self, ticket: Ticket) -> int:
-        """How many have to finish first."""
+    def ahead(self, ticket: Ticket) -> tuple[int, int]:
+        """How many tickets have to finish first, and of how many other people. Questions without a key, for what
+        belongs to everybody, are of whoever else asks from that address: nobody who is alone is told to wait for a
+        person."""
         with self._lock:
             self._goes_on()  # somebody at work may count no longer
-            return 1 + sum(other.is_long == ticket.is_long for other in self._before(ticket))
-
-    def people(self, ticket: Ticket) -> int:
-        """How many others come first. Questions without a key, for what belongs to everybody, are of whoever else asks
-        from that address: nobody who is alone is told to wait for a person."""
-        ahead = self.ahead(ticket)
-        with self._lock:
+            if ticket not in self.line:
+                return 0, 0
+            before = [other for other in self.line[: self.line.index(ticket)] if other.is_long == ticket.is_long]
             others = {
                 other.person
-                for other in (*self.at_work, *self._before(ticket))
+                for other in (*self._counted(ticket.is_long), *before)
                 if other.person != ticket.person
                 and (other.who.person or not other.who.address or other.who.address != ticket.who.address)
             }
-        return min(len(others), ahead)
-
-    def _before(self, ticket: Ticket) -> list[Ticket]:
-        return self.line[: self.line.index(ticket)] if ticket in self.line else []
+            return 1 + len(before), min(len(others), 1 + len(before))
 
     def _goes_on(self) -> None:
         """Serves as many as there are places for."""
@@ -218,14 +215,17 @@ class Queue:
 
     def _next(self) -> Ticket | None:
         free = {is_long: self._free(is_long) > 0 for is_long in (False, True)}
-        return next((ticket for ticket in self.line if free[ticket.is_long]), None) if any(free.values()) else None
+        return next((ticket for ticket in self.line if free[ticket.is_long]), None)
 
     def _free(self, is_long: bool) -> int:
         """How many more long tickets, or short ones, may be at work."""
-        now = self.costs.clock()
-        counted = [ticket.is_long for ticket in self.at_work if now - ticket.began < self.counts_for]
-        of_kind = (1 if is_long else self.at_once) - counted.count(is_long)
-        return min(of_kind, self.at_once + self.beside - len(counted))
+        at_work, all_at_work = len(self._counted(is_long)), len(self._counted(True)) + len(self._counted(False))
+        return min((1 if is_long else self.at_once) - at_work, self.at_once + self.beside - all_at_work)
+
+    def _counted(self, is_long: bool) -> list[Ticket]:
+        """Who is at work and keeps others waiting."""
+        since = self.costs.clock() - self.counts_for
+        return [ticket for ticket in self.at_work if ticket.is_long == is_long and ticket.began > since]
 
     def _order(self) -> None:
         """By what each person will have cost once this question of theirs is answered, then by what their networks
@@ -275,7 +275,7 @@ def figures() -> Queue:
 
 @cache
 def pages() -> Queue:
-    return Queue(PAGES, kind="pages", counts_for=PAGE)
+    return Queue(PAGES, kind="pages", of_key=math.inf, counts_for=PAGE)  # a browser may have many tabs
 
 
 @cache
@@ -300,7 +300,7 @@ def turn(finer: bool = False, seconds: float = SHORT) -> AbstractContextManager[
 
 @contextmanager
 def page() -> Iterator[None]:
-    """Take it before Streamlit draws a page, or a part of one; a part that is drawn within its page takes none."""
+    """Take it before Streamlit draws a page, or a fragment of one; in a whole page's run a fragment has its turn."""
     if _draws.get():
         yield
         return

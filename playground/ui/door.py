@@ -17,14 +17,14 @@ from playground.serving import ledger, people
 from playground.serving.hosts import is_foreign, path_of
 from playground.serving.ledger import Seat, Who
 from playground.ui.pages import MICROSCOPE, PAGES
-from playground.ui.streamlit_private import FINISHED, RERUN, said, told
+from playground.ui.streamlit_private import FINISHED, RERUN, by_clock, said, told
 
 MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # of one socket, at once and after those: who drags a slider says five
 NO_MESSAGE = 1002  # close code of a socket that sends no valid message of Streamlit's
 TRY_AGAIN, FOREIGN = 1013, 1008
 PIECE = 2**16  # bytes of an answer that are sent at once
-SHORT = 1000  # bytes: what ends a run has few
-RUN = 1.0  # seconds: so long a page's next run waits for the end of the one before
+SMALL = 1000  # bytes: what ends a run has few
+RUN_WAITS = 0.25  # seconds at most, for the end of the page's run before
 
 FULL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -114,8 +114,8 @@ class Fetched:
             self.give_back()
 
     def _find_room(self, count: int) -> None:
-        while ledger.answers.take(self.who, count):
-            most = ledger.answers.by.furthest()
+        while trouble := ledger.answers.take(self.who, count):
+            most = self.who.address if trouble == "key" else ledger.answers.by.furthest()
             oldest = next((candidate for candidate in self.on_the_way if candidate.who.address == most), None)
             if oldest is None:
                 raise ClientDisconnect
@@ -150,8 +150,8 @@ def _with_full_header(send: Send) -> Send:
 
 
 class Talk:
-    """The messages of one socket: lets through those that our pages need, and slows down a flood: of messages, and of
-    runs, of which Streamlit hears the next when the one before has ended."""
+    """The messages of one socket: lets through those that our pages need, and slows down a flood. A request for a run
+    waits for the end of the one before, but not for long."""
 
     def __init__(self, receive: Receive, send: Send, seat: Seat):
         self._receive, self._send, self._seat = receive, send, seat
@@ -171,9 +171,11 @@ class Talk:
                 await self._send({"type": "websocket.close", "code": NO_MESSAGE})
                 return {"type": "websocket.disconnect", "code": NO_MESSAGE}
             if kind == RERUN:
-                self._seat.asked_for_page, self._seat.asked = True, ledger.seats.clock()
+                self._seat.asked_for_page = True
+                if not by_clock(message["bytes"]):
+                    self._seat.asked = ledger.seats.clock()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._finished.wait(), RUN)
+                    await asyncio.wait_for(self._finished.wait(), RUN_WAITS)
                 self._finished.clear()
             if kind:
                 return message
@@ -187,7 +189,7 @@ class Talk:
 
     async def send(self, message: Message) -> None:
         data = message.get("bytes") or b""
-        if data and (len(data) < SHORT or not self._seat.session):
+        if data and (len(data) < SMALL or not self._seat.session):
             kind, session = told(data)
             self._seat.session = session or self._seat.session
             if kind == FINISHED:

@@ -63,13 +63,13 @@ def show(name: str) -> None:
 
 def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
     """A fragment: a setting of this step, or polling for its work, redraws nothing else."""
-    with queue.page():
-        _draw(lesson, step, here, at_work)
-
-
-def _draw(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
     if runs_of_this_session(here) != at_work:
         st.rerun()  # the whole page: only that can begin or end the looking
+    with queue.page():
+        _draw(lesson, step, here)
+
+
+def _draw(lesson: Lesson, step: str, here: Here) -> None:
     bring_back_settings()
     chosen = Settings(**{name: state[name] for name in lesson.choices})
     player = _Player(lesson, here)

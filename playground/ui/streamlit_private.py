@@ -49,6 +49,11 @@ def said(message: bytes) -> str:
     return kind if kind in HEARD else ""
 
 
+def by_clock(message: bytes) -> bool:
+    """Whether a fragment asks by itself to be drawn again, every few seconds, and no person."""
+    return BackMsg.FromString(message).rerun_script.is_auto_rerun
+
+
 def told(message: bytes) -> tuple[str, str]:
     """(kind, session) of a message to a browser; the session is known in the first message of a run, else ""."""
     parsed = ForwardMsg.FromString(message)

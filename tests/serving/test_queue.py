@@ -115,7 +115,7 @@ def test_who_is_at_work_for_longer_than_counts_keeps_nobody_waiting():
     first, second, third = (joined(queue, NOBODY) for _ in range(3))
     assert (queue.at_work, queue.line) == ([first], [second, third])
     now = 0.9
-    assert queue.ahead(second) == 1
+    assert queue.ahead(second)[0] == 1
     now = 1.1
     queue.ahead(second)  # whoever waits looks now and then
     assert (queue.at_work, queue.line) == ([first, second], [third])
@@ -154,9 +154,25 @@ def line(no_seats):
 def test_who_asks_ten_things_keeps_a_stranger_waiting_for_one(line):
     mine = [joined(line, Who("me")) for _ in range(10)]
     stranger = joined(line, Who("stranger"))
-    assert line.ahead(stranger) == 2  # what is at work now, and one of mine
-    assert [line.ahead(ticket) for ticket in mine] == [1, *range(3, 12)]
+    assert line.ahead(stranger) == (2, 2)  # what is at work now, and one of mine
+    assert [line.ahead(ticket)[0] for ticket in mine] == [1, *range(3, 12)]
     assert [who.person for who in served(line)] == ["me", "stranger", *["me"] * 9]
+
+
+def test_who_waits_behind_their_own_question_is_not_told_of_somebody_whose_long_one_is_at_work(no_seats):
+    queue = Queue(beside=1, charged=Ledger(lambda: 0.0))
+    joined(queue, Who("me"))
+    joined(queue, Who("stranger"), seconds=5.0)
+    assert queue.ahead(joined(queue, Who("me"))) == (1, 0)
+
+
+def test_a_page_that_waits_for_others_is_charged_for_no_more_than_counts(no_seats):
+    now = 0.0
+    queue = Queue(kind="pages", charged=(costs := Ledger(lambda: now)), counts_for=1.0)
+    page = joined(queue, Who("me", "10.0.0.1"))
+    now = 30.0
+    queue.leave(page)
+    assert costs.spent["pages"] == 1.0
 
 
 def test_people_take_turns_also_when_one_comes_later(line):

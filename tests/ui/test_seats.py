@@ -207,7 +207,7 @@ def test_only_pages_of_the_same_host_and_port_open_a_socket(places, origin, fore
 
 def test_streamlit_hears_of_the_next_run_when_the_one_before_has_ended(places, monkeypatch):
     """Sockets that asked for a page without a pause kept its event loop busy, though few of their pages were drawn."""
-    monkeypatch.setattr(door, "RUN", PATIENCE)
+    monkeypatch.setattr(door, "RUN_WAITS", PATIENCE)
 
     async def asked_for_four() -> list[int]:
         began, counts, ended = [], [], asyncio.Event()
@@ -236,7 +236,7 @@ def test_streamlit_hears_of_the_next_run_when_the_one_before_has_ended(places, m
 
 
 def test_a_run_that_takes_long_holds_up_the_next_for_a_moment_alone(places, monkeypatch):
-    monkeypatch.setattr(door, "RUN", 0.01)
+    monkeypatch.setattr(door, "RUN_WAITS", 0.01)
 
     async def asks_again() -> list[dict]:
         heard = []

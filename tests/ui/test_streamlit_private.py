@@ -11,6 +11,7 @@ import pytest
 import streamlit
 from streamlit import delta_generator, logger, net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import websocket_session_manager
 from streamlit.runtime.pages_manager import PagesManager
@@ -177,13 +178,19 @@ def test_nobody_empties_the_caches_of_everybody():
         streamlit_private.said(b"\xff\xff")
 
 
+def test_a_redraw_by_the_clock_is_told_from_a_person_s():
+    for by_clock in (True, False):
+        message = BackMsg(rerun_script=ClientState(is_auto_rerun=by_clock))
+        assert streamlit_private.by_clock(message.SerializeToString()) is by_clock
+
+
 def test_a_run_says_whose_it_is_and_when_it_has_ended():
     message = ForwardMsg()
     message.new_session.initialize.session_id = "one"
     assert streamlit_private.told(message.SerializeToString()) == ("new_session", "one")
     message = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)
     assert streamlit_private.told(message.SerializeToString()) == (streamlit_private.FINISHED, "")
-    assert len(message.SerializeToString()) < door.SHORT
+    assert len(message.SerializeToString()) < door.SMALL
 
 
 def test_streamlit_reads_the_messages_that_we_let_through():
