@@ -1,6 +1,6 @@
-// Scissors: the edge from the locked patch to the one that is pointed at is cut, and the whole pass runs again without
-// it. What is cut is listed on the picture: where it holds, how far it moves the locked patch's feature, what becomes
-// of the labels, its undoing. Sets of patches are painted, and a head is cut whole, or gives nothing.
+// Scissors cut the edge from the locked patch to the patch under the cursor, and the whole pass runs again without that
+// edge. A list on the picture shows each cut, its layers, how far it moves the locked patch's feature, the changed
+// labels, and a button to undo it. Sets of patches can be painted; whole heads can be cut or silenced.
 import { MOST_CUTS } from "../core/core.js";
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { percent, shortNumber } from "../core/numbers.js";
@@ -149,7 +149,7 @@ function edgeWords(edge) {
   return `${name} ⇢ ${words.length > 3 ? `${words.length} patches` : words.join(", ")}`;
 }
 
-// What is put into the pass: "residual@6:7,5", "head@4.1", "zero@4.1>5.3"; "" of what is cut.
+// The words for a value that is put into the pass, such as "residual@6:7,5", "head@4.1", "zero@4.1>5.3"; "" for a cut.
 export function wordsOfPut(text) {
   const [, what, place, tokens, to] = /^(\w+)@([^:>]+)(?::(.+)|>(.+))?$/.exec(text) ?? [];
   if (!what || (OFF[what] && !to)) return "";
