@@ -337,8 +337,8 @@ class Layer:
     """What one layer keeps for the backward pass. A graph is a pair: a tensor, and the input that it is computed
     from."""
 
-    x: Tensor  # what enters it, (B, N, D)
-    between: Tensor  # what enters its MLP
+    x: Tensor  # the layer's input, (B, N, D)
+    between: Tensor  # the residual stream between attention and MLP
     at: _Meeting
     qkv: tuple[Tensor, Tensor] | None = None  # graph from x to q, k and v, (3, B, h, N, d); None: recompute it
     hidden: tuple[Tensor, Tensor] | None = None  # graph from `between` to the input of the MLP's second matrix

@@ -131,7 +131,7 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
 
 
 def _convolved(vit: VisionTransformer, seen: tuple[Trace, ...], patches: int) -> float:
-    """How far the answers of a convolution differ between the two cuts: a random 3 × 3 one on the patch embeddings."""
+    """How far the outputs of a random 3 × 3 convolution on the patch embeddings differ between the two crops."""
     random = torch.Generator().manual_seed(0)
     D = 16
     proj = vit.patch_embed.proj

@@ -377,11 +377,11 @@ def distinct(names: list[str]) -> dict[str, str]:
     """{picture: a short unique name}: its stem; if that is not unique, with its suffix, then its folder, then a number.
     Names that differ only in case count as equal."""
     short = {name: Path(name).stem for name in names}
-    for longer in (_with_kind, _with_folder, None):
-        used = Counter(one.casefold() for one in short.values())
-        twice = [name for name, one in short.items() if used[one.casefold()] > 1]
-        for number, name in enumerate(twice, start=1):
-            short[name] = longer(name) if longer else f"{short[name]}-{number}"
+    for lengthen in (_with_kind, _with_folder, None):
+        used = Counter(stem.casefold() for stem in short.values())
+        repeated = [name for name, stem in short.items() if used[stem.casefold()] > 1]
+        for number, name in enumerate(repeated, start=1):
+            short[name] = lengthen(name) if lengthen else f"{short[name]}-{number}"
     return short
 
 

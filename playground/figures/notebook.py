@@ -92,8 +92,8 @@ def show(
 ) -> Living:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
     where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture that
-    was traced, or a finer `image` of it; `bare`: the picture alone. `pack="int8"` makes the page half as large, and its
-    weights a little off: the page says how far."""
+    was traced, or a finer `image` of it; `bare`: the picture alone. `pack="int8"` halves the page's size and rounds the
+    weights: the page says by how much."""
     look = {"theme": theme, "bare": bare, "pack": pack}
     spec = _spec(seen, layer, head, query, scale, look, as_it_ran="on")
     image = seen.picture if image is None else image

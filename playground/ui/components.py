@@ -95,7 +95,7 @@ def component(name: str, script: str, *styles: str, box: str = "", mounts: str =
 
 
 def lesson_component(name: str):
-    """A script of SCRIPTS."""
+    """Mounts a script of SCRIPTS."""
     script = SCRIPTS[name]
     return component(name, script.file, script.styles, box=script.html, mounts=script.mounts)
 
@@ -106,12 +106,11 @@ SHELL_STYLES = (
 )  # fmt: skip
 APP = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)
-SHARED = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # of a page that somebody shares
+SHARED = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # for pages that people share
 
 
 def app_component(name: str):
-    """A component that shares the app's one script and the choice in it: the toolbar, the stage, a lesson's
-    settings."""
+    """A component of the app's own script, which holds the choice: the toolbar, the stage, a lesson's settings."""
     return component(name, APP, *APP_STYLES)
 
 

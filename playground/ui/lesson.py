@@ -73,7 +73,7 @@ def _power(match: re.Match) -> str:
 
 
 def low(text: str) -> str:
-    """As `mathematics`, for charts, which render no LaTeX."""
+    """Subscripts as in `mathematics`, for charts, which render no LaTeX."""
     return text.replace("d_k", "d<sub>k</sub>")
 
 

@@ -360,8 +360,8 @@ def _label(about: About) -> str:
     if (about.several and not given) or seen.vit is None or seen.logits is None:
         return say("label", called=given) if given else say("likeliest")
     names, number = seen.vit.config.labels, int(given or seen.logits.argmax())
-    called = f"“{names[number]}”" if names else str(number)
-    return say("label", called=called) if given else say("likeliest", "called", called=called)
+    name = f"“{names[number]}”" if names else str(number)
+    return say("label", called=name) if given else say("likeliest", "called", called=name)
 
 
 def outlined(spec: Spec, maps: list[Map]) -> list[str]:

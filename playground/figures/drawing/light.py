@@ -20,7 +20,7 @@ BENEATH = (0.0, 0.79)  # what the photograph's darkest and brightest tones becom
 KEPT = 0.7  # share of the photograph's colour that is left under the heat
 TONES, STEPS = 64, 256  # in the table of heat: tones of the photograph, steps of weights
 TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
-LIFTED = 0.4  # part of the way from the tone beneath to the brightest colour at which the faintest colour lies
+LIFTED = 0.4  # where the faintest colour lies: 0 is the photograph's tone, 1 is the brightest colour
 HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
 AGAINST = (285, 255, 220)  # degrees, for values below zero: violet, blue, sky; as light as HUES
 # Hatching of values below zero, for prints in grey: lines a cell, their width in periods, the share of colour left

@@ -216,7 +216,7 @@ def _title(text: str, room: float, points: float) -> tuple[str, float]:
 
 
 PICTURE = 0.2  # share of the width for the picture beside a matrix, at most
-TALLEST, IN_A_COLUMN = 0.75, 1.3  # a matrix's height in a paper at most, × the width: of a page, of a column
+TALLEST, IN_A_COLUMN = 0.75, 1.3  # a matrix's largest height, × its width: on a page, in a column
 TURNED = 1.1  # on a slide, layers become columns only if this makes the cells larger by this factor
 FLAT = 0.65  # in a wide paper, layers become columns if the cells keep this share of their size: it saves height
 WIDE = 4.5  # inches: a paper of at least this width is wide
@@ -224,8 +224,8 @@ WIDE = 4.5  # inches: a paper of at least this width is wide
 
 @dataclass(frozen=True)
 class Matrix:
-    """Layers downwards and heads to the right in one panel, or the other way round where a sheet is wide; beside it the
-    picture."""
+    """A panel with layers downwards and heads to the right, or the other way round on a wide sheet; the picture stands
+    beside the panel."""
 
     layers: int
     heads: int

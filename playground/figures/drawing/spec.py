@@ -116,7 +116,7 @@ class Spec:
     over: str | None = None  # what lies beneath the heat; None: the photograph, or nothing beneath many small maps
     mass: float | None = None  # an outline around the fewest patches that hold this share of all patches' weight
     mask: bool = False  # whether the picture is left out outside that outline
-    colours: str = "shared"  # of several maps: one exposure for all, or each its own
+    colours: str = "shared"  # "shared": one exposure for all maps; "own": one for each
     ceiling: float | None = None  # the value that is drawn brightest; None: set by the maps' values
     log: bool | None = None  # None: only if many small maps share one exposure
     smooth: bool = False

@@ -34,7 +34,7 @@ def of_maps(spec: Spec, shown: list[Shown]) -> list[Table]:
 def _values(shown: list[Shown]) -> Table:
     seen = shown[0].seen
     tokens = [*seen.prefix, *_patches(seen.grid)]
-    return Table(about(shown[0].subject), seen.grid, tokens, list(map(_which, shown)), _stacked(shown))
+    return Table(about(shown[0].subject), seen.grid, tokens, list(map(_described, shown)), _stacked(shown))
 
 
 def _stacked(shown: list[Shown]) -> np.ndarray:
@@ -56,7 +56,8 @@ def about(subject: Subject) -> dict:
     }
 
 
-def _which(one: Shown) -> dict:
+def _described(one: Shown) -> dict:
+    """What a map shows: its layer, head, patch and way to look."""
     spec = one.spec
     patch = query_words(spec.query) if spec.asks else None
     facts = {"layer": spec.layer, "head": spec.head, "patch": patch, "what": spec.what}

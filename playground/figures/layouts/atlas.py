@@ -81,8 +81,8 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 
 def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
     seen, averaged = shown[0].seen, np.stack([one.map.grid for one in shown])
-    side, over = averaged.shape[-1], int((averaged > span.high).sum())
-    more = captions.brighter(span, over, float(averaged.max()), "places")
+    side, clipped = averaged.shape[-1], int((averaged > span.high).sum())
+    more = captions.brighter(span, clipped, float(averaged.max()), "places")
     sentence = captions.say("atlas", model=naming.model(seen), side=side, more=more)
     altered = captions.altered(spec, shown) if spec.whole else []
     return " ".join([f"{sentence[0].upper()}{sentence[1:]}", *altered])

@@ -90,7 +90,7 @@ class Layout:
     prepared: Callable[[Spec], Spec] = lambda spec: spec  # fills in options that the layout decides
     uses: tuple[str, ...] = ()  # options that only some layouts use: see SPECIAL
     unused: Mapping[str, str] = field(default_factory=dict)  # an option that all others use -> why this one does not
-    beside: Callable[[Spec], str] = lambda spec: ""  # further traces: "pass": of another scale; "other": one; "many"
+    beside: Callable[[Spec], str] = lambda spec: ""  # kind of further traces: "pass" (another scale), "other" or "many"
     patch_by_patch: bool = False  # whether maps are subtracted, so that both must be numbers on the same grid
     of_heads: bool = False  # whether it shows only ways to look that have heads
     asks: bool = False  # whether it marks a query in every case

@@ -328,7 +328,7 @@ export const toTakeAway = (lens) => ({
   numbers: () => lens.data.main && numbersOnView(lens),
 });
 
-// `about`: {key: value} of its origin, stored in the file.
+// `about`: {key: value} about the figure's origin, stored in the file.
 function figureSvg({ choice, data, frame, page }, about) {
   const { view } = choice;
   const { pack, token, mark } = frame.shown;

@@ -42,9 +42,9 @@ export function bindScissors(lens) {
   tool.textContent = "Scissors";
   tool.title = "Cut edges of the attention, and run the whole pass again without them";
   page.refs.drawing.before(tool);
-  const [list, , said, labels] = box.children;
+  const [list, , status, labels] = box.children;
   const ways = Object.fromEntries([...box.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
-  page.scissors = { box, list, ways, said, labels, button, tool, shown: "", words: "" };
+  page.scissors = { box, list, ways, status, labels, button, tool, shown: "", words: "" };
   const cut = (text) => putCuts(page, [...cutsOf(choice), text]);
   const words = (sentence) => {
     page.scissors.words = sentence;
@@ -116,7 +116,7 @@ export function paintScissors(lens) {
   show(ways.head, !paints && !cutsOf(choice).includes(headText(choice, data)));
   show(ways.zero, !paints && !cutsOf(choice).includes(offText(choice, data)));
   show(ways.neighbours, !paints && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
-  say(scissors.said, paints ? paintingWords(choice) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
+  say(scissors.status, paints ? paintingWords(choice) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
   const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
   show(scissors.labels, Boolean(view.cut) && verdict?.length > 0);
   if (verdict?.length) say(scissors.labels, verdictOf(verdict));
@@ -138,7 +138,7 @@ function writeCuts(choice, data, page) {
   );
 }
 
-// "7,5>3,2" → "row 7, column 5 ⇢ row 3, column 2", short.
+// An edge in short words: "7,5>3,2" → "row 7, column 5 ⇢ row 3, column 2".
 function edgeWords(edge) {
   if (OFF[edge]) return OFF[edge];
   const [who, whom] = edge.split(">");

@@ -223,7 +223,7 @@ export const layersAtHand = (data) =>
     (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
   );
 
-// An entry's layers for drawing and search: full ones, and rounded ones for the rest.
+// An entry's layers for drawing and search: in full precision where they have arrived, else rounded to eight bits.
 export const drawnOf = (entry) => entry.drawn ?? entry;
 
 // Whether layers for drawing and search only come in eight bits, half the size: nobody sees the difference. Compared or

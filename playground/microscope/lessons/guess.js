@@ -27,9 +27,9 @@ import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
 const ANSWERED = 0.62; // share of the picture's height that is left when parts below are revealed
-const NARROW = 860; // pixels of a window, as in guess.css: there, everything stands below each other
-// Pixels of a photograph's height, and between it and the window's end; its share of the width, at most
-const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 }; // wide: if one of two is wide
+const NARROW = 860; // pixels, as in guess.css: in a narrower window everything stands in one column
+// A photograph's least and most height in pixels, the pixels below it, and its largest share of the width
+const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 }; // wide: if either of two is wide
 const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
 <div class="words">
   <p class="prose" data-ref="prose"></p>

@@ -179,7 +179,7 @@ function lossChart(reel, chart) {
 const chanceLine = ({ w }, height) =>
   svgElement("line", { class: "even", x1: LEFT, x2: w - RIGHT, y1: height, y2: height });
 
-// One line for every head; those of the chosen layer darker, that of the chosen head thick.
+// One line for every head. Lines of the chosen layer are darker, and the line of the chosen head is thick.
 function headLines(reel, chart, name, y) {
   const { shape, view, moments } = reel;
   const lines = [];

@@ -306,7 +306,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const off = choice.view.scale !== "on";
     if (credit.textContent !== (main.picture.credit ?? "")) {
       say(credit, main.picture.credit ?? "");
-      root.style.setProperty("--doors", `${doors.offsetHeight}px`); // it may need a line of its own
+      root.style.setProperty("--doors", `${doors.offsetHeight}px`); // the credit may need a line of its own
     }
     sayOnce(tabButtons[0], `÷ √d_k ${words(off ? "switchOff" : "switchOn").toLowerCase()}`);
     say(tabButtons[1], "3×3");

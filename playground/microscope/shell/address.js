@@ -108,8 +108,7 @@ export function linkTo(seen) {
   return url.href;
 }
 
-// Which of its two faces the microscope shows: See or Lab; and in which language See speaks. This browser remembers
-// both.
+// The microscope's face, See or Lab, and the language of See. The browser remembers both.
 
 const KEPT_FACE = "attention-playground-face";
 const KEPT_LANGUAGE = "attention-playground-language";

@@ -26,7 +26,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   #says = null;
   #lens = null;
   #brought = null; // what is on show
-  #turn = null; //    the last that was asked for
+  #turn = null; //    an object that identifies the latest request to show a pack
   #shown = Promise.resolve();
 
   // Resolves when the picture of the attributes is on view; rejects with a LensError.

@@ -312,15 +312,15 @@ export function fillModels(box, { choice, ask, words, done }) {
 
   // Marks the chosen card, and shows the download's bar under its card.
   function mark() {
-    for (const one of items.values()) {
-      if (one.card.name === choice.now.model) one.button.setAttribute("aria-current", "true");
-      else one.button.removeAttribute("aria-current");
-      const comes = one.card.name === onItsWay.now?.card.name;
-      if (comes && !one.hide) one.hide = showFetching(one.item);
-      if (comes || !one.hide) continue;
-      const hadFocus = one.item.contains(root.getRootNode().activeElement);
-      one.hide = one.hide();
-      if (hadFocus) one.button.focus({ preventScroll: true });
+    for (const entry of items.values()) {
+      if (entry.card.name === choice.now.model) entry.button.setAttribute("aria-current", "true");
+      else entry.button.removeAttribute("aria-current");
+      const comes = entry.card.name === onItsWay.now?.card.name;
+      if (comes && !entry.hide) entry.hide = showFetching(entry.item);
+      if (comes || !entry.hide) continue;
+      const hadFocus = entry.item.contains(root.getRootNode().activeElement);
+      entry.hide = entry.hide();
+      if (hadFocus) entry.button.focus({ preventScroll: true });
     }
   }
 

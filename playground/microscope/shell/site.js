@@ -164,7 +164,7 @@ visit.modelForLive = async (model) => {
   const can = async (name) => networks[name] && (!networks[name].asked || (await kept.isKept(name)));
   if (await can(model)) return model;
   for (const name of Object.keys(networks)) if (await can(name)) return name;
-  return Object.keys(networks)[0]; // whose source says what is to be fetched
+  return Object.keys(networks)[0]; // its source reports which files must be fetched first
 };
 
 function leadTo(page, words = {}) {

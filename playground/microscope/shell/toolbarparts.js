@@ -49,8 +49,8 @@ export function createSheet() {
   sheet.setAttribute("role", "dialog");
   let [opener, ending, redraw] = [null, null, null];
 
-  // fill(box, signal) writes what stands in it; `signal` is aborted when the sheet closes. It may give a function that
-  // brings it up to date when the choice changes.
+  // fill(box, signal) writes the sheet's contents; `signal` is aborted when the sheet closes. `fill` may return a
+  // function that updates the contents when the choice changes.
   function open(button, kind, label, fill) {
     close();
     [opener, ending] = [button, new AbortController()];

@@ -375,14 +375,15 @@ function scaleIn(word) {
 // Checks cuts, which may come from a hostile link, by the rules of playground/cuts.py.
 function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
   const tokens = prefix.length + rows * columns;
-  const among = (some, count) => !some || [...some].every((n) => Number.isInteger(n) && n >= 0 && n < count);
+  const allBelow = (numbers, count) =>
+    !numbers || [...numbers].every((n) => Number.isInteger(n) && n >= 0 && n < count);
   const isKnown = (text) => {
     if (!CUT.test(text)) return false;
     const [read] = readCuts([text], { prefix, columns });
     const { hearers, unheard, kept } = read;
-    return [hearers, unheard, kept].every((some) => among(some, tokens)) && isThere(read);
+    return [hearers, unheard, kept].every((numbers) => allBelow(numbers, tokens)) && isThere(read);
   };
-  const isThere = (read) => among(read.layers, layers) && among(read.heads, heads);
+  const isThere = (read) => allBelow(read.layers, layers) && allBelow(read.heads, heads);
   const wrong = cut.length > MOST_CUTS ? cut[MOST_CUTS] : cut.find((text) => !isKnown(text));
   if (wrong !== undefined) throw new Unanswered(`This picture and this model have no cut ${wrong.slice(0, 80)}.`);
 }
