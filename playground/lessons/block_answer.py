@@ -281,8 +281,8 @@ def loss(answer: Answered) -> Question:
 
 
 def table(answer: Answered, label: int) -> Table:
-    """The likeliest labels and the chosen one. Of a multi-label model whose truth is known, also the loss of each
-    answer."""
+    """The likeliest labels and the chosen one; for a multi-label model with known true labels also each label's
+    loss."""
     from playground.analysis import block
 
     c, logits = answer.config, answer.seen.logits

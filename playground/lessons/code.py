@@ -32,7 +32,7 @@ from playground.lessons.parts import (
 from playground.lessons.questions import Beside, Number, Photo, Question, of_choice
 from playground.numbers import percent
 
-MOST = 1024  # tokens; of more, the first MOST are compared, since whole matrices of weights are made
+MOST = 1024  # compares at most this many tokens, the first ones: memory grows with their square
 PARTS = {  # the titles in lessons/listing.py, which would import torch before the page is painted
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
     "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",

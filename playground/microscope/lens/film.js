@@ -312,7 +312,7 @@ export function collapsing(choice, frame) {
     frame.collapse = { pack: drawn.pack, key, found: search(choice, frame, layers) };
   }
   const { found } = frame.collapse;
-  const isTold = found && !shown.rough && holdsAll(pack, found.layer); // rounded weights are too coarse for this statement
+  const isTold = found && !shown.rough && holdsAll(pack, found.layer); // rounded weights are too coarse
   return isTold ? { ...found, here } : null;
 }
 

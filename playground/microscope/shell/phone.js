@@ -261,7 +261,7 @@ createPhone(document.querySelector("[data-phone]"), {
     ask(`api/classes/${code}/guesses`, { method: "POST", body: JSON.stringify(guess) }).then(json),
   async image(path) {
     if (/^api.samples./.test(path)) return addressOf(path);
-    const response = await ask(path); // the lecturer's own: for who is in the class
+    const response = await ask(path); // the lecturer's picture: only members of the class get it
     return URL.createObjectURL(await response.blob());
   },
   go: (code) => location.assign(addressOf(`c/${code}`)),

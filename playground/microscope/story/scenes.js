@@ -208,14 +208,14 @@ function largestProducts({ q, k, products }) {
   return order.slice(0, PRODUCTS).map((at) => ({ at, q: q[at], k: k[at], product: products[at] }));
 }
 
-// How near a guess came: {right, words}. `pack` for a place.
+// How near a guess came: {right, words}. `pack` is needed only if the guess is a place.
 export function judged(guess, answer, pack, language) {
   const say = (key, filled) => storyWords(language, key, filled);
   if (guess.kind === "choice") return verdict(answer === guess.truth, optionWords(guess, guess.truth), say);
   if (guess.kind === "number") {
-    const [apart, truth] = [Math.abs(Number(answer) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
-    if (apart && apart <= (guess.near ?? 0)) return { right: true, words: say("close", { truth }) };
-    return verdict(!apart, truth, say);
+    const [error, truth] = [Math.abs(Number(answer) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
+    if (error && error <= (guess.near ?? 0)) return { right: true, words: say("close", { truth }) };
+    return verdict(!error, truth, say);
   }
   const down = Math.abs(Math.floor(answer / pack.columns) - Math.floor(guess.truth / pack.columns));
   const apart = Math.max(down, Math.abs((answer % pack.columns) - (guess.truth % pack.columns)));
