@@ -1,4 +1,4 @@
-"""The command line: reads what was typed. What a command does lies in the room that it belongs to.
+"""The command line: parses arguments. The commands themselves lie in other modules.
 
 `attention-playground`, or `python -m playground` in a checkout, starts the app; with a command after it, it is
 figure | relevance | faithfulness | numbers | site | models | download | prepare | doctor | completion | photographs |
@@ -71,7 +71,7 @@ _usual = warnings.formatwarning
 
 
 def _in_a_line(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> str:
-    """Our own warnings without the place in the code, with flags for Python's words; others as they are."""
+    """Prints our own warnings without the place in the code and with flags for Python's arguments; others as usual."""
     ours = issubclass(category, PlaygroundWarning)
     return f"playground: {_with_flags(str(message))}\n" if ours else _usual(message, category, *where, **more)
 

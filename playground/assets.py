@@ -1,4 +1,4 @@
-"""Where the files lie that ship with the playground: beside the package in a checkout, inside it when installed."""
+"""Paths of the files that ship with the playground: beside the package in a checkout, inside it when installed."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""Cuts: who may not hear whom, and which heads give nothing. The whole pass runs again so.
+"""Cuts: which tokens may not hear which, and which heads give nothing. The whole pass runs again with the cuts.
 
-A cut is one text, the same in Python, in an address, on the command line and in Lab. Of an edge the score is −∞ before
-the softmax; a head is ablated after it:
+A cut is one text, the same in Python, in an address, on the command line and in Lab. A cut edge gets a score of −∞
+before the softmax; a head is ablated after it:
 
     7,5>3,2         patch (7, 5) does not hear patch (3, 2), in any layer or head
     7,5>3,2@4.1     in layer 4, head 1 alone; several of either: 4+5.0+1
@@ -12,8 +12,8 @@ the softmax; a head is ablated after it:
     zero@4.1        that head gives nothing; several: zero@4.0+1; all heads of a layer: zero@4
     mean@4.1        it gives every token what it gives on average over the tokens
 
-Every token always hears itself. Other texts need more than one pass: something of another picture's pass, which is
-named beside them (--with-image, with=), is put into this one; or a head gives it to one later head alone:
+Every token always hears itself. Other texts need more than one pass: they put values from another picture's pass
+(--with-image, with=) into this one, or change what one later head alone hears of a head:
 
     residual@6      all tokens as they leave layer 6; also mlp, attention, queries, keys, values
     residual@6:7,5+cls   these tokens alone; 7,5<3,2: at patch (7, 5) stands the other's patch (3, 2)
@@ -75,7 +75,7 @@ class Cut:
     kept: tuple[int, ...]
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None
-    to: str = ""  # of heads that are ablated: what they give
+    to: str = ""  # one of TO, what ablated heads give; "" for a cut edge
 
     @property
     def named_heads(self) -> str:
@@ -90,7 +90,7 @@ class Cuts:
 
     all: tuple[Cut, ...]
     shape: Shape
-    numbers: tuple[int, ...] | None = None  # of the heads that are held, where those are not all
+    numbers: tuple[int, ...] | None = None  # numbers of the heads in the trace; None: all
 
     def __bool__(self) -> bool:
         return bool(self.all)
@@ -182,13 +182,13 @@ Place = tuple[int, int] | str  # a patch, or a prefix token's name
 
 @dataclass(frozen=True)
 class Put:
-    """What is put into a pass. A field that is None means all of its kind."""
+    """A value that is put into a pass. A field that is None means all of its kind."""
 
     what: str  # one of PARTS, or "zero"
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None = None  # of "head" and "zero"
-    places: tuple[tuple[Place, Place], ...] | None = None  # here, and which of the other picture stands there
-    to: tuple[int, int] | None = None  # the layer and head that alone hears of it
+    places: tuple[tuple[Place, Place], ...] | None = None  # (place here, place in the other picture)
+    to: tuple[int, int] | None = None  # the only (layer, head) that hears the change
 
 
 def is_put(text: str) -> bool:

@@ -6,11 +6,11 @@ class PlaygroundError(ValueError):
 
 
 class Busy(PlaygroundError):
-    """Nothing to put right: the machine is busy, and the same may work in a moment."""
+    """The machine is busy: the same request may work in a moment."""
 
 
 class PlaygroundWarning(UserWarning):
-    """Something a person should know of a result that they get all the same. Its text is shown as it stands."""
+    """Something a person should know about a result that they get anyway. Its text is shown as it stands."""
 
 
 class NoRoom(PlaygroundError):

@@ -1,4 +1,4 @@
-"""What Python's `trace` takes: whatever a person has in their hands."""
+"""Python's `trace`, which accepts models and pictures in many forms."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def trace_batch(
 
 
 def _transformed(vit: VisionTransformer, image: Source, transform: Any, how: dict[str, Any]) -> Trace:
-    """The picture that is drawn is what the transform left of it."""
+    """A trace of the transform's output. The picture that is drawn is that output, too."""
     picture, name = _picture(image)
     try:
         pixels = transform(picture)
-    except Exception as error:  # it is somebody's own
+    except Exception as error:  # the user's transform may raise anything
         raise PlaygroundError(f"transform= fails on this picture ({type(error).__name__}: {error!s:.200}).") from None
     if isinstance(pixels, Tensor) and pixels.dim() == 3:
         pixels = pixels[None]
@@ -110,19 +110,20 @@ def _transformed(vit: VisionTransformer, image: Source, transform: Any, how: dic
 
 
 def _steps(transform: Any) -> list[Any]:
-    """A transform, and those that it is made of."""
+    """A transform and the transforms that it is composed of."""
     inside = getattr(transform, "transforms", ())
     return [transform, *(step for one in inside for step in _steps(one))]
 
 
 def _normalisation(step: Any) -> tuple[Any, Any] | None:
-    """torchvision's Normalize has a mean and an std, an image processor of `transformers` both with other names."""
+    """(mean, std) of a transform: torchvision's Normalize, or an image processor of `transformers`."""
     pairs = ((getattr(step, f"{start}mean", None), getattr(step, f"{start}std", None)) for start in ("", "image_"))
     return next(((mean, std) for mean, std in pairs if mean is not None and std is not None), None)
 
 
 def _of_a_batch(image: Any) -> tuple[int, int] | None:
-    """The size of a batch of one picture in fractions, which somebody made for a model: another grid would surprise."""
+    """The size of a batch of one picture in fractions, (1, 3, height, width); None for anything else. Such a batch was
+    made for a model, so it keeps its size."""
     shape, kind = tuple(getattr(image, "shape", ())), str(getattr(image, "dtype", ""))
     return (shape[2], shape[3]) if len(shape) == 4 and shape[1] == 3 and "float" in kind else None
 

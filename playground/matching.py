@@ -1,5 +1,5 @@
-"""Two pictures by their features: which patches match, and which parts both have. microscope/core/features.js computes
-the same in the browser; tests/analysis/test_matching.py compares the two."""
+"""Compares two pictures by their features: matching patches, and parts that both have. microscope/core/features.js
+computes the same in the browser; tests/analysis/test_matching.py compares the two."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-PARTS = 6  # that a picture is cut into, unless another number is asked for
+PARTS = 6  # default number of parts of a picture
 ROUNDS = 50  # of k-means, at most
 
 
@@ -31,18 +31,20 @@ def places(matched: np.ndarray, columns: int) -> np.ndarray:
 
 
 def with_neighbours(vectors: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
-    """(patches, width): the direction of each patch together with its eight neighbours; there are fewer at an edge."""
+    """Each patch's vector summed with its neighbours', at length 1: (patches, width). At an edge there are fewer than
+    eight neighbours."""
     rows, columns = grid
-    framed = np.pad(vectors.reshape(rows, columns, -1), ((1, 1), (1, 1), (0, 0)))  # of zeros: they add nothing
+    framed = np.pad(vectors.reshape(rows, columns, -1), ((1, 1), (1, 1), (0, 0)))  # a frame of zeros, which add nothing
     sums = sum(framed[row : row + rows, column : column + columns] for row in range(3) for column in range(3))
     return unit(sums.reshape(len(vectors), -1))
 
 
 def parts(vectors: np.ndarray, k: int) -> np.ndarray:
-    """Unit vectors (points, width) -> (points,): the number of each one's part, 0 the largest. k-means on the sphere.
+    """The number of each point's part, 0 for the largest part: unit vectors (points, width) -> (points,). k-means on
+    the sphere.
 
-    It begins with the point nearest to the mean, and goes on with the one that the centres so far resemble least: no
-    chance, so the same pictures have the same parts."""
+    The first centre is the point nearest to the mean; each next one is the point least like the centres so far. Nothing
+    is random, so the same pictures have the same parts."""
     k = min(k, len(vectors))
     centres = vectors[[int((vectors @ vectors.mean(0)).argmax())]]
     while len(centres) < k:
@@ -60,8 +62,8 @@ def parts(vectors: np.ndarray, k: int) -> np.ndarray:
 
 
 def parts_of(several: Sequence[tuple[np.ndarray, tuple[int, int]]], k: int) -> list[np.ndarray]:
-    """The same of the patches of several pictures, each (unit vectors, grid), cut together: a part has one number in
-    all of them. A patch is taken with its eight neighbours: alone, what is textured would be cut into a mosaic."""
+    """The parts of several pictures, each (unit vectors, grid), cut together, so that a part has the same number in all
+    of them. Each patch is averaged with its neighbours, else textures would be cut into a mosaic."""
     wide = [with_neighbours(vectors, grid) for vectors, grid in several]
     ends = np.cumsum([len(vectors) for vectors in wide])[:-1]
     return np.split(parts(np.concatenate(wide), k), ends)

@@ -6,8 +6,8 @@ import math
 
 
 def percent(share: float, digits: int | None = None) -> str:
-    """ "64 %", "3.4 %", "0.34 %". What is not nothing never reads "0 %", what is not all never "100 %". `digits` behind
-    the point are given where somebody is to compute with the number."""
+    """ "64 %", "3.4 %", "0.34 %". A share above 0 never reads "0 %", a share below 1 never "100 %". `digits`: decimals,
+    for numbers that a reader is to compute with."""
     if share == 0:
         return "0 %"
     if share < 0.00005:

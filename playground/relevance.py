@@ -16,11 +16,11 @@ token: how far it reaches, after the last layer and its norm, in the direction i
 
 The last two cut away what is negative: they know only what speaks for the answer.
 
-No N × N gradient is held. A's gradient is ∂y/∂A = g Vᵀ, where g is the gradient of what the head mixed, (N, d): so a
-row of it is computed when it is needed, as a row of A is, and the gradients of queries, keys and values come of the
-same rows. One pass forward keeps what enters each layer and its MLP, and, where that is little, each layer's
-queries, keys and values and what its MLP computed first; one pass back goes through the layers again, one at a time.
-Several pictures of one size go through together: B of them.
+No N × N gradient is held. The gradient of A is ∂y/∂A = g Vᵀ, where g is the gradient of the head's output, (N, d). So
+its rows are computed when they are needed, like rows of A, and give the gradients of queries, keys and values. The
+forward pass keeps the inputs of each layer and of its MLP and, if they are few bytes, the layer's queries, keys and
+values and the hidden numbers of its MLP. The backward pass goes through one layer at a time. B pictures of one size go
+through together.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from playground.vit_parts import rotate
 Made = TypeVar("Made")
 METHODS = ("gradient", "integrated", "chefer", "legrad")
 SIGNED = ("gradient", "integrated")  # with a sign for each token
-DEFAULT = "gradient"  # it foretells best what blanking moves, and never the contrary: benchmarks/relevances.py
+DEFAULT = "gradient"  # foretells best what blanking moves (benchmarks/relevances.py)
 STEPS = 24  # of integrated gradients
 BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
 KEPT = 2**27  # bytes; a larger pass recomputes each layer on the way back
@@ -54,7 +54,7 @@ class Answer:
     """The number to explain: a score of the last layer's tokens."""
 
     of: Callable[[Tensor], Tensor]  # the last layer's tokens, (B, N, D) -> the score of each picture, (B,)
-    read_from: Tensor  # (N,): the tokens that it is read from, in all 1
+    read_from: Tensor  # (N,): shares of the tokens that the answer is read from; they sum to 1
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Pass:
     rotation: Rotation
     scale: float
     at: At = untouched
-    blank: Tensor | None = None  # (B, N, D): the same of a picture of the mean colour, for integrated gradients
+    blank: Tensor | None = None  # (B, N, D): `entering` for a picture of the mean colour, for integrated gradients
     give_way: Callable[[], object] = lambda: None  # called between layers: a server lets others come in between
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ def relevance(of: Pass, answer: Answer, method: str = DEFAULT, signed: bool = Fa
 
 
 def of_token(of: Pass, token: int | None, label: str | int | None, method: str, signed: bool | None) -> Tensor:
-    """(N,): the same of one picture, of a token's feature or of a label, given by its name or number."""
+    """The relevance of one picture, for a token's feature or for a label (its name or number): (N,)."""
     if (token is None) == (label is None):
         raise PlaygroundError("Relevance is of a query's feature or of a label: give one of the two.")
     if method not in METHODS:
@@ -108,8 +108,9 @@ def of_many(
     vit: VisionTransformer, entering: Tensor, rotation: Rotation, at: At = untouched, label: int | None = None,
     method: str = DEFAULT, blank: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """(B, N): of images that were embedded, what moves the first token's feature, or a label's score with its sign:
-    without a trace to remember. As many go through together as memory is cheap for. `blank`: (1, N, D), see Pass."""
+    """The relevance of embedded pictures, for the first token's feature, or signed for a label's score: (B, N). Keeps
+    no trace. As many pictures go through together as fit into memory without recomputing. `blank`: (1, N, D), see
+    Pass."""
     tokens, signed = entering.shape[1], is_signed(label is not None, method)
     answer = feature(vit, 0, tokens) if label is None else label_score(vit, label, tokens)
     parts = entering.split(at_once(vit, tokens))
@@ -130,7 +131,7 @@ def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None)
 
 
 def check_memory(vit: VisionTransformer, tokens: int) -> None:
-    """Raises where memory does not suffice: else the machine would swap and stall."""
+    """Raises if there is too little memory, because the machine would swap and stall."""
     free = free_bytes(vit.patch_embed.proj.weight.device)
     if free is not None and (needed := bytes_held(vit, tokens)) > free:
         raise PlaygroundError(
@@ -147,7 +148,7 @@ def bytes_held(vit: VisionTransformer, tokens: int) -> int:
 
 
 def at_once(vit: VisionTransformer, tokens: int) -> int:
-    """How many pictures go through at once while all is kept: at least one."""
+    """How many pictures go through at once without recomputing layers: at least one."""
     return max(1, KEPT // _kept_of_one(vit, tokens))
 
 
@@ -159,7 +160,7 @@ def _kept_of_one(vit: VisionTransformer, tokens: int) -> int:
 
 @contextmanager
 def room(vit: VisionTransformer, pictures: int, tokens: int) -> Iterator[None]:
-    """Says what would fit, where a graphics card has too little memory for what is done here."""
+    """Turns a graphics card's lack of memory in this block into an error that says what would fit."""
     try:
         yield
         return
@@ -179,8 +180,8 @@ def room(vit: VisionTransformer, pictures: int, tokens: int) -> Iterator[None]:
 
 
 def in_room(vit: VisionTransformer, tokens: int, most: int, known: list[int], work: Callable[[int], Made]) -> Made:
-    """What `work` makes of at most so many passes at once: of half as many, as long as a graphics card has too little
-    memory. `known` remembers how many that were."""
+    """Runs `work` with at most `most` passes at once. While a graphics card has too little memory, halves the number;
+    `known` keeps the number that fitted."""
     while True:
         at_once = min([most, *known])
         try:
@@ -233,7 +234,7 @@ def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:
 
 
 def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
-    """A token's feature as the answer: the change of its direction, for a norm makes all lengths equal."""
+    """A token's feature as the answer: its direction, because the norm makes all lengths equal."""
 
     def reach(x: Tensor) -> Tensor:
         x = vit.norm(x)  # (B, N, D)
@@ -301,10 +302,10 @@ Watch = Callable[[slice, slice, Tensor], None]  # called with rows of A ⊙ ∂y
 
 @dataclass
 class _Meeting:
-    """`at` within one layer, and the gradients through what it changed."""
+    """`at` within one layer, and the gradients through its changes."""
 
     at: At
-    graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # where it did something: before, after
+    graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # where `at` made a change: before, after
 
     def __call__(self, point: str, x: Tensor) -> Tensor:
         if point.endswith(".heard"):
@@ -333,10 +334,11 @@ class _Meeting:
 
 @dataclass
 class Layer:
-    """What one layer keeps for the way back. A graph is a pair: a tensor and the input that it is computed from."""
+    """What one layer keeps for the backward pass. A graph is a pair: a tensor, and the input that it is computed
+    from."""
 
-    x: Tensor  # what enters it, (B, N, D)
-    between: Tensor  # what enters its MLP
+    x: Tensor  # the layer's input, (B, N, D)
+    between: Tensor  # the residual stream between attention and MLP
     at: _Meeting
     qkv: tuple[Tensor, Tensor] | None = None  # graph from x to q, k and v, (3, B, h, N, d); None: recompute it
     hidden: tuple[Tensor, Tensor] | None = None  # graph from `between` to the input of the MLP's second matrix

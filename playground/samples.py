@@ -18,7 +18,7 @@ QUALITY = 90
 
 @dataclass(frozen=True)
 class Look:
-    """The view in which a photograph opens, chosen by eye among those that benchmarks/eyes.py found."""
+    """The view in which a photograph opens, chosen by eye among candidates of benchmarks/eyes.py."""
 
     model: str
     grid: tuple[int, int]  # patches
@@ -202,8 +202,7 @@ def samples() -> tuple[Sample, ...]:
 
 
 def named(name: str) -> Sample | None:
-    """A sample by its name. May be a photograph that is not on this machine: its `path` raises and says how to get
-    it."""
+    """A sample by its name. If it is a photograph that this machine lacks, its `path` raises and says how to get it."""
     return next((sample for sample in (*PHOTOGRAPHS, *SAMPLES) if sample.name == name), None)
 
 

@@ -67,7 +67,7 @@ def trace(
 
 
 def trace_input(vit: VisionTransformer, pixels: Tensor, **how: Any) -> Trace:
-    """The same of what the model gets, (1, 3, height, width), as it is."""
+    """A trace of the model's input as it is: (1, 3, height, width)."""
     return trace_inputs(vit, pixels, **how)[0]
 
 
@@ -81,9 +81,9 @@ def trace_inputs(
     interventions: tuple[str, ...] = (),
     grad: bool = False,
 ) -> list[Trace]:
-    """Of several pictures of one size, (B, 3, height, width), which go through together. `at(point, tensor)` gives what
-    is to be there instead, at any of `vit.points()`; `interventions` says it in words. `grad` keeps the graph: logits
-    and record can be differentiated."""
+    """Traces of several pictures of one size, (B, 3, height, width), in one pass. `at(point, tensor)` returns what
+    replaces the tensor at any of `vit.points()`; `interventions` describes this in words. `grad` keeps the graph, so
+    that logits and record can be differentiated."""
     c = vit.config
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
     weight = vit.patch_embed.proj.weight
@@ -125,7 +125,7 @@ def read_cuts(vit: VisionTransformer, grid: tuple[int, int], cut: Sequence[str] 
 
 
 def checked(at: At) -> At:
-    """The same function, held to the shape of what it was given."""
+    """The same function, with a check that it keeps a tensor's shape."""
     if not callable(at):
         raise PlaygroundError(
             f"at= is a function of a point and a tensor, or {{point: function}}; given was {at!r:.60}."
@@ -163,13 +163,13 @@ class _Kept:
 
 
 def likeliest(c: Config, logits: Tensor, most: int = 5) -> tuple[tuple[str, float], ...]:
-    """Labels with their shares, the likeliest first; none where nobody says what the classes are called."""
+    """Labels with their shares, the likeliest first; none if the names of the classes are unknown."""
     best = c.shares(logits.float()).topk(min(most, len(c.labels)))
     return tuple((c.labels[i], share) for share, i in zip(*map(Tensor.tolist, best), strict=True))
 
 
 def no_numbers(vit: VisionTransformer, where: str) -> PlaygroundError:
-    """The sentence about a pass that gave NaN or infinity. A file's name alone: its folder can name a person."""
+    """The error of a pass that gave NaN or infinity. It names a file without its folder, which can name a person."""
     name = Path(vit.name).name if vit.name.endswith(".safetensors") else vit.name
     halved = vit.patch_embed.proj.weight.dtype in (torch.float16, torch.bfloat16)
     return PlaygroundError(
@@ -179,7 +179,7 @@ def no_numbers(vit: VisionTransformer, where: str) -> PlaygroundError:
 
 
 def _check_numbers(vit: VisionTransformer, logits: Tensor, record: Sequence[QKV]) -> None:
-    """Every layer adds to its tokens: what is no number in one of them is none in the last one or in the logits."""
+    """Raises if the pass gave NaN or infinity. Checks the last layer and the logits: every layer adds to its tokens."""
     if _is_finite(record[-1]) and logits.float().logsumexp(-1).isfinite().all():  # a logit of −∞ is a share of nothing
         return
     first = next((f"from layer {number} on" for number, of in enumerate(record) if not _is_finite(of)), "as its answer")

@@ -153,9 +153,9 @@ class Weights(nn.Module):
         super().__init__()
         self.name = "untrained"
         self.random_weights = True  # until others are loaded
-        self.file: Path | None = None  # of its weights, where they are a file of somebody's own
-        self.told: tuple[Told, ...] = ()  # heads that did not find by themselves where to look
-        self.assumed: tuple[Assumed, ...] = ()  # of what it is, where its file does not say so
+        self.file: Path | None = None  # of the weights, if a person gave a file
+        self.told: tuple[Told, ...] = ()  # heads whose attention a loss steered in training
+        self.assumed: tuple[Assumed, ...] = ()  # facts about the model that its file lacks
         self.no_answer = ""  # why what its classifier says may be wrong, and is not shown
 
     @property

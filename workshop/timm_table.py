@@ -18,7 +18,7 @@ UNSAID = (  # as `checkpoints.changed` takes them from the model that was named
 )  # fmt: skip
 USUAL_HEAD = 64
 BEGINS = """\
-// What timm's plain ViTs are where no weight tells it, where it is not as usual: architecture.js says what that is.
+// Facts about timm's plain ViTs that no weight shows and that differ from the defaults in architecture.js.
 // `head`: numbers of a head. Written by python -m workshop.timm_table.
 
 export const TIMM = [

@@ -41,7 +41,7 @@ def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None
     """Runs the picture through the network with these heads switched off. Layers below the first of them are not run
     again. `give_way` is called after every layer: a server lets others come in between."""
     heads = by_layer(seen, off)
-    first = min(heads, default=seen.layers)  # layers below it give the same
+    first = min(heads, default=seen.layers)  # the layers below are not changed
     with torch.no_grad():
         vit, start, rotation = seen.entering()
         usual = seen.intervening()
@@ -112,7 +112,8 @@ def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: N
 
 
 def passes_of_addition(layers: int, heads: int, layer: int) -> float:
-    """One through all layers, and one from this layer on for each head and for all of them."""
+    """The cost of `addition` in passes: one through all layers, and from this layer on one for each head and one for
+    all heads together."""
     return 1 + (heads + 1) * (layers - layer) / layers
 
 
@@ -131,7 +132,7 @@ def contributions(seen: Trace, layer: int) -> Tensor:
 
 
 def then(first: At, second: At) -> At:
-    """Both, one after the other."""
+    """One function for both, `first` before `second`."""
     return lambda point, x: second(point, first(point, x))
 
 

@@ -1,5 +1,5 @@
-"""One layer of a network as a whole: what each branch adds to a token, what GELU makes of the MLP's numbers, where
-norms stand, and what an answer is and costs."""
+"""Measurements of whole layers: what each branch adds to a token, the numbers that enter the MLP's activation,
+gradients with pre-norm and post-norm, and an answer's loss."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Stream:
 
 
 def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
-    """`give_way` is called after every layer: a server lets others come in between."""
+    """Measures all layers. `give_way` is called after every layer: a server lets others come in between."""
     rows = []
     with torch.no_grad():
         vit, x, rotation = seen.entering()
@@ -72,7 +72,7 @@ def gelu(x: Tensor) -> Tensor:
 
 
 def hidden(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Iterator[Tensor]:
-    """Of each layer, (patches, mlp_width): the MLP's numbers before the activation."""
+    """Yields, for each layer, the MLP's numbers before the activation: (patches, mlp_width)."""
     with torch.no_grad():
         vit, x, rotation = seen.entering()
         at = seen.intervening()
@@ -116,7 +116,7 @@ def gradients(
 
 
 def last_gradients(depth: int, start: float | None = None) -> dict[str, float]:
-    """The last layer's of a network of so many layers, in the median over SEEDS networks."""
+    """The gradient's norm at the last layer of networks with `depth` layers: the median over SEEDS networks."""
     many = [gradients(depth, seed=seed, start=start) for seed in range(SEEDS)]
     return {place: float(np.median([found[place][-1] for found in many])) for place in ("pre", "post")}
 
@@ -150,8 +150,7 @@ def cross_entropy(c: Config, logits: Tensor, label: int) -> float:
 
 
 def costs(logits: Tensor, true: Collection[int]) -> Tensor:
-    """(classes,): the binary cross-entropy of each label, −log of the probability of what is so: the label's where it
-    is true, what is left of 1 where it is not."""
+    """The binary cross-entropy of each label, (classes,): −log p where the label is true, −log (1 − p) where not."""
     so = torch.zeros_like(logits).index_fill(0, torch.tensor(list(true), dtype=torch.long), 1)
     return F.binary_cross_entropy_with_logits(logits, so, reduction="none")
 
@@ -190,7 +189,8 @@ def pretraining_head(width: int, classes: int) -> tuple[int, int]:
 
 
 def normed(seen: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
-    """(D,) each: a token as it enters layer 0, times a number, and what the norm makes of it before gain and shift."""
+    """A token as it enters layer 0, multiplied by `times`, and the same after LayerNorm without gain and shift: (D,)
+    each."""
     with torch.no_grad():
         vit, x, _ = seen.entering()
         before = times * x[0, token].float()
@@ -202,7 +202,7 @@ def normed(seen: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class Read:
-    """A label's probability, if the last norm and the classifier read a token as it leaves a layer."""
+    """A label's probability by layer, if the last norm and the classifier read the tokens that leave the layer."""
 
     label: int
     pooled: tuple[float, ...]  # of what the model reads out, before the first layer and after each
@@ -210,7 +210,7 @@ class Read:
 
 
 def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
-    """By default of the label that is likeliest in the end."""
+    """The logit lens for a label, by default for the one that is likeliest in the end."""
     label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
     front, of_patches, pooled = len(seen.prefix), [], []
     with torch.no_grad():
@@ -238,10 +238,10 @@ def read(vit: VisionTransformer, x: Tensor) -> Tensor:
     return vit.config.shares(vit.classify(x).float().cpu())
 
 
-# A picture that a model labels correctly, so that a lesson may explain how an answer comes about.
-# What a sample shows is known (`Sample.shows`). A model that says yes or no to each label is right where every yes
-# and every no is; one that shares 100 % out among its labels, where the likeliest label is true. Of the pictures
-# with the fewest wrong answers that one is taken of which a true label gains most on the way through the layers.
+# Finds a sample that a model labels correctly, so that a lesson can explain how the answer comes about. The true labels
+# of a sample are known (`Sample.shows`). A model with a sigmoid for each label is right if every yes and every no is;
+# a model with a softmax is right if its likeliest label is true. Among the samples with the fewest wrong answers, the
+# one is taken whose true label gains most probability on the way through the layers.
 
 YES = 0.5  # a probability above it is a yes
 FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # by `best`, for which ten pictures have to be run; a
@@ -251,9 +251,9 @@ FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # by `best`, fo
 @dataclass(frozen=True)
 class Example:
     picture: str  # the sample's name
-    label: int  # a true one that is answered so, if there is one
-    wrong: int  # how many answers are
-    gained: float  # by the label's probability, from the lowest that a layer leaves to the last
+    label: int  # a true label, one that the model names if there is such
+    wrong: int  # number of wrong answers
+    gained: float  # how far the label's probability rises from its lowest value after a layer to the end
 
 
 def true_labels(c: Config, shows: Collection[str]) -> list[int]:
@@ -271,7 +271,7 @@ def wrong_answers(c: Config, logits: Tensor, shows: Collection[str]) -> list[int
 
 
 def on_the_way(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Tensor:
-    """(layers, classes): the probabilities, if what a layer leaves were read by the last norm and the classifier."""
+    """The probabilities if the last norm and the classifier read the tokens after each layer: (layers, classes)."""
     with torch.no_grad():
         _, *after = (read(vit, x)[0] for vit, x in layer_by_layer(seen, give_way))
         return torch.stack(after)
@@ -280,7 +280,7 @@ def on_the_way(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Te
 def judged(
     name: str, seen: Trace, shows: Collection[str], give_way: Callable[[], object] = lambda: None
 ) -> Example | None:
-    """What is known of a model's answer; None where no label of the model is known to be true of the picture."""
+    """Compares a model's answer with the true labels; None if no label of the model is known to be true."""
     c, true = seen.vit.config, true_labels(seen.vit.config, shows)  # type: ignore[union-attr]
     if not true:
         return None

@@ -16,7 +16,7 @@ from playground.vit import QKV
 
 MOST = 4.0  # how far an arrow's tip may lie from the middle, along each axis
 PICTURE_SIDE = 224  # the picture is resized to about this side squared
-ALIKE = 20  # the default scale of colours, 1/temperature: at less, all colours attend nearly alike
+ALIKE = 20  # the default scale of colours, 1/temperature: below it, rows of colours are nearly even
 
 
 # Nine tokens with arrows ----------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-"""The filter that a head of attention has to beat: it has no network, and knows only colours and places.
+"""A filter without a network that knows only colours and places: a baseline for heads of attention.
 
     weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), the patch itself left out
 
-Patches of one thing mostly have one colour and lie together, so this alone puts most of its weight on the right thing.
-Only what a head shows beyond it was learned.
+Patches of one thing mostly have one colour and lie together, so the filter puts most of its weight on the right thing.
+A head shows something learned only where it does better.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 # Colours are red, green and blue from 0 to 1; places are shares of the picture's longer side.
 COLOUR_WIDTHS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, np.inf)  # a; infinite: colours do not count
 PLACE_WIDTHS = (0.03, 0.04, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, np.inf)  # b; infinite: places do not count
-SETTINGS = tuple(product(COLOUR_WIDTHS, PLACE_WIDTHS))  # those to choose from, on other pictures than are measured
+SETTINGS = tuple(product(COLOUR_WIDTHS, PLACE_WIDTHS))  # candidates, chosen among on other pictures than are measured
 
 
 def mean_colours(image: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
@@ -26,8 +26,8 @@ def mean_colours(image: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
 
 
 def differences(colours: np.ndarray, asked: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, columns, 3) -> twice (asked, patches): the squared differences of colour and of place, from the patches
-    with these numbers, or from all, to all."""
+    """The squared differences of colour and of place from the patches `asked`, by default all, to all patches: twice
+    (asked, patches). colours: (rows, columns, 3)"""
     rows, columns = colours.shape[:2]
     places = np.stack(np.indices((rows, columns)), -1).reshape(-1, 2) / max(rows, columns)
     some = slice(None) if asked is None else asked
@@ -37,18 +37,18 @@ def differences(colours: np.ndarray, asked: np.ndarray | None = None) -> tuple[n
 
 
 def weights(colour: np.ndarray, place: np.ndarray, a: float, b: float) -> np.ndarray:
-    """Of such differences, (asked, patches): each row sums to 1."""
+    """The filter's weights from these differences: (asked, patches), each row sums to 1."""
     scores = -colour / (2 * a**2) - place / (2 * b**2)
     scores[place == 0] = -np.inf  # the patch itself
     powers = np.exp(scores - scores.max(1, keepdims=True))
     return powers / powers.sum(1, keepdims=True)
 
 
-# The two widths that the microscope shows: of all SETTINGS those that are best for drawn things (40 held-out scenes,
-# the eight neighbours left out) and for the pairs of benchmarks/eyes.py together, each as a share of the best.
+# The two widths that the microscope uses. Of all SETTINGS they have the best sum of two scores, each relative to its
+# best: on drawn things (40 held-out scenes, without the eight neighbours), and on the pairs of benchmarks/eyes.py.
 WIDTHS = (0.03, 0.08)
 
 
 def row_of(colours: np.ndarray, patch: int) -> np.ndarray:
-    """(rows, columns, 3) -> (patches,): what the filter would light from this patch."""
+    """The filter's row of a patch: (patches,). colours: (rows, columns, 3)"""
     return weights(*differences(colours, np.array([patch])), *WIDTHS)[0]

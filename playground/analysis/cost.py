@@ -69,7 +69,7 @@ class Case:
 
     @property
     def attention_flops(self) -> int:
-        """Of all layers, like the following numbers."""
+        """FLOPs of attention in all layers; the following numbers are also of all layers."""
         return self.layers * attention_flops(self.tokens, self.width)
 
     @property
@@ -78,7 +78,7 @@ class Case:
 
     @property
     def parameters(self) -> int:
-        """Of a ViT with class token and 1,000 classes, whose MLP is four times as wide as its tokens."""
+        """Parameters of a ViT with class token and 1,000 classes, whose MLP is four times as wide as its tokens."""
         d = self.width
         layer = 4 * (d * d + d) + (4 * d * d + 4 * d) + (4 * d * d + d) + 4 * d  # attention, MLP, two norms
         patches = 3 * self.patch**2 * d + d
@@ -102,7 +102,7 @@ PRESETS = {
     "1,024 px, patch 16": Case(image=1024),
 }
 
-SIZES = {  # those of the paper, and two smaller ones that came later
+SIZES = {  # of the ViT paper, and two smaller ones that came later
     "Ti/16": Case(width=192, heads=3),
     "S/16": Case(width=384, heads=6),
     "B/16": Case(),
@@ -148,7 +148,7 @@ def depthwise_flops(tokens: int, width: int, kernel: int) -> int:
 
 
 ATTENTION, SCORES = "attention", "scores"  # what can be counted
-DENSE, DEPTHWISE = "dense", "depthwise"  # and against which convolution
+DENSE, DEPTHWISE = "dense", "depthwise"  # convolutions to compare with
 
 
 def counted(what: str, tokens: int, width: int, mlp: bool = False) -> int:
@@ -177,10 +177,10 @@ def attention_bytes(tokens: int, width: int, heads: int) -> int:
 
 
 def fused_bytes(tokens: int, width: int) -> int:
-    """The same without the weights: a fused kernel computes them in blocks and never stores them."""
+    """Like `attention_bytes`, without the weights: a fused kernel computes them in blocks and never stores them."""
     return FLOAT * 6 * tokens * width
 
 
 def convolution_bytes(tokens: int, width: int) -> int:
-    """Its input and its output."""
+    """The activations of a convolution that training has to keep: its input and its output."""
     return FLOAT * 2 * tokens * width

@@ -1,4 +1,4 @@
-"""What a cut changes: how far a token's feature moves, beside cuts of as much attention to other patches."""
+"""Measures a cut: how far a token's feature moves, compared with cuts of the same attention to other patches."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 
 SMALLEST = 1e-12
-NEAR = 0.1  # so much more attention may be cut from others, or three times so much less
+NEAR = 0.1  # a control may cut this share more attention, or three times this share less
 
 
 @dataclass(frozen=True)
 class Moved:
     by: float  # ‖x' − x‖ / ‖x‖ of the token after the last layer
-    others: tuple[float, ...]  # the same, where the attention to other patches was cut instead
-    attention: float  # what the cut took of the hearers' attention, on average over them, the layers and the heads
+    others: tuple[float, ...]  # the same for the controls, which cut attention to other patches
+    attention: float  # share of the hearers' attention that was cut, mean over hearers, layers and heads
     others_attention: tuple[float, ...]
 
     @property
     def times(self) -> float:
-        """How many times as far as where other patches were cut."""
+        """How many times as far the feature moves as with the controls."""
         return self.by / max(sum(self.others) / len(self.others), SMALLEST)
 
 
 def moved(whole: Trace, texts: Sequence[str], query: Query) -> float:
-    """How far the token's feature moves where this is cut: ‖x' − x‖ / ‖x‖ after the last layer."""
+    """How far these cuts move the token's feature: ‖x' − x‖ / ‖x‖ after the last layer."""
     token = whole.token(query)
     return _far(whole.features()[token], _features(whole, cuts.read(texts, whole.cuts.shape))[token])
 
 
 def _features(whole: Trace, made: Cuts) -> Tensor:
-    """(tokens, width): of a pass with these cuts, of which nothing else is kept."""
+    """The features of a pass with these cuts, (tokens, width). Nothing else of the pass is kept."""
     return replace(whole, cuts=made).features()
 
 
@@ -49,8 +49,8 @@ def beside_others(
     whole: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None, times: int = 3,
     seed: int = 0,
 ) -> Moved:  # fmt: skip
-    """As `moved`, and for comparison the same cuts of other patches, drawn at random, with as much attention. Of cuts
-    that name whom they silence. `give_way` is called after each pass."""
+    """Like `moved`, with controls: the same cuts of other patches, drawn at random, with the same attention. The cuts
+    must name the tokens that are not heard. `give_way` is called after each pass."""
     made = cuts.read(texts, whole.cuts.shape)
     several = [made]
     for n in range(times):
@@ -78,7 +78,7 @@ def _given(whole: Trace, cut: Cut) -> Tensor:
     total = torch.zeros(whole.tokens)
     for layer in layers:
         rows = whole.weights(layer, hearers)[heads]  # (h, hearers, N)
-        rows[:, range(len(hearers)), hearers] = 0  # what one hears of oneself is never cut
+        rows[:, range(len(hearers)), hearers] = 0  # what a token hears of itself is never cut
         total += rows.mean((0, 1))
     return total / len(layers)
 
@@ -114,23 +114,24 @@ def _of_others(whole: Trace, cut: Cut, seed: int) -> str:
 
 # One edge -------------------------------------------------------------------------------------------------------------
 
-NEARBY = 5  # the longer side, divided by it: so near to the hearer no twin is looked for
-AROUND = 14  # the longer side, divided by it: so far around the twin others are cut with it, as an eye is several
-MOST_AROUND = 4  # a longer text is no address
-BLOCKS = 4  # elsewhere in the picture, which are cut instead
-PASSES = 2 + BLOCKS  # one of them without a cut
+NEARBY = 5  # a twin is at least the longer side / NEARBY away from the hearer
+AROUND = 14  # patches within the longer side / AROUND of the twin are cut with it, since an eye is several patches
+MOST_AROUND = 4  # patches: with a larger block, the cut as text is too long for an address
+BLOCKS = 4  # controls: blocks elsewhere in the picture
+PASSES = 2 + BLOCKS  # without a cut, with the cut, and with each control
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A patch no longer hears the far patch that is most like it, nor those around that one, in any layer."""
+    """Measures a cut: in no layer does a patch hear its twin, the far patch most like it, or the patches around
+    that."""
 
     twin: tuple[int, int]
     around: int  # patches on each side of it
     cut: str  # as a text
     by: float  # how far the hearer's feature moves
-    others: tuple[float, ...]  # the same, where it does not hear such a block elsewhere
-    before: float  # the cosine of both features
+    others: tuple[float, ...]  # the same for the controls
+    before: float  # the cosine of the features of hearer and twin
     after: float
 
     @property
@@ -148,7 +149,8 @@ def far_twin(seen: Trace, query: tuple[int, int], features: Tensor) -> tuple[int
 
 
 def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object], seed: int = 0) -> Edge | None:
-    """`give_way` is called after each pass. None: the grid is so small that nothing is far."""
+    """Cuts the edge and measures it; None if the grid is too small for a far twin. `give_way` is called after each
+    pass."""
     before = seen.features()
     twin = far_twin(seen, query, before)
     far = [

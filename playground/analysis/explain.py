@@ -1,5 +1,5 @@
-"""Does the map explain? Five maps of what matters for one patch, each scored by what blanking really changes; how good
-each relevance is on a picture; where the class token's map lies on drawn scenes; and which patches are like a text."""
+"""Do maps explain? Five maps of what matters for one patch, scored by what blanking changes; scores of each method of
+relevance on a picture; where the class token's maps lie on drawn scenes; and which patches are like a text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from playground.analysis import colour_nearness, occlusion
 from playground.errors import PlaygroundError
 from playground.tracing import METHODS, Query, Trace
 
-# How good each relevance is on a picture.
-#
-# Of each method: its rank correlation with what blanking blocks of patches moves, and the areas under the curves of
-# deletion (the larger the better) and insertion (the smaller the better). What has a sign, gradient × input of a
-# label, has to foretell the sign of a move; the others foretell its size. Beside them stand rollout, and a map drawn
-# at random, which any method has to beat.
+# Scores of each method of relevance on a picture: its rank correlation with what blanking blocks of patches moves, and
+# the areas under the curves of deletion (the larger the better) and insertion (the smaller the better). A map with
+# signs, gradient × input of a label, has to foretell the sign of a move; the other maps foretell its size. Rollout and
+# a random map are scored too, as baselines.
 
 CONTROLS = ("rollout", "random")
 
@@ -33,7 +31,7 @@ class Score:
 
 
 def scores(seen: Trace, asked: occlusion.Asked, by: str = "mean", methods: Sequence[str] = METHODS) -> Iterator[Score]:
-    """Of each method, and of the controls: each takes some thirty passes."""
+    """The scores of each method and of the controls. Each takes about thirty passes."""
     measured = occlusion.Measured(seen, asked, by)
     side = occlusion.side_of(seen.grid)
     moves = measured.moved(occlusion.blocks(seen.grid, side))
@@ -62,7 +60,7 @@ def _reads(seen: Trace) -> Query:
 
 
 def answer_of(seen: Trace, query: Query | None, label: str | int | None) -> occlusion.Asked:
-    """What is explained by default: the likeliest label, or the patch in the middle."""
+    """The answer to explain, by default the likeliest label, or in a model without labels the patch in the middle."""
     if query is not None and label is not None:
         raise PlaygroundError("Relevance is of a patch or of a label: give one of the two.")
     if label is not None:
@@ -81,30 +79,30 @@ def words(seen: Trace, asked: occlusion.Asked) -> str:
     return named[int(asked.label)] if named else f"class {asked.label}"
 
 
-# Where the class token's map lies, of our small model on drawn scenes whose things are known: its share on the
-# things whose label it names, and the share that their area has. A test computes it again.
+# On drawn scenes, where our small model's class token looks: the share of its map on the things that the model names,
+# and the share of the picture that they cover. A test computes it again.
 ON_THE_NAMED = {"rollout": 0.150, "gradient": 0.367, "area": 0.140}
 NAMED_SCENES = 60
 
 
 @dataclass(frozen=True)
 class Explained:
-    maps: dict[str, Tensor]  # name -> (rows, columns); nothing where the asking patch's own block lies
-    moved: Tensor  # (rows, columns): how far the patch's feature moves without the block around each patch; likewise
-    scores: dict[str, float]  # rank correlation with that, over equal blocks that do not hold the patch itself
-    blocks: int  # that were blanked
-    compared: int  # of them
+    maps: dict[str, Tensor]  # name -> (rows, columns); 0 in the query's own block
+    moved: Tensor  # (rows, columns): how far the query's feature moves without the block around each patch; 0 likewise
+    scores: dict[str, float]  # rank correlation of each map with `moved`, over equal blocks without the query
+    blocks: int  # number of blanked blocks
+    compared: int  # number of blocks in the scores
     side: int  # of a block, in patches
-    top: tuple[int, int]  # the patch to which rollout gives most, outside of the asking one's block
-    top_share: float  # what it gives it
-    top_moves: float  # how far the feature moves without the block around it
-    top_rank: int  # from 1: how many blocks move it at least as far
+    top: tuple[int, int]  # the patch to which rollout gives most, outside the query's block
+    top_share: float  # what rollout gives to `top`
+    top_moves: float  # how far the feature moves without the block around `top`
+    top_rank: int  # rank of that block by how far it moves the feature, from 1
 
 
 CHANCE = ("random", "constant")  # maps that know nothing: a score that praises one of them measures something else
 
-# Of our small model: how well each map ranks blocks by what blanking them moves (Spearman), averaged over three patches
-# of each drawing. A test computes one drawing again.
+# For our small model: each map's rank correlation (Spearman) with what blanking blocks moves, averaged over three
+# queries of each drawing. A test computes one drawing again.
 FORETOLD = {
     "meadow": {
         "weight": 0.6,
@@ -147,9 +145,8 @@ ASKERS = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # shares of height and width
 
 
 def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, Tensor]:
-    """(rows, columns) of each: the weights of the last layer, the same times the lengths of the values, rollout,
-    gradient × weight through all layers, what a filter of colours and places says, and two that know nothing. `pixels`
-    is the picture, (H, W, 3)."""
+    """The maps, (rows, columns) each: weights of the last layer, the same times the lengths of the values, rollout,
+    gradient × weight through all layers, the filter by colour and nearness, and the two of CHANCE. pixels: (H, W, 3)"""
     last = seen.layers - 1
     rows = seen.rows(last, query)  # (heads, tokens)
     colours = colour_nearness.mean_colours(pixels, seen.grid)
@@ -168,14 +165,14 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
 
 
 def own_block(grid: tuple[int, int], side: int, query: tuple[int, int]) -> Tensor:
-    """(rows, columns) bool: every map knows this one, so it is left out."""
+    """The block that holds the query, (rows, columns) bool. It is left out of scores, because every map knows it."""
     return next(block for block in occlusion.blocks(grid, side) if block[query])
 
 
 def moves_of(
     seen: Trace, query: tuple[int, int], side: int, give_way: Callable[[], object] = lambda: None
 ) -> Iterator[list[float]]:
-    """How far the feature moves without each block, so far: it grows by a few passes at a time."""
+    """Yields, every few passes, how far the feature moves without each block that was blanked so far."""
     measured = occlusion.Measured(seen, occlusion.Asked(query=query), give_way=give_way)
     blocks, moves = occlusion.blocks(seen.grid, side), []
     for start in range(0, len(blocks), occlusion.AT_ONCE):
@@ -184,9 +181,9 @@ def moves_of(
 
 
 def explain(found: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explained:
-    """`side`: of a block, in patches; `moves`: how far the patch's feature moves without each block. A block has the
-    mean of a map, and only blocks of one size are compared: a larger one moves more and has more of every map, so that
-    a map which is the same everywhere would seem to know which blocks matter."""
+    """Scores the maps. `side`: of a block, in patches; `moves`: how far the query's feature moves without each block. A
+    map's value for a block is its mean. Only blocks of one size are compared: else a constant map would seem to know
+    which blocks matter, because larger ones move more."""
     grid = tuple(found["constant"].shape)
     blocks, own = occlusion.blocks(grid, side), own_block(grid, side, query)  # type: ignore[arg-type]
     moved = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~own
@@ -206,7 +203,7 @@ def explain(found: dict[str, Tensor], query: tuple[int, int], side: int, moves: 
 
 
 def foretold(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
-    """Of each map its mean score over the ASKERS."""
+    """Each map's mean score over the ASKERS."""
     side, several = occlusion.side_of(seen.grid), []
     for down, across in ASKERS:
         query = (int(down * seen.grid[0]), int(across * seen.grid[1]))
@@ -219,9 +216,8 @@ def foretold(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
 
 
 def likeness(seen: Trace, direction: Tensor, layer: int | None = None) -> Tensor:
-    """(tokens,): what the model would read of each token if that were all there is, as it leaves a layer, beside the
-    direction of a text (models/text_tower.py). The model was trained to read its class token, or all patches together,
-    after the last layer: of one patch it is what it would say."""
+    """The cosine of each token, read by itself after a layer, with the direction of a text (models/text_tower.py):
+    (tokens,). The model was trained to read only its class token, or all patches together, after the last layer."""
     read = seen.alone(layer)
     if read.shape[1] != len(direction):
         raise PlaygroundError(

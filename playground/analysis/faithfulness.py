@@ -1,10 +1,10 @@
-"""How far a map of relevance can be trusted: each method on many pictures, beside a map drawn at random and one that is
-the same everywhere.
+"""How far a map of relevance can be trusted: scores of each method on many pictures, compared with a random map and a
+constant one.
 
-Of each picture one answer is explained: the margin of its likeliest label, or, of a model without labels, how far the
-feature of a patch moves. What is measured:
+For each picture one answer is explained: the margin of its likeliest label, or, in a model without labels, how far the
+feature of a patch moves. The scores:
 
-    rank correlation   between the map's sum in a block of patches and what moves when the block is blanked (Spearman's)
+    rank correlation   between the map's sum in a block of patches and the move when the block is blanked (Spearman)
     deletion           the area under what moves as the most relevant patches go first: the larger the better
     insertion          the same as they are shown first: the smaller the better
     shuffled           the rank correlation of the map with that of the same model with each parameter's numbers
@@ -41,12 +41,12 @@ from playground.vit import State, VisionTransformer
 WAYS = ("raw", "rollout", *METHODS)
 CONTROLS = ("random", "constant")
 MEASURES = ("rank_correlation", "deletion", "insertion", "shuffled", "pointing", "segmentation")
-MASKED = 0.5  # a patch is of the thing where the mask covers so much of it
+MASKED = 0.5  # a patch belongs to the thing if the mask covers at least this share of it
 
 
 @dataclass(frozen=True)
 class Faithful:
-    """Of one picture and one way to make a map. NaN: not measured."""
+    """The scores of one method on one picture. NaN: not measured."""
 
     method: str
     rank_correlation: float
@@ -58,7 +58,7 @@ class Faithful:
 
 
 def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
-    """model -> (picture, what was measured of it) of a .csv that the command wrote."""
+    """{model: [(picture, its scores)]}, from a .csv that the command wrote."""
     found: dict[str, list[tuple[str, Faithful]]] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -70,7 +70,7 @@ def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
 def faithfulness(
     seen: Trace, shuffled: VisionTransformer, mask: Image.Image | None = None, by: str = "mean"
 ) -> Iterator[Faithful]:
-    """Of each method and of both controls. `shuffled`: what `with_shuffled` gives, of the same model."""
+    """The scores of each method and of both controls. `shuffled`: the model from `with_shuffled`."""
     thing = None if mask is None else on_patches(mask, seen.grid)
     asked = answer_of(seen, thing)
     measured, side = occlusion.Measured(seen, asked, by), occlusion.side_of(seen.grid)
@@ -104,8 +104,8 @@ def answer_of(seen: Trace, thing: Tensor | None) -> Asked:
 
 
 def map_of(seen: Trace, asked: Asked, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
-    """(rows, columns). Raw: the last layer's weights, the mean of all heads. That and rollout are of the token that is
-    asked about; of a label, of the class token."""
+    """The map of a method: (rows, columns). "raw" is the mean of the last layer's heads. It and rollout are rows of the
+    token that is explained, or of the class token if a label is."""
     reads: Query = (
         asked.query
         if asked.query is not None
@@ -114,7 +114,7 @@ def map_of(seen: Trace, asked: Asked, method: str, give_way: Callable[[], object
         else (seen.grid[0] // 2, seen.grid[1] // 2)
     )
     if method == "random":
-        own = zlib.crc32(seen._need_input().cpu().numpy().tobytes())  # for each picture another one, always the same
+        own = zlib.crc32(seen._need_input().cpu().numpy().tobytes())  # each picture's own seed
         return torch.rand(seen.grid, generator=torch.Generator().manual_seed(own))
     if method == "constant":
         return torch.ones(seen.grid)
@@ -143,7 +143,8 @@ def on_patches(mask: Image.Image, grid: tuple[int, int]) -> Tensor:
 
 
 def pointing(found: Tensor, thing: Tensor) -> float:
-    """1: its largest patch lies on the thing (Zhang et al., 2018). Of a map that has several such the share of them."""
+    """1 if the map's largest patch lies on the thing, else 0 (Zhang et al., 2018). If several patches are equally
+    large, the share of them that do."""
     if not thing.any():
         return float("nan")
     return float(thing[found == found.max()].float().mean())
@@ -159,23 +160,23 @@ def segmentation(found: Tensor, thing: Tensor) -> float:
     return float(both.sum() / (chosen | thing.flatten()).sum())
 
 
-# How well a map foretells what blanking moves: as it was measured on this picture, or else on other pictures in the
-# same model, of which the command `faithfulness` made a table.
+# How well a map foretells what blanking moves: measured on this picture, or else taken from the table that the command
+# `faithfulness` made of other pictures in the same model.
 
 
 @dataclass(frozen=True)
 class Foretold:
-    correlation: float  # Spearman's, of the map with what moves when blocks of patches are blanked
-    random: float  # that of a map drawn at random
-    constant: float  # of one that is the same everywhere
-    blocks: int = 0  # that were compared, on this picture
-    by: str = ""  # what they became
-    pictures: int = 0  # others: the mean over them
+    correlation: float  # Spearman's, of the map with how far blanking each block moves the answer
+    random: float  # the same of a random map
+    constant: float  # the same of a constant map
+    blocks: int = 0  # number of blocks compared on this picture
+    by: str = ""  # what blanked patches became
+    pictures: int = 0  # number of other pictures over which the mean is taken; 0: measured on this picture
 
 
 @cache
 def usual() -> dict[str, dict[str, Foretold]]:
-    """model -> method -> what the table says of it."""
+    """{model: {method: its scores}}, from the table."""
     found: dict[str, dict[str, Foretold]] = {}
     for model, rows in read(FAITHFULNESS).items():
         of = {method: [one.rank_correlation for _, one in rows if one.method == method] for method in _methods(rows)}
@@ -199,14 +200,14 @@ def known(seen: Trace, asked: Asked, method: str) -> Foretold | None:
 
 
 def of_model(name: str, vit: VisionTransformer | None, state: State, method: str) -> Foretold | None:
-    """What the table says of a model of this name, if it is still that."""
+    """The table's entry for a model of this name, unless its weights were changed."""
     if vit is not None and is_changed(vit, state):
         return None
     return usual().get(name, {}).get(method)
 
 
 def measure(seen: Trace, asked: Asked, method: str, by: str = "mean") -> Foretold:
-    """On this picture, in as many passes as there are blocks. The trace remembers it, and its figures bear it."""
+    """Measures on this picture, in as many passes as there are blocks. The trace keeps the result for its figures."""
     side = occlusion.side_of(seen.grid)
     moves = occlusion.Measured(seen, asked, by).moved(occlusion.blocks(seen.grid, side))
     return remembered(seen, asked, method, compare(seen, asked, method, by, side, moves))
@@ -216,7 +217,7 @@ def compare(
     seen: Trace, asked: Asked, method: str, by: str, side: int, moves: list[float],
     give_way: Callable[[], object] = lambda: None,
 ) -> Foretold:  # fmt: skip
-    """The same of blocks that were blanked already."""
+    """Like `measure`, with the moves of blocks that were blanked already."""
     drawn = (map_of(seen, asked, way, give_way) for way in (method, *CONTROLS))
     numbers = [occlusion.foretells(one, side, moves) for one in drawn]
     return Foretold(*numbers, len(occlusion.equal(occlusion.blocks(seen.grid, side))), by)

@@ -19,11 +19,11 @@ from torch import Tensor
 from playground.tracing import Trace, entropy
 from playground.vit import VisionTransformer
 
-# Whose rows a mean is taken over: those of all patches, or, of a grid that has too many, of some that are drawn.
+# The rows that means are taken over: of all patches, or in a large grid of some patches drawn at random.
 
 
-ALL = 1024  # patches, whose rows are all measured
-DRAWN = 400  # of more
+ALL = 1024  # patches: in a grid with no more, all rows are measured
+DRAWN = 400  # patches drawn from a larger grid
 
 
 def asking(seen: Trace) -> list[int]:
@@ -38,14 +38,14 @@ def asking(seen: Trace) -> list[int]:
 
 
 def words(seen: Trace) -> str:
-    """A sentence where some were drawn, and nothing where all were asked."""
+    """A sentence that says that only some rows were measured; "" if all were."""
     patches, asked = seen.tokens - len(seen.prefix), len(asking(seen))
     return "" if asked == patches else f"Measured on the rows of {asked:,} of {patches:,} patches, drawn at random."
 
 
 REACH = 3  # patches: offsets up to this distance are searched
 OWN = 0.5  # a head that gives more than half of its weight to the query's own object has that habit
-CROWD = 24  # patches, evenly spread, whose mean row is that of anybody
+CROWD = 24  # patches, evenly spread, whose mean row stands for all patches
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Habit:
     short: str  # for a small cell
     colour: str  # different from the colours of queries, keys, values and convolution
     symbol: str  # plotly's name of the marker, for people who can't tell the colours apart
-    means: str  # for who asks what the name says: of a head on average over the patches of one picture
+    means: str  # what the name means, for a head on average over the patches of one picture
 
 
 CONTENT = Habit(
@@ -106,11 +106,11 @@ class Head:
     to_self: float  # share
     to_class: float  # share, the distillation token's included
     to_registers: float  # share
-    to_one: float  # share of the one patch that gets most from all of them
+    to_one: float  # mean share of the patch that gets most on average
     near: float  # share of the eight neighbours
     offset: tuple[int, int]  # (down, right) from the query to the relative place that gets most
     offset_share: float  # share of that place
-    content: float  # 0: rows equal its average pattern of offsets; 1: they depend on the image alone
+    content: float  # 0: rows equal the head's average pattern of offsets; 1: they depend on the image alone
     colour: float  # 1 − colour distance to its targets / to the pattern's: 1 same colour, 0 blind to it
     effect: float  # length of what it adds to the tokens, relative to the average head of its layer
 
@@ -132,7 +132,7 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
         return IDLE
     if head.to_class + head.to_registers > 0.5:
         return PREFIX
-    if head.to_one > 0.3:  # before CONTENT: whatever asks, the answer is the same
+    if head.to_one > 0.3:  # before CONTENT: the row is the same whichever patch asks
         return ONE
     if head.to_self > 0.5:
         return ITSELF
@@ -154,9 +154,9 @@ def direction(offset: tuple[int, int]) -> str:
 
 
 def told(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
-    """What the rows of this head were told, as the end of "this head was told to …"; None if nothing: then what it
-    looks at follows from what the model had to compute. During training, a loss read the weights of a head that was
-    told. `query` says whose rows: those of every "patch", or those of a prefix token, such as "cls"."""
+    """The end of "this head was told to …" if a loss in training read this head's weights; else None: then what it
+    looks at follows from what the model had to compute. `query`: whose rows the loss read, those of every "patch" or
+    those of a prefix token, such as "cls"."""
     found = [one.what for one in vit.told if (one.layer, one.head, one.query) == (layer, head, query)]
     return " and ".join(found) or None
 
@@ -228,12 +228,12 @@ def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) 
 
 
 def stacked(layers: Sequence[Habits]) -> Habits:
-    """Of all layers, from those of each."""
+    """The numbers of all layers as one, from those of each layer."""
     return Habits(**{f.name: np.concatenate([getattr(one, f.name) for one in layers]) for f in fields(Habits)})
 
 
 def look_at(seen: Trace, layers: Sequence[int], grid: Grid | None = None) -> Habits:
-    """The same of these layers alone."""
+    """Measures the heads of these layers."""
     grid = grid or Grid.of(seen)
     measured = [_layer(seen, layer, grid) for layer in layers]
     return Habits(**{name: np.stack([layer[name].numpy() for layer in measured]) for name in measured[0]})
@@ -268,8 +268,8 @@ class Grid:
 
 
 def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
-    """(layer, head) whose row is worth a guess: it gives most to a few patches that are not near the query, and more
-    than other patches do. A head that gives all to one patch, whoever asks, tells nothing of the query."""
+    """The (layer, head) whose row is worth a guess: it gives a few far patches most beyond what other patches' rows
+    give them. Subtracting these leaves out heads that give all to one patch, whichever patch asks."""
     rows, columns = seen.grid
     y, x = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
     far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
@@ -309,8 +309,8 @@ def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
 
 
 def _pattern(patches: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
-    """The mean weight of each head at each offset, over the queries that have a patch there. Twice: as rows, what the
-    head would do if only offsets mattered (heads, S, P); and the part around the query (heads, 7, 7)."""
+    """The mean weight of each head at each offset, over the queries that have a patch there. In two forms: as rows of a
+    head for which only offsets matter (heads, S, P), and as a map around the query (heads, 7, 7)."""
     heads, top, left = len(patches), int(grid.down.min()), int(grid.right.min())
     wide = int(grid.right.max()) - left + 1
     place = (grid.down - top) * wide + grid.right - left  # (S, P): a number for each offset
@@ -340,8 +340,8 @@ def _colour(others: Tensor, expected: Tensor, grid: Grid) -> Tensor:
 
 
 def _effect(seen: Trace, layer: int, weights: Tensor) -> Tensor:
-    """The mean length of the vector that each head adds to a patch, divided by the layer's average; with the layer's
-    gain if the model has one, which makes some numbers of that vector longer than others."""
+    """The mean length of the vector that each head adds to a patch, divided by the layer's average. Includes the
+    layer's gain, LayerScale, if the model has one."""
     v = seen.record[layer].v
     if v is None or seen.vit is None:
         return torch.full((len(weights),), torch.nan)
@@ -376,8 +376,8 @@ class Differing:
 
 
 def differing(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Differing:
-    """Over all layers and heads and the patches of `heads.asking`. Both maxima are taken over the patches, without the
-    prefix tokens. `give_way` is called after every layer."""
+    """Compares both over all layers and heads and the patches of `asking`. Both maxima are over patches, without prefix
+    tokens. `give_way` is called after every layer."""
     front = len(seen.prefix)
     asked = asking(seen)
     share, breadth = torch.empty(seen.layers, seen.heads), 0.0

@@ -1,5 +1,5 @@
-"""Interventions: what is changed in a pass, by name, and what comes of it. Each is a function of points and tensors,
-the `at` of playground/vit.py, so none of them touches the model; a pass that ran so is a trace like any other.
+"""Interventions: named changes of a pass, and what they lead to. Each is a function of points and tensors, the `at` of
+playground/vit.py, so the model is not changed; the changed pass is a trace like any other.
 
     seen.ablate(heads=[(4, 0)])            heads that give nothing, or what they give on average
     seen.patch(other, layers=6)            what is there in another picture's pass
@@ -107,7 +107,7 @@ class Trace(tracing.Trace):
         return faithfulness.measure(self, explain.answer_of(self, query, label), method, by)
 
     def moved(self, before: tracing.Trace, query: Query) -> float:
-        """How far a token's last feature lies from where it was in another pass of this picture: ‖x' − x‖ / ‖x‖."""
+        """How far a token's last feature has moved since another pass of this picture: ‖x' − x‖ / ‖x‖."""
         return _far(before, self, query)
 
 
@@ -143,8 +143,8 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
 def ablated(
     seen: tracing.Trace, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None
 ) -> Trace:
-    """What a text of playground/cuts.py can say is said so: the command line, a link and Lab know it too. What was put
-    into the pass before by a function comes first, and a text would come before that."""
+    """Uses a text of playground/cuts.py if one can express the ablation, because the command line, a link and Lab know
+    it too. Not after interventions by functions: these have to run first, and texts would run before them."""
     if to not in cuts.TO:
         raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
     if mean_of is not None and to != "mean":
@@ -165,7 +165,7 @@ def ablated(
 
 
 def replacing(layers: Mapping[int, Sequence[int]], instead: Callable[[int, Tensor], Tensor]) -> At:
-    """What these heads mixed becomes something else: `instead` gets a layer and what all its heads mixed."""
+    """Replaces the outputs of these heads. `instead` gets a layer and the outputs of all its heads."""
 
     def at(point: str, x: Tensor) -> Tensor:
         if not point.endswith(".attention.heads") or not (some := layers.get(layer := int(point.split(".")[1]))):
@@ -178,7 +178,8 @@ def replacing(layers: Mapping[int, Sequence[int]], instead: Callable[[int, Tenso
 
 
 def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
-    """(h, d) of each layer: the mean over all tokens of all pictures of a folder, each at the size of this one."""
+    """The mean output of each head over all tokens of all pictures of a folder, each at the size of this one: (h, d)
+    for each layer."""
     vit, c = seen._need_vit(), seen._need_vit().config
     wanted = [f"layers.{layer}.attention.heads" for layer in layers]
     totals = dict.fromkeys(layers, torch.zeros(()))
@@ -195,7 +196,7 @@ def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[i
 
 
 def collected(vit: VisionTransformer, pixels: Tensor, points: Iterable[str], like: tracing.Trace) -> dict[str, Tensor]:
-    """What stands at these points, in their order in the pass, of a pass with the scale and the cuts of another."""
+    """The tensors at these points, in their order in the pass, of a pass with the scale and the cuts of `like`."""
     wanted, kept, usual = set(points), {}, like.intervening()
 
     def at(point: str, x: Tensor) -> Tensor:
@@ -240,7 +241,7 @@ def patching(
 
 
 def _part(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
-    """The point in a layer, and which head of it."""
+    """(the point in a layer, the head or None)"""
     kind, _, number = str(what).partition(":")
     if kind == "head" and number.isdecimal():
         return "attention.heads", seen.head_number(int(number))
@@ -301,11 +302,11 @@ class Moves:
 
 @dataclass(frozen=True)
 class Paths:
-    """Three passes of one picture."""
+    """Path patching's passes of one picture: `before`, and two with a changed source."""
 
     before: tracing.Trace
-    whole: Trace  # the source is changed, and all that follows
-    through: Trace  # what the source changes reaches the receiver alone, directly; all that follows it changes
+    whole: Trace  # the source is changed, and with it all that follows
+    through: Trace  # only the receiver gets the changed source, directly; what follows the receiver changes too
 
     def moved(self, query: Query) -> Moves:
         """How far a token's last feature moves: ‖x' − x‖ / ‖x‖."""
@@ -319,8 +320,8 @@ class Paths:
 
 
 def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | None = None) -> Paths:
-    """Path patching (Wang et al., 2023). One pass with the source changed and every other head as it was gives what the
-    receiver would ask, offer and hand over; these are put into the receiver of a pass that is otherwise free."""
+    """Path patching (Wang et al., 2023). A pass with the changed source and all other heads as before gives the
+    receiver's queries, keys and values. These are put into the receiver of a pass that is otherwise unchanged."""
     (layer,), (its_layer,) = by_layer(seen, [source]), by_layer(seen, [to])
     if its_layer <= layer:
         raise PlaygroundError(
@@ -362,8 +363,8 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
 
 
 def put(seen: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) -> tracing.Trace:
-    """The texts that `cuts.is_put` knows, one after the other: what `patch` and `paths` do. `other` is the pass of the
-    picture that is named beside them."""
+    """Runs the interventions in texts that `cuts.is_put` knows, one after the other, as `patch` and `paths` do.
+    `other`: the pass of the other picture."""
     for text in texts:
         one = cuts.read_put(text)
         if one.what in cuts.PARTS and other is None:

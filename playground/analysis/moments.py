@@ -1,17 +1,17 @@
-"""The best moment of a picture: the head and the three patches that show most.
+"""Searches a picture's best moment: the head and the three patches with the most telling rows.
 
-A row is telling where its brightest patches lie far away, together, and resemble the patch that asks without being one
-thing with it; where the patch that asks lies in a small region (an eye, a wheel, a window, not an outline or a wall);
-where it is not what everybody listens to; and where both belong to what the picture shows and not to its background.
-The search asks some patches of the subject that have a far twin there, in every head of the upper half of the layers:
-heads below look at textures. Under STRIKING nothing in the picture strikes anybody.
+A row is telling if four things hold. Its brightest patches lie together, far from the query, and resemble it without
+being one region with it. The query lies in a small region: an eye, a wheel, a window, not an outline or a wall. Other
+patches don't look at the same place. And both places belong to the picture's subject, not to its background. The search
+tries patches of the subject that have a far twin there, in every head of the upper half of the layers, since lower
+heads look at textures. A moment with a score below STRIKING is not striking.
 
-What colour and nearness alone would light (analysis/colour_nearness.py) is not taken off a second time: it gives
-little to what is far. Of 34 photographs it changed some choices, as many for the worse as for the better.
+The filter by colour and nearness (analysis/colour_nearness.py) is not subtracted: it gives little to far patches. On 34
+photographs subtracting it changed some choices, as many for the worse as for the better.
 
-The browser finds the moment of a person's own photograph with the same lines, in microscope/core/moments.js;
-tests/analysis/test_moments.py compares the two. `benchmarks/moments.py` draws what is found on a sheet;
-`benchmarks/striking.py` says how often it struck who looked at it.
+For a person's own photograph the browser has the same arithmetic in microscope/core/moments.js;
+tests/analysis/test_moments.py compares the two. `benchmarks/moments.py` draws the moments on a sheet;
+`benchmarks/striking.py` counts how often they struck people who looked at them.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ BESIDE = 0.03  # of the longer side: nearer partners do not count
 FAR = 0.25  # of the longer side: at this distance or more a partner counts in full
 SUBJECT = 400  # patches that are searched for partners: those that belong most to the picture's subject
 ASKING = 24  # patches with a far partner whose rows are compared
-REGION = 0.4  # the cosine from which a patch belongs to the region of the one that asks
-WALL = 0.3  # of the picture: a region of this size tells half
-SEEN = 0.45  # the cosine that the brightest patch of a telling row has at least
-PLAIN = 0.1  # of what it would tell: a row whose brightest patch is no far part like the one that asks
-ISLAND = 2  # patches around the one that tells most
-CROWD = 8  # patches, evenly spread, whose rows say what everybody listens to
+REGION = 0.4  # the cosine from which a patch belongs to the query's region
+WALL = 0.3  # of the picture: a region of this size counts half
+SEEN = 0.45  # the least cosine of the query and the brightest patch of a telling row
+PLAIN = 0.1  # factor for a row whose brightest patch is no far patch like the query
+ISLAND = 2  # patches: the radius around the most telling patch
+CROWD = 8  # patches, evenly spread, whose mean row stands for all patches
 ALIKE = 0.35  # the cosine from which a patch resembles another
 NEAR = 0.07  # of the longer side: how far the neighbourhood reaches
-FRAME = 0.08  # of each side: what lies in this frame counts half
-APART = 0.1  # of the longer side: two of the three patches are farther from each other
-MOST_TAKEN = 4  # times the mean weight: more from the class token is not taken as a sign of the picture's subject
-STRIKING = 0.044  # what tells less strikes nobody
+FRAME = 0.08  # of each side: patches in this frame count half
+APART = 0.1  # of the longer side: the least distance between two of the three patches
+MOST_TAKEN = 4  # × the mean weight: larger weights of the class token are cut to this
+STRIKING = 0.044  # moments with a smaller score are not called striking
 
 Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, tokens that ask) -> (asking, tokens)
 
@@ -53,12 +53,12 @@ class Moment:
 
 @dataclass(frozen=True)
 class Scene:
-    """What is known of a picture before any head is looked at."""
+    """Facts about a picture that don't depend on a head."""
 
     grid: tuple[int, int]
     prefix: int
     toward: np.ndarray  # (patches, width): see `directions`
-    subject: np.ndarray  # (patches,): 0 background … 1 what the picture shows, as cubes of ranks
+    subject: np.ndarray  # (patches,): 0 background … 1 the picture's subject, as cubes of ranks
 
     def farness(self, one: np.ndarray, others: np.ndarray) -> np.ndarray:
         """(one, others): 0 near … 1 far."""
@@ -100,8 +100,8 @@ def moments(
 
 
 def late_keys(seen: Trace) -> np.ndarray:
-    """(tokens, width): the keys of all heads of a late layer. What its attention goes by serves as its features, and
-    the browser has it without a question to anybody."""
+    """Features made of a late layer's keys, those of all heads: (tokens, width). The browser has the keys, so it needs
+    no request for them."""
     return seen.record[seen.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
 
 
@@ -118,7 +118,7 @@ def reach(grid: tuple[int, int]) -> int:
 
 
 def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarray:
-    """(patches,): the chosen patches that hang together with this one, side by side; itself too."""
+    """The chosen patches that are connected with this one over common sides, itself included: (patches,)."""
     high, wide = grid
     reached = np.zeros(high * wide, bool)
     reached[patch] = True
@@ -139,7 +139,7 @@ def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarr
 
 
 def directions(features: np.ndarray, prefix: int) -> np.ndarray:
-    """(tokens, width) -> (patches, width): unit vectors of what sets each patch apart from the mean patch."""
+    """Each patch's features minus the mean patch's, at length 1: (tokens, width) -> (patches, width)."""
     unit = _unit(features[prefix:].astype(np.float32))
     return _unit(unit - unit.mean(0))
 
@@ -149,7 +149,8 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def subject(toward: np.ndarray, grid: tuple[int, int], at_class: list[np.ndarray]) -> np.ndarray:
-    """What the class token looks at in all these heads, and what does not resemble the picture's edge: as ranks."""
+    """How much each patch belongs to the picture's subject, as ranks: by how much the class token looks at it in all
+    these heads, and by how little it resembles the picture's edge."""
     high, wide = grid
     down, right = np.divmod(np.arange(high * wide), wide)
     down, right = np.minimum(down, high - 1 - down), np.minimum(right, wide - 1 - right)
@@ -163,24 +164,24 @@ def subject(toward: np.ndarray, grid: tuple[int, int], at_class: list[np.ndarray
 
 
 def smooth(values: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
-    """The sum of each patch's 3 × 3 surroundings."""
+    """The sum over each patch's 3 × 3 neighbourhood."""
     padded = np.pad(values.reshape(grid), 1, mode="edge")
     return sum(padded[i : i + grid[0], j : j + grid[1]] for i in range(3) for j in range(3)).ravel()
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """0 for the smallest … 1 for the largest; of equal ones the first is smaller."""
+    """Each value's rank, from 0 for the smallest to 1 for the largest; of equal values the first has the lower rank."""
     return values.argsort(kind="stable").argsort(kind="stable") / max(1, len(values) - 1)
 
 
 def apart(one: np.ndarray, others: np.ndarray, wide: int) -> np.ndarray:
-    """(one, others): how many rows or columns lie between two patches."""
+    """The distance between patches in rows or in columns, whichever is larger: (one, others)."""
     down, right = (abs(f(one, wide)[:, None] - f(others, wide)) for f in (np.floor_divide, np.mod))
     return np.maximum(down, right)
 
 
 def twins(scene: Scene) -> np.ndarray:
-    """Patches of the subject that another far away in it resembles."""
+    """Patches of the subject that resemble a far patch of the subject."""
     some = np.argsort(-scene.subject, kind="stable")[:SUBJECT]
     alike = np.maximum(scene.toward[some] @ scene.toward[some].T, 0)
     left = (alike**3 * scene.farness(some, some) * scene.subject[some]).max(1) * scene.subject[some]
@@ -195,7 +196,7 @@ def twins(scene: Scene) -> np.ndarray:
 
 
 def worths(scene: Scene, asking: np.ndarray, alike: np.ndarray) -> np.ndarray:
-    """(asking, patches): what a weight there tells."""
+    """How telling a weight on each patch is: (asking, patches)."""
     by = []
     for patch, alikes in zip(asking, alike, strict=True):
         region = np.flatnonzero(component(alikes >= REGION, patch, scene.grid))
@@ -208,8 +209,8 @@ def worths(scene: Scene, asking: np.ndarray, alike: np.ndarray) -> np.ndarray:
 
 
 def tells(lit: np.ndarray, weights: np.ndarray, alike: np.ndarray, patch: int, grid: tuple[int, int]) -> float:
-    """How much is telling in a row, and how much of it lies together where it is brightest; little if what is
-    brightest in the row is something else. All of (patches,)."""
+    """A score of a row that grows with the sum of its telling parts `lit` and with the sum around the largest of them,
+    and shrinks if the row's largest weight is not telling. lit, weights, alike: (patches,)"""
     if not lit.sum() > 0:
         return 0.0
     most, peak = int(weights.argmax()), int(lit.argmax())
@@ -223,7 +224,8 @@ def tells(lit: np.ndarray, weights: np.ndarray, alike: np.ndarray, patch: int, g
 def _moment(
     layer: int, head: int, asking: np.ndarray, lit: np.ndarray, each: np.ndarray, grid: tuple[int, int]
 ) -> Moment:
-    """The three patches that show most, and neither ask nor look at the same place."""
+    """The three queries with the most telling rows. Neither the queries nor the peaks of their rows are close
+    together."""
     peaks = lit.argmax(1)
     left: np.ndarray = each.copy()
     chosen: list[int] = []

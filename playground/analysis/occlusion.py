@@ -1,8 +1,8 @@
-"""Occlusion: some patches of the picture are blanked, and what moves is measured. It is what a relevance predicts.
+"""Occlusion: patches of the picture are blanked, and the change of the answer is measured. Relevance predicts it.
 
-Of a patch it is how far its feature moves. Of a label it is what its margin loses: positive where the patches speak for
-the label, negative where they speak against it. A probability of 99.9 % hardly moves whatever is blanked, and a margin
-does.
+For a patch, the change is how far its feature moves. For a label it is what its margin loses: positive where the
+patches speak for the label, negative where they speak against it. The margin is used because a probability of 99.9 %
+hardly moves whatever is blanked.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from torch import Tensor
 from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 
-BLANKS = ("mean", "noise", "neighbours")  # the picture's mean colour; noise of its colours; a blur of what is around
+BLANKS = ("mean", "noise", "neighbours")  # the picture's mean colour; noise of its colours; a blur of the neighbours
 SIZES = (8, 4, 2, 1)  # patches: the sides of the blocks that are blanked, one after the other
 AT_ONCE = 4  # pictures in one pass
-FEW = 12  # blocks: of fewer a rank correlation says nothing
-WHOLE = 64  # blocks: so many of one size are all blanked
-MOST = 200  # passes of one map
+FEW = 12  # blocks: a rank correlation over fewer says nothing
+WHOLE = 64  # blocks: if there are no more of a size, all of them are blanked
+MOST = 200  # passes for one map
 NOTHING = {
     "label": 0.1,
     "feature": 0.01,
@@ -35,7 +35,7 @@ SMALLEST = 1e-12
 
 @dataclass(frozen=True)
 class Asked:
-    """What may move: a token's feature, or a label's margin."""
+    """The answer that may move: a token's feature, or a label's margin."""
 
     query: Query | None = None
     label: int | str | None = None
@@ -46,9 +46,9 @@ class Asked:
 
 
 def margin(logits: Tensor, label: int, multi_label: bool) -> Tensor:
-    """(…, classes) -> (…): by how much a label leads, in logits. Of a softmax only differences between logits mean
-    anything: how far the label is above the largest other. Of a model that says yes or no to each label by itself its
-    logit, which is how far yes is above no."""
+    """By how much a label leads, in logits: (…, classes) -> (…). With a softmax only differences between logits have a
+    meaning, so it is the distance to the largest other logit. With a sigmoid for each label it is the logit itself, the
+    distance of yes to no."""
     if multi_label or logits.shape[-1] == 1:
         return logits[..., label]
     others = logits.clone()
@@ -57,7 +57,7 @@ def margin(logits: Tensor, label: int, multi_label: bool) -> Tensor:
 
 
 def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed: int = 0) -> Tensor:
-    """(1, 3, H, W), (rows, columns) bool -> the same picture without these patches."""
+    """The picture with these patches blanked. pixels: (1, 3, H, W); patches: (rows, columns) bool"""
     if by not in BLANKS:
         raise PlaygroundError(f"Patches are blanked by {', '.join(BLANKS)}, not by {by!r}.")
     gone = patches.repeat_interleave(patch, 0).repeat_interleave(patch, 1)  # (H, W)
@@ -73,8 +73,8 @@ def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed:
 
 
 def _filled(pixels: Tensor, gone: Tensor, patch: int) -> Tensor:
-    """Each pixel that is gone is the mean of what is still there around it, in a window that grows until there is
-    something."""
+    """Replaces each blanked pixel by the mean of the pixels around it that are left, in a window that grows until it
+    holds some."""
     there = (~gone).to(pixels)[None, None]  # (1, 1, H, W)
     filled, known = pixels * there, there
     reach = patch
@@ -93,12 +93,12 @@ class Measured:
 
     def __init__(self, seen: Trace, asked: Asked, by: str = "mean", give_way: Callable[[], object] = lambda: None):
         self.seen, self.asked, self.by, self.give_way = seen, asked, by, give_way
-        self.known: dict[bytes, float] = {}  # what was blanked -> what moved
+        self.known: dict[bytes, float] = {}  # a set of patches as bytes -> how far blanking them moves the answer
         self._before = self._answers(seen._need_input())[0]
 
     def moved(self, several: Sequence[Tensor]) -> list[float]:
-        """For each of these sets of patches, (rows, columns) bool: what moves when it is blanked. Of a feature
-        ‖x' − x‖ / ‖x‖; of a label what its margin loses."""
+        """How far blanking each of these sets of patches, (rows, columns) bool, moves the answer: for a feature
+        ‖x' − x‖ / ‖x‖; for a label what its margin loses."""
         pixels, keys = self.seen._need_input(), [np.packbits(gone.numpy()).tobytes() for gone in several]
         new = {key: gone for key, gone in zip(keys, several, strict=True) if key not in self.known}
         for start in range(0, len(new), AT_ONCE):
@@ -139,30 +139,30 @@ def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
 @dataclass(frozen=True)
 class Step:
     passes: int  # so far
-    map: Tensor  # (rows, columns): what moves, for each patch of the smallest block that was blanked there
-    whole: int  # the side of the smallest blocks of which all were blanked; 0: of none
-    moves: tuple[float, ...]  # what moves without each of these
-    sides: tuple[int, ...]  # of all blocks that were blanked, the largest first
-    largest: float  # what moves without the block that moves it most, without its sign
-    nothing: bool  # nothing here moves it
+    map: Tensor  # (rows, columns): for each patch, the move by the smallest block that was blanked there
+    whole: int  # the side of the smallest blocks of which all were blanked; 0: none
+    moves: tuple[float, ...]  # the move by each of these blocks
+    sides: tuple[int, ...]  # the sides of all blanked blocks, the largest first
+    largest: float  # the largest move by a block, without its sign
+    nothing: bool  # whether no block moves the answer
 
 
 def sides_of(grid: tuple[int, int]) -> list[int]:
-    """Of the blocks that an occlusion blanks, the largest first."""
+    """The sides of the blocks that an occlusion blanks, the largest first."""
     return [side for side in SIZES if side <= max(1, min(grid) // 2)]
 
 
 def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
-    """The side of the blocks with which maps are compared: the smallest of which all are blanked, and that need at most
-    `most` passes. There are more than `FEW` of them, for a rank correlation of fewer says nothing."""
+    """The side of the blocks with which maps are compared: the smallest of which all are blanked in at most `most`
+    passes. There are more than `FEW` blocks of it, for a rank correlation over fewer says nothing."""
     many = {side: len(blocks(grid, side)) for side in reversed(sides_of(grid))}
     sides = [side for side, count in many.items() if FEW < count <= WHOLE] or [1]
     return next((side for side in sides if many[side] <= most), sides[-1])
 
 
 def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
-    """A map that becomes finer. While blocks are few all are blanked, then only the half that moved most is cut
-    further, those that moved most first; `most` passes are made in all."""
+    """Yields a map that becomes finer. As long as blocks are few, all are blanked; then only the half that moved most
+    is divided further, starting with those that moved most. Makes `most` passes in all."""
     grid = measured.seen.grid
     map_so_far, done, whole, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
     sides: list[int] = []
@@ -191,7 +191,7 @@ def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
 
 
 def passes_of(grid: tuple[int, int], most: int = MOST) -> int:
-    """How many passes that takes."""
+    """How many passes `occlusion` makes."""
     done, wanted = 0, 0
     for size in sides_of(grid):
         here = len(blocks(grid, size))
@@ -201,9 +201,9 @@ def passes_of(grid: tuple[int, int], most: int = MOST) -> int:
 
 
 def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
-    """How well a map of relevance, (rows, columns), foretells what blanking moves: the rank correlation (Spearman's)
-    between its sum in each block of so many patches a side and what moved without that block. A map with signs has to
-    foretell the sign too."""
+    """How well a map of relevance, (rows, columns), foretells what blanking moves: Spearman's rank correlation between
+    its sum in each block and the move by that block. A map with signs has to foretell the sign too. size: patches along
+    a block's side"""
     some = blocks(tuple(relevance.shape), size)  # type: ignore[arg-type]
     alike, signed = equal(some), bool((relevance < 0).any())
     moved = [moves[i] if signed else abs(moves[i]) for i in alike]
@@ -211,15 +211,16 @@ def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
 
 
 def equal(some: Sequence[Tensor]) -> list[int]:
-    """Which of these blocks are compared: those that the edge does not cut off. A smaller one holds less of any map and
-    moves less, so that even a map drawn at random would seem to foretell something. All, where few are whole."""
+    """The indices of the blocks to compare: those of full size, or all if fewer than FEW are. A block cut off by the
+    edge holds less of any map and moves less, so that even a random map would seem to foretell something."""
     sizes = [int(block.sum()) for block in some]
     whole = [i for i, size in enumerate(sizes) if size == max(sizes)]
     return whole if len(whole) >= FEW else list(range(len(sizes)))
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:
-    """Pearson's correlation of the ranks; equal values share the mean of theirs. 0 where one of them says nothing."""
+    """Pearson's correlation of the ranks; equal values share their mean rank. 0 if all values of `a` or `b` are
+    equal."""
     x, y = (_ranks(np.asarray(values, dtype=np.float64)) for values in (a, b))
     x, y = x - x.mean(), y - y.mean()
     length = float(np.sqrt((x @ x) * (y @ y)))
@@ -234,8 +235,8 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Curve:
-    """What has moved when so large a share of the patches is blanked, the most relevant first (deletion), or is shown
-    alone (insertion: all others are blanked)."""
+    """How far the answer moves by the share of patches that are blanked, the most relevant first (deletion), or that
+    are shown while all others are blanked (insertion)."""
 
     shares: tuple[float, ...]
     moved: tuple[float, ...]
@@ -246,12 +247,12 @@ class Curve:
 
 
 def deletion(relevance: Tensor, measured: Measured) -> Curve:
-    """The larger the area, the better: what is said to matter moves the answer at once."""
+    """A larger area is better: blanking the patches that the map calls relevant moves the answer at once."""
     return _curve(relevance, measured, lambda first: first)
 
 
 def insertion(relevance: Tensor, measured: Measured) -> Curve:
-    """The smaller the area, the better: with what is said to matter the answer is soon where it was."""
+    """A smaller area is better: the patches that the map calls relevant bring the answer back at once."""
     return _curve(relevance, measured, lambda first: ~first)
 
 

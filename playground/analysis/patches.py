@@ -20,7 +20,7 @@ from playground.vit_parts import rotary, rotate, sinusoidal
 
 LONGEST_SIDE = 224  # of the picture that is cut into patches, in pixels
 SHORTEST_SIDE = 48  # so that even the largest patch fits once
-ROTATED = 64  # numbers of a head, where its queries and keys are turned
+ROTATED = 64  # width of a head whose queries and keys are turned
 SMALL = 14  # patches along a side, for the forward passes of the lesson
 
 
@@ -60,8 +60,8 @@ class Cut:
     size: tuple[int, int]  # (height, width) of the picture in pixels
     patch: int
     tokens: Tensor  # (patches, D)
-    difference: float  # the largest one between unfolding and convolving
-    typical: float  # the size of a typical number among them
+    difference: float  # the largest difference between the tokens by unfolding and by convolution
+    typical: float  # the size of a typical number in them
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -115,7 +115,7 @@ class Filters:
 
 
 def strongest(vit: VisionTransformer) -> list[int]:
-    """Numbers of a token, those with the longest filters first."""
+    """The indices of a token's numbers, in the order of their filters' lengths, the longest first."""
     return projection(vit)[0].flatten(1).norm(dim=1).argsort(descending=True).tolist()
 
 
@@ -146,8 +146,8 @@ def _answered(vit: VisionTransformer, image: Image.Image, filters: Tensor, title
 
 
 def by_channels(vit: VisionTransformer, image: Image.Image, numbers: list[int], patch: tuple[int, int]) -> Tensor:
-    """(n, 4): what each of these filters answers to one patch in red, green and blue, and its bias; the sum of the four
-    is one number of the token."""
+    """The answers of these filters to one patch in red, green and blue, and their biases: (n, 4). The sum of a row is
+    one number of the token."""
     c, (filters, bias) = vit.config, projection(vit)
     pixels = model_input(image, small_size(vit, image), c.mean, c.std, c.interpolation)
     P = c.patch_size
@@ -191,8 +191,8 @@ def similarity(places: Tensor) -> Tensor:
 
 
 def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tuple[float, float]:
-    """One query and one key, put at two places that are as far apart in the same direction, wherever they are: the
-    largest difference of q·k where they are turned (RoPE), and where learned vectors, here random ones, are added."""
+    """One query and one key are put at pairs of places with the same offset. Returns by how much q·k differs at most
+    between pairs: if both are turned (RoPE), and if position vectors, here random ones, are added."""
     random = torch.Generator().manual_seed(seed)
     q, k = torch.randn(2, d, generator=random)
     at = torch.tensor([(row * grid[1] + column) for row in range(grid[0] - 2) for column in range(grid[1] - 3)])

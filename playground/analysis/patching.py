@@ -1,5 +1,5 @@
-"""Patching: some tokens of one pass are replaced, after a layer, by those of another picture's pass, and the network
-goes on from there. What changes has come from them alone."""
+"""Patching: after a layer, some tokens of a pass are replaced by tokens of another picture's pass, and the network goes
+on from there. Every change comes from these tokens alone."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> 
 
 
 def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
-    """Every label that changes by at least so much, the largest change first; where none does, the likeliest."""
+    """Every label whose share changes by at least `least`, the largest change first; if none does, the likeliest."""
     if patched.before is None or patched.after is None:
         return ()
     changes = (patched.after - patched.before).abs()
@@ -62,7 +62,7 @@ def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
 
 
 def putting(point: str, tokens: Sequence[int], instead: Tensor) -> At:
-    """At this point these tokens, the last dimension but one, become others."""
+    """An `at` that replaces these tokens at this point. Tokens are the last dimension but one."""
 
     def at(here: str, x: Tensor) -> Tensor:
         if here != point:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # of d_k
 KEYS = 64  # in a row
-ROWS = 200  # that can be looked at one by one
-MANY = 20_000  # on which the curves rest: of 200, the quantiles change with the seed
-AT_ONCE = 1000  # of them in memory
+ROWS = 200  # rows that a reader can look at one by one
+MANY = 20_000  # rows behind the curves; with 200, the quantiles change with the seed
+AT_ONCE = 1000  # rows in memory at one time
 BAND = (0.1, 0.9)  # quantiles: eight of ten rows lie between them
 
 # One row --------------------------------------------------------------------------------------------------------------
@@ -67,8 +67,8 @@ def gradient(weights: np.ndarray) -> np.ndarray:
 
 
 def let_through(scores: np.ndarray, scale: float | np.ndarray) -> np.ndarray:
-    """How strongly the weights react to q·k, that is, to what the queries and keys can change: by the chain rule the
-    gradient above times the scale. Rows with different scales can be compared by this one only."""
+    """How strongly the weights react to q·k, which queries and keys change: by the chain rule, `gradient` times the
+    scale. Only this number is comparable between rows with different scales."""
     return gradient(softmax(scores * scale)) * np.reshape(scale, np.shape(scale)[:-1])
 
 
@@ -112,7 +112,7 @@ class Curve:
 
 
 def curve(quantity: str, power: float) -> Curve:
-    """Over MANY rows."""
+    """The curve of a quantity over MANY rows."""
     return _curves(power)[quantity]
 
 
@@ -130,8 +130,9 @@ def _curves(power: float) -> dict[str, Curve]:
 
 
 def many_rows(rows: int = MANY, seed: int = 0) -> Iterator[np.ndarray]:
-    """(AT_ONCE, widths, keys) again and again: as `experiment`, drawn without its vectors. Once q is known, q·k of a
-    random k is a normal number with a deviation of ‖q‖, and ‖q‖² of n coordinates is a chi-square of n."""
+    """Yields blocks (AT_ONCE, widths, keys) with the distribution of `experiment`, drawn without its vectors: for a
+    given q, q·k of a random k is normal with a deviation of ‖q‖, and ‖q‖² of n coordinates is chi-square with n degrees
+    of freedom."""
     random, added = np.random.default_rng(seed), np.diff((0, *WIDTHS))
     for _ in range(0, rows, AT_ONCE):
         lengths = np.sqrt(random.chisquare(added, (AT_ONCE, len(WIDTHS)))).astype(np.float32)
@@ -187,7 +188,7 @@ def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
 
 
 def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
-    """Every label that changes by at least so much, the largest change first; where none does, the likeliest."""
+    """Every label whose share changes by at least `least`, the largest change first; if none does, the likeliest."""
     if on.logits is None:
         return []
     before, after = (_probabilities(seen) for seen in (on, off))
@@ -206,7 +207,7 @@ def _label(seen: Trace, number: int) -> str:
     return labels[number] if labels else f"class {number}"
 
 
-# The weight at which the colours end: one for all heads, layers, queries and scales, so that maps can be compared.
+# The end of the colour scale: the same for all heads, layers, queries and scales, so that maps can be compared.
 
 
 def shared_ceiling(tokens: int) -> float:

@@ -1,4 +1,4 @@
-"""How long tokens are after each layer, whether some stand far out, and registers at test time, which mend that.
+"""The lengths of tokens after each layer, outliers among them, and test-time registers, which remove the outliers.
 
 The second half follows Jiang, Dravid, Efros & Gandelsman, 2025: Vision Transformers Don't Need Trained Registers.
 """
@@ -17,11 +17,12 @@ from playground.errors import PlaygroundError
 from playground.tracing import Trace, trace
 from playground.vit import MLP, Config, VisionTransformer, within
 
-# Lengths that stand apart. The bound is Tukey's for what is far out; microscope/core/features.js has the same.
+# Outliers among lengths. The bound is Tukey's for “far out”; microscope/core/features.js has the same.
 
 
 def bound(values: np.ndarray) -> float:
-    """What is longer stands apart: the upper quartile and three times the distance between the quartiles."""
+    """Tukey's bound, above which a length is an outlier: the upper quartile plus three times the interquartile
+    range."""
     low, high = np.quantile(values, [0.25, 0.75])
     return float(high + 3 * (high - low))
 
@@ -32,12 +33,11 @@ class Lengths:
     prefix: Tensor  # (layers, prefix tokens)
 
     def largest(self, layer: int) -> float:
-        """The longest patch, × the median one."""
+        """The length of the longest patch divided by the median length."""
         return float(self.patches[layer].max() / self.patches[layer].median())
 
     def far_out(self, layer: int) -> int:
-        """How many patches are longer than Tukey's bound: the upper quartile and three times the distance between the
-        quartiles."""
+        """How many patches are longer than Tukey's bound."""
         lengths = self.patches[layer].flatten()
         low, high = (float(lengths.quantile(q)) for q in (0.25, 0.75))
         return int((lengths > high + 3 * (high - low)).sum())
@@ -64,16 +64,15 @@ def lengths(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Lengt
 
 # Registers at test time
 #
-# Large models that were trained without registers keep what they know of the whole picture in a few patches of plain
-# background: these patches' vectors become very long, and every other patch listens to them. A few neurons of the MLPs
-# write them. So nothing has to be trained again: the model gets one more token, which enters empty, and what those
-# neurons would say to a patch is said to that token.
+# Large models that were trained without registers store facts about the whole picture in a few patches of plain
+# background: the vectors of these patches become very long, and every other patch listens to them. A few neurons of the
+# MLPs write the long vectors. So nothing has to be trained again: the model gets one more token, which enters as zeros,
+# and the activations of these neurons are moved from patches to that token.
 #
 #     neurons = register_neurons(vit, images)           # who writes the long vectors
 #     seen = playground.trace(with_register(vit, neurons), image)
 #
-# DINOv2 S has no patches that stand apart (`--what norm` counts them), so there is nothing to move in it: that is for
-# B, L and g, where their weights are at hand.
+# DINOv2 S has no outliers (`--what norm` counts them), so this is only useful for its sizes B, L and g.
 
 MOST_NEURONS = 50
 
@@ -81,9 +80,9 @@ Neuron = tuple[int, int]  # layer, number in its MLP
 
 
 def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most: int = 10) -> list[Neuron]:
-    """The neurons that write most into the patches that stand apart after the last layer, those that write most first.
-    What one writes is its activation times the length of its column of the second matrix, on average over these
-    patches, beyond what it writes into the others."""
+    """The neurons that write most into the outliers after the last layer, in descending order. A neuron writes its
+    activation times the length of its column of the second matrix; the mean over the outliers counts, minus the mean
+    over the other patches."""
     if not 1 <= most <= MOST_NEURONS:
         raise PlaygroundError(f"Of neurons 1 to {MOST_NEURONS} are moved, not {most}.")
     written, counted = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
@@ -107,8 +106,8 @@ def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most
 
 
 def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTransformer:
-    """The same model with one more register. In each layer it gets the largest activation that these neurons have of
-    any token, and the others get none of it. Its weights are shared with the model that is given."""
+    """The model with one more register, sharing the given model's weights. In each layer the register gets each
+    neuron's largest activation over all tokens; all other tokens get 0 from these neurons."""
     c = vit.config
     for layer, number in neurons:
         if not (0 <= layer < c.depth and 0 <= number < c.mlp_width):
@@ -132,14 +131,14 @@ def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTr
 
 
 class Moving(MLP):
-    """An MLP some of whose neurons speak to one token alone."""
+    """An MLP in which some neurons write into one token only."""
 
     def __init__(self, c: Config, neurons: Sequence[int], to: int):
         super().__init__(c)
         self.neurons, self.to_token = list(neurons), to
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.each(x)  # all tokens at a time: the largest of all is looked for
+        return self.each(x)  # on all tokens at once, since the maximum over tokens is needed
 
     def hidden(self, x: Tensor) -> Tensor:
         hidden = super().hidden(x)  # (B, N, mlp_width)
@@ -149,7 +148,7 @@ class Moving(MLP):
 
 
 def _hidden(seen) -> list[Tensor]:
-    """Of each layer: what its MLP's second matrix is given, (tokens, mlp_width)."""
+    """The input of the MLP's second matrix in each layer: (tokens, mlp_width)."""
     vit, x, rotation = seen.entering()
     of_layers, at = [], seen.intervening()
     with torch.no_grad():
@@ -162,12 +161,12 @@ def _hidden(seen) -> list[Tensor]:
 
 
 def _lengths(block) -> Tensor:
-    """(mlp_width,): how long what each neuron writes is, at an activation of 1."""
+    """The length of the vector that each neuron writes at an activation of 1: (mlp_width,)."""
     return block.ls2(block.mlp.fc2.weight.detach().mT).norm(dim=-1).float().cpu()
 
 
 def _with_a_place(vit: VisionTransformer, at: int) -> dict[str, Tensor]:
-    """The weights, with an empty token at this place and nothing for where it stands."""
+    """The weights with a token of zeros at index `at`, and zeros as its position."""
     state = dict(vit.state_dict())
     empty = torch.zeros_like(vit.patch_embed.proj.weight[:1, 0, 0, 0]).expand(1, 1, vit.config.width).clone()
     held = state.get("reg_token")

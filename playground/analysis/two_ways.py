@@ -18,12 +18,12 @@ SIDE = 12  # patches along the longer side of the pictures that are compared
 
 
 def field(kernel: int, layers: int) -> int:
-    """The side, in patches, of what a stack of k × k convolutions can see."""
+    """The side of the receptive field of a stack of k × k convolutions, in patches."""
     return 1 + layers * (kernel - 1)
 
 
 def layers_needed(side: int, kernel: int) -> int:
-    """How many layers until a place at one edge can hear from the other edge."""
+    """The number of layers after which a place at one edge depends on the other edge."""
     return math.ceil((side - 1) / (kernel // 2))
 
 
@@ -32,13 +32,14 @@ def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
     return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
 
 
-STATE_READS, SECOND = 64, 40  # tokens in a row; where another one comes that matters
+STATE_READS, SECOND = 64, 40  # tokens in the sequence; index of the second token that matters
 
 
 def left_of_the_first(keeps: str) -> list[float]:
-    """The first token's part of a state, after each token that is read: hₜ = aₜ hₜ₋₁ + (1 − aₜ) xₜ. `keeps` is aₜ, or
-    "chosen": of each token another one, as in Mamba; it is 1 where the token does not matter."""
-    state = torch.zeros(STATE_READS)  # how much of each token it holds
+    """The first token's part of a state, after each token that is read: hₜ = aₜ hₜ₋₁ + (1 − aₜ) xₜ. `keeps` is aₜ, the
+    same for all tokens, or "chosen": then aₜ depends on the token, as in Mamba, and is 1 for tokens that don't
+    matter."""
+    state = torch.zeros(STATE_READS)  # each token's part of the state
     state[0], parts = 1.0, [1.0]
     for t in range(1, STATE_READS):
         a = (0.5 if t == SECOND else 1.0) if keeps == "chosen" else float(keeps)
@@ -70,7 +71,7 @@ class Unfolded:
 
 
 def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
-    """Each of CONVOLUTIONS with random filters over the picture, both ways."""
+    """Runs each of CONVOLUTIONS with random filters over the picture, by unfolding and by torch's convolution."""
     pixels = images.model_input(image, images.fit(image.size, 16, (224, 224)), (0.5,) * 3, (0.5,) * 3)
     random, found = torch.Generator().manual_seed(0), []
     for k, stride, padding in CONVOLUTIONS:
@@ -87,13 +88,13 @@ def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
 
 @dataclass(frozen=True, eq=False)
 class Shifted:
-    """Two cuts of one picture, the second moved by some pixels to the right, and what was measured on the places that
-    both show. A difference is relative to the size of what differs."""
+    """Two crops of one picture, the second moved to the right, and measurements on the places that both show.
+    Differences are relative."""
 
     pictures: tuple[Image.Image, Image.Image]
     grid: tuple[int, int]
-    patches: int  # moved by so many whole patches
-    one_pixel: float  # how far the patch embedding of a patch moves when the picture moves by one pixel only
+    patches: int  # by how many patches the second crop is moved
+    one_pixel: float  # how far a patch's embedding changes when the picture moves by one pixel only
     convolution: float  # largest difference of a convolution's answers, away from the edges
     features: Tensor  # (rows, columns - patches): cosine of the last layer's features of the same place
     rows: tuple[Tensor, Tensor]  # (rows, columns) each: the attention of the same place in both
@@ -102,7 +103,7 @@ class Shifted:
 
 
 def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int, patches: int = 1) -> Shifted:
-    """Both cuts have the same size; the same place lies `patches` columns further left in the second."""
+    """Measures two crops of the same size; a place lies `patches` columns further left in the second one."""
     c = vit.config
     P = c.patch_size
     height, width = images.fit(picture.size, P, (SIDE * P, SIDE * P))
@@ -130,7 +131,7 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
 
 
 def _convolved(vit: VisionTransformer, seen: tuple[Trace, ...], patches: int) -> float:
-    """How far the answers of a convolution differ between the two cuts: a random 3 × 3 one on the patch embeddings."""
+    """How far the outputs of a random 3 × 3 convolution on the patch embeddings differ between the two crops."""
     random = torch.Generator().manual_seed(0)
     D = 16
     proj = vit.patch_embed.proj
@@ -145,7 +146,7 @@ def _convolved(vit: VisionTransformer, seen: tuple[Trace, ...], patches: int) ->
 
 
 def _one_pixel(vit: VisionTransformer, seen: Trace) -> float:
-    """‖E(x′) − E(x)‖ / ‖E(x)‖, in the median over the patches that both show."""
+    """‖E(x′) − E(x)‖ / ‖E(x)‖, the median over the patches that both show."""
     proj = vit.patch_embed.proj
     with torch.no_grad():
         x = seen._need_input().float().cpu()
@@ -157,8 +158,8 @@ def _one_pixel(vit: VisionTransformer, seen: Trace) -> float:
 
 
 def _apart(seen: tuple[Trace, ...], layer: int, patches: int) -> float:
-    """The total variation between the two rows of one place, over the places that both cuts show; the mean of all
-    places and heads."""
+    """The total variation between a place's rows in both crops, over the places that both show; the mean over places
+    and heads."""
     rows, columns = seen[0].grid
     front = len(seen[0].prefix)
     asked = [(row, column) for row in range(rows) for column in range(columns - patches)]

@@ -1,4 +1,5 @@
-"""Figures for talks and papers: a Spec says everything, `draw` makes it, `write` saves it, `command` says it again."""
+"""Figures for talks and papers: a Spec describes a figure, `draw` makes it, `write` saves it, and `command` gives the
+command line that makes it again."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ _HOME = {
 
 
 def __getattr__(name: str):
-    """Each name is fetched when it is first used: the command line's help does not wait for matplotlib."""
+    """Imports each name when it is first used, so that the command line's help does not wait for matplotlib."""
     if name not in _HOME:
         raise AttributeError(f"module 'playground.figures' has no attribute {name!r}")
     globals()[name] = getattr(import_module(f"playground.figures.{_HOME[name]}"), name)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOVING = (".gif", ".webp", ".png")
 LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds per frame
-STEPS = 12  # from the scale to none
+STEPS = 12  # from the scale to no scale
 
 
 def animate(
@@ -57,7 +57,7 @@ def animate(
 
 
 def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
-    """What each picture shows, and for how many milliseconds."""
+    """(spec, milliseconds) of each frame."""
     kind, _, places = (spec.sweep or "").partition(":")
     check(spec, kind)
     if kind == "layers" and not places:
@@ -70,7 +70,7 @@ def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
 
 
 def check(spec: Spec, kind: str) -> None:
-    """Says why such a sweep would show nothing."""
+    """Raises if this sweep would change nothing, with the reason."""
     layout = layouts.of(spec)
     if kind == "scale" and (spec.whole or layout.alters_scale):
         raise PlaygroundError(
@@ -84,7 +84,7 @@ def check(spec: Spec, kind: str) -> None:
 
 
 def moves(spec: Spec, kind: str) -> bool:
-    """Whether anything changes along such a sweep."""
+    """Whether anything changes along this sweep."""
     layout = layouts.of(spec)
     way = layout.prepared(spec).way
     return not ((kind == "scale" and not way.of_heads) or (kind == "patches" and not layouts.marks(spec)))
@@ -100,7 +100,7 @@ def _fading(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
 def _walking(spec: Spec, seen: Trace, places: str) -> list[tuple[Spec, int]]:
     path = walk(places)
     for place in path:
-        seen.token(place)  # says which is off the grid
+        seen.token(place)  # raises if the patch is off the grid
     stays = [WALK] * len(path)
     stays[0] = stays[-1] = 4 * WALK
     return [(replace(spec, query=place), ms) for place, ms in zip(path, stays, strict=True)]
@@ -140,8 +140,8 @@ def _packed(kind: str, shown: list[Image.Image], stays: list[int], spec: Spec, f
 
 
 def _one_palette(shown: list[Image.Image], spec: Spec) -> list[Image.Image]:
-    """The same 256 colours in all pictures, so that what stands still does not flicker; among them those that mean
-    something, so that the weights stay what they are."""
+    """Converts all frames to the same 256 colours, so that still parts don't flicker. The colours of the weights are
+    among these, so that the weights look the same in every frame."""
     theme = THEMES[spec.theme]
     named = [theme.paper, theme.ink, theme.muted, CONVOLUTION, "#ffffff", "#000000"]
     ramp = np.asarray(bar(spec, Domain(0, 1, "")))[0, :: 256 // 58] / 255

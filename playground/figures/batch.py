@@ -1,4 +1,4 @@
-"""The command `figure`: from pictures and choices to files, one or many, with a manifest of many."""
+"""The command `figure`: makes one or many files from pictures and choices, and a manifest if there are many."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def add_command(commands, **look) -> None:
     parts["the file"].add_argument(
         "--skip-existing", action="store_true", help="keep the files that are there: a run that was stopped goes on"
     )
-    parser.set_defaults(run=run, parser=parser)  # which knows the nearest flag to a wrong one
+    parser.set_defaults(run=run, parser=parser)  # its parser suggests the nearest flag for a wrong one
 
 
 def run(options: argparse.Namespace) -> int:
-    """Gives the exit status: 1 when one of many could not be made."""
+    """Returns the exit status: 1 if one of many figures could not be made."""
     spec = _spec(options)
     _check(spec, options)
     if not layouts.of(spec).of_pictures:
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _spec(options: argparse.Namespace) -> Spec:
-    """Without a picture; of a drawn figure also without layer and head, which may be several."""
+    """The options as a Spec without a picture. A drawn figure's also lacks layer and head, which may be several."""
     given = {name: getattr(options, name) for name in FIELDS}
     given["model"] = options.model or ("bundled" if BUNDLED.exists() else "untrained")
     if given["model"] == "untrained" and options.model is None and layouts.LAYOUTS[options.layout].of_pictures:
@@ -72,7 +72,7 @@ def _is_folder(output: str) -> bool:
 
 
 def _check(spec: Spec, options: argparse.Namespace) -> None:
-    """What can't be is said before anything is traced."""
+    """Raises for impossible options before anything is traced."""
     allowed = figures.MOVING if spec.sweep else (*figures.SUFFIXES, *figures.NUMBERS, ".txt", ".tex", HTML)
     if not _is_folder(options.output) and Path(options.output).suffix.lower() not in allowed:
         raise PlaygroundError(f"-o must end in {', '.join(allowed)}; given was {options.output}.")
@@ -95,14 +95,14 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class Job:
-    """All figures of one picture: it is traced once."""
+    """All figures of one picture, which is traced once."""
 
     spec: Spec
     files: dict[Path, Spec]
 
 
 def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Job]:
-    """Every file's name is known, and no two are the same, before the first one is written."""
+    """The jobs of all pictures. All names of files are determined and checked for duplicates before one is written."""
     short = distinct(images)
     if spec.anonymous:  # a file's name can name a person
         width = len(str(len(images)))
@@ -133,12 +133,12 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Jo
 
 
 def _same(path: Path) -> str:
-    """Equal for two names of one file, also where "A" and "a" are one."""
+    """A key that is equal for two names of one file, also on systems where "A" and "a" are the same name."""
     return str(path.resolve()).casefold()
 
 
 def _chosen(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
-    """Layers and heads that have figures of their own. None is the layer that the picture and the model suggest."""
+    """(layers, heads) that get a figure each. None stands for the default layer of picture and model."""
     if _is_html(options.output):
         return [spec.layer], [spec.head]
     layers, heads = [None], [spec.head]
@@ -156,7 +156,8 @@ def _chosen(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
 
 
 def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool, heads: bool):
-    """Where each figure goes: into a folder, named after what it shows, or where the given name's fields say."""
+    """A function that gives each figure's path: in a folder, named after what it shows, or from the fields of the given
+    name."""
     given = options.output
     parts = ["{image}", *["layer-{layer}"] * layers, *["head-{head}"] * heads]
     if _is_folder(given):
@@ -176,7 +177,7 @@ def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool,
 
 
 def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **others) -> Path:
-    """A picture, the numbers that it would show, or its caption."""
+    """Writes a figure as a picture, as numbers, or as its caption."""
     if path.suffix.lower() in (".txt", ".tex"):
         from playground.figures import files
 
@@ -201,9 +202,9 @@ class _Many:
     spec: Spec
     jobs: list[Job]
     made: list[Path] = field(default_factory=list)
-    kept: int = 0  # files that were there
+    kept: int = 0  # number of files that were there already
     bar: object = None
-    said: set[str] = field(default_factory=set)  # what is said once in a run
+    said: set[str] = field(default_factory=set)  # messages that were printed in this run, each once
 
     def make(self) -> int:
         from tqdm import tqdm
@@ -231,7 +232,7 @@ class _Many:
         return int(failed > 0)
 
     def _make_folders(self) -> None:
-        """Makes each missing folder and says so: a mistyped name is noticed at once."""
+        """Makes missing folders and says so, so that a mistyped name is noticed at once."""
         for folder in sorted({path.parent for job in self.jobs for path in job.files}):
             if not folder.exists():
                 try:
@@ -302,7 +303,7 @@ class _Many:
             self._complain_once(f"{name}: nothing of what this figure shows was learned")
 
 
-# What a run of many figures wrote: manifest.json beside them, brought up to date after each file.
+# The manifest of a run of many figures: manifest.json beside them, updated after each file.
 
 
 NAME = "manifest.json"
@@ -315,7 +316,8 @@ class Manifest:
 
     @staticmethod
     def of(files: list[Path]) -> Manifest:
-        """Of the run that will write these files. Files of an earlier run that are still there stay in it."""
+        """The manifest of a run that will write these files. It keeps entries of earlier runs whose files still
+        exist."""
         if len(files) < 2:
             return Manifest(None, {})
         path = Path(os.path.commonpath([file.parent.resolve() for file in files])) / NAME
@@ -342,14 +344,14 @@ def _read(path: Path) -> dict[str, dict]:
     return entries if isinstance(entries, dict) else {}
 
 
-# Which pictures a command means, and what their figures are called: each by a name of its own.
+# The pictures of a command, and a unique name for the figures of each.
 
 
 PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic"}
 
 
 def found(names: list[str]) -> list[str]:
-    """Folders opened, and patterns that the shell has left as they are; each picture once."""
+    """The pictures that names, folders and patterns stand for, each once."""
     pictures: list[str] = []
     for name in names:
         path = Path(name).expanduser()
@@ -372,14 +374,14 @@ def _place(name: str) -> str:
 
 
 def distinct(names: list[str]) -> dict[str, str]:
-    """Each picture -> a short name that no other has, also where "A" and "a" are one file: its stem; else with its
-    kind, then with its folder, then with a number."""
+    """{picture: a short unique name}: its stem; if that is not unique, with its suffix, then its folder, then a number.
+    Names that differ only in case count as equal."""
     short = {name: Path(name).stem for name in names}
-    for longer in (_with_kind, _with_folder, None):
-        used = Counter(one.casefold() for one in short.values())
-        twice = [name for name, one in short.items() if used[one.casefold()] > 1]
-        for number, name in enumerate(twice, start=1):
-            short[name] = longer(name) if longer else f"{short[name]}-{number}"
+    for lengthen in (_with_kind, _with_folder, None):
+        used = Counter(stem.casefold() for stem in short.values())
+        repeated = [name for name, stem in short.items() if used[stem.casefold()] > 1]
+        for number, name in enumerate(repeated, start=1):
+            short[name] = lengthen(name) if lengthen else f"{short[name]}-{number}"
     return short
 
 

@@ -1,8 +1,8 @@
 """The microscope's JavaScript as one module.
 
 The browser part is plain ES modules, imported by their file names. A Streamlit component and a self-contained HTML file
-both want one string, so the modules are put one after another and the lines that tied them together are dropped. The
-modules keep to two rules that make this enough: an import is one line, and an export stands at the start of a line.
+need one string, so the modules are concatenated without their import lines. Two rules make this possible: an import is
+one line, and an export stands at the start of a line.
 """
 
 import base64
@@ -17,12 +17,12 @@ LENS_STYLES = ("lens/lens.css", "lens/parts.css")
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "((?:\./|(?:\.\./)+)[\w/-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)
-# A comment of its own line, or at the end of a line: there, one with a quote in it may be inside a string, unless it
-# follows what ends a statement or a property. Comments would make a third of what is sent.
+# Comments, which would be a third of all bytes: whole lines, and ends of lines. At the end of a line, a comment that
+# contains a quote might be inside a string, so it is removed only after the end of a statement or a property.
 _COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
-_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth more; in a template it stands between tags
-_BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # a line that goes on, an empty one
-_AROUND = re.compile(r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})")  # no string of ours has a space there
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; in a template it stands between tags
+_BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # line breaks inside a statement, and empty lines
+_AROUND = re.compile(r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})")  # our strings have no spaces there
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
 _FUNCTION = re.compile(r"^export function (\w+)\(", re.MULTILINE)
@@ -59,7 +59,7 @@ def bundle(entry: str) -> str:
         if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
         parts.append(f"// ---- {name}\n{body.strip()}\n")
-    return "\n".join(parts).replace("</script", r"<\/script")  # the same text to JavaScript, and no end of its element
+    return "\n".join(parts).replace("</script", r"<\/script")  # no end of the HTML element
 
 
 def _joined(script: str) -> str:
@@ -70,18 +70,18 @@ def _joined(script: str) -> str:
 
 
 def drawing(entry: str, mounts: str) -> str:
-    """The same; where the entry has several drawings, `mounts` is the one that becomes the default export."""
+    """Like `bundle`, for an entry with several drawings: `mounts` names the one that becomes the default export."""
     return f"{bundle(entry)}\nexport default {mounts};\n" if mounts else bundle(entry)
 
 
 def exported(entry: str) -> set[str]:
-    """What `mounts` may name."""
+    """The names that `mounts` may have."""
     return set(_FUNCTION.findall(_source(entry)))
 
 
 @cache
 def stylesheet(*names: str) -> str:
-    """These stylesheets as one, without comments and spaces; without a name, those of the microscope."""
+    """These stylesheets as one, without comments and spaces; by default those of the microscope."""
     text = "\n".join(map(_source, names or LENS_STYLES))
     return _STYLE_SPACE.sub(lambda found: (found[1] or "") + "\n" * (found[1] == "}"), _STYLE_COMMENT.sub("", text))
 
@@ -92,7 +92,7 @@ def _source(name: str) -> str:
 
 @cache
 def embedded() -> str:
-    """The microscope for anybody's page, one module with all that it needs: `<attention-lens>` and `load`."""
+    """The microscope for other people's pages, as one self-contained module: `<attention-lens>` and `load`."""
     parts = {
         "styles": stylesheet(),
         "worker": f'"use strict";\n{bundle("engine/worker.js")}',

@@ -1,4 +1,5 @@
-"""A spec as the command that makes its figure again, and back; and which options a figure has no use for."""
+"""Converts a spec into the command that makes its figure again, and back; and tells which options a figure does not
+use."""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ from playground.figures.drawing.ways import WAYS, Way
 from playground.figures.layouts import LAYOUTS, Layout
 from playground.models.given import ACTIVATIONS, POOLS, WORDS
 
-LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # of a view
+LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # fields that are also in a view
 VIEWED = {choice.field: choice.flag for choice in DRAWN}
-GROUPS = {  # the help's parts: a field of Spec -> its flag
+GROUPS = {  # title of a part of the help -> {field of Spec: its flag}
     "what is shown": {
         "layout": "--layout",
         "model": "--model",
@@ -63,7 +64,7 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         "pack": "--pack",
     },
 }
-TRAINED = {  # how a file's model was built and trained, where the file does not say it
+TRAINED = {  # how a file's model was built and trained, if the file does not say it
     "mean": "by which its pictures were normalised, such as 0.485,0.456,0.406",
     "std": "the deviation by which they were, such as 0.229,0.224,0.225",
     "num_heads": "how many heads share its width",
@@ -123,12 +124,12 @@ METAVARS = {
     "other_queries": "PLACES", "mass": "SHARE",
     "view": "TEXT", "cut": "CUTS", "label": "NAME", "text": "WORDS",
 }  # fmt: skip
-TRISTATE = ("signed", "log")  # yes, no, or, where nobody says it, what fits
+TRISTATE = ("signed", "log")  # yes, no, or by default what fits the figure
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
 def _typed(flag: str, value: str) -> str:
-    """A flag with its value; a switch turned on or off."""
+    """A flag with its value as typed; a switch as --flag or --no-flag."""
     return {"True": flag, "False": flag.replace("--", "--no-")}.get(value) or f"{flag} {value}"
 
 
@@ -136,7 +137,7 @@ TYPED = Words(FLAGS.__getitem__, _typed)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._ArgumentGroup]:
-    """Gives the parts of the help by their titles, for what is no field of Spec."""
+    """Adds the flags of all fields. Returns the help's groups by title, for flags that are no fields of Spec."""
     groups = {title: parser.add_argument_group(title) for title in GROUPS}
     for title, flags in GROUPS.items():
         for name in flags:
@@ -157,7 +158,7 @@ def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
         group.add_argument(*flags, choices=choices, type=type(choices[0]), default=default, **options)
     else:
         kind = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
-        default = None if name in ("model", "head") else default  # they depend on what is there, and on the sample
+        default = None if name in ("model", "head") else default  # depends on models and sample
         group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **options)
 
 
@@ -168,23 +169,23 @@ def _help(name: str) -> str:
 
 
 def add_trained(parser: argparse.ArgumentParser) -> None:
-    """How a model was built and trained, for a command that has no figure."""
+    """Adds the flags of how a model was built and trained, for a command without a figure."""
     for word in WORDS:
         parser.add_argument(FLAGS[word], metavar=METAVARS[word], help=HELP[word])
 
 
 def trained(options: argparse.Namespace) -> dict[str, str | None]:
-    """What `load` takes beside the model's name and its file of weights."""
+    """The arguments of `load` besides the model's name and its file of weights."""
     return {word: getattr(options, word) for word in WORDS}
 
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:
-    """The line that makes this figure again: what differs from the defaults."""
+    """The command that makes this figure again, with the options that differ from the defaults."""
     if not spec.model and layouts.of(spec).of_pictures:
         raise ValueError("This Spec names no model: its command would trace the picture in another one.")
     parts = [*PROGRAM.split(), "figure", *([_path(spec.image)] if spec.image else [])]
     suffix = Path(output).suffix.lower()
-    left_out = {} if suffix == ".html" else unused(spec, suffix)  # in an .html everything can be chosen
+    left_out = {} if suffix == ".html" else unused(spec, suffix)  # in an .html a reader can choose everything
     for name, flag in FLAGS.items():
         if name in left_out:
             continue
@@ -197,7 +198,7 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
 
 
 def again(spec: Spec, output: str | Path) -> str | None:
-    """The command, where there is one and the figure may say it."""
+    """The command; None if there is none, or if the figure is anonymous."""
     known = spec.repeatable and (spec.image or not layouts.of(spec).of_pictures)
     return command(published(spec), output) if known and not spec.anonymous else None
 
@@ -231,7 +232,7 @@ def _path(name: str) -> str:
 
 
 def _several(first: int | None, held: tuple[int, ...] | str | None) -> str | None:
-    """The number that an .html begins with, then the others that it holds."""
+    """As text: the number that an .html begins with, then the others that it holds."""
     if held is None:
         return None if first is None else str(first)
     if held == "all":
@@ -275,9 +276,8 @@ def _read_several(text: str | int | None, option: str) -> tuple[int | None, tupl
     return first, tuple(sorted(named)) if named and str(text) != str(first) else None
 
 
-# What a figure has no use for. The command line refuses it, and the command that a figure says leaves it out.
-#
-# Why is told in sentences of option_words.py: {layout:compare} is that option as its reader writes it.
+# Options that a figure does not use. The command line refuses them, and a figure's own command leaves them out. The
+# reasons are sentences of option_words.py: {layout:compare} is that option as its reader writes it.
 
 SPECIAL = tuple(dict.fromkeys(option for layout in LAYOUTS.values() for option in layout.uses))
 OF_SOME_WAYS = tuple(dict.fromkeys(option for way in WAYS.values() for option in way.uses))
@@ -295,8 +295,8 @@ def _elsewhere(option: str, those: str, table: Mapping[str, Layout] | Mapping[st
 @dataclass(frozen=True)
 class Use:
     fields: tuple[str, ...]
-    has: Callable[[Spec], bool]  # whether this figure has a use for them
-    where: str  # a figure has
+    has: Callable[[Spec], bool]  # whether this figure uses these options
+    where: str  # which figures do, in words
 
 
 USES = (
@@ -358,7 +358,7 @@ WRITTEN = (*NUMBERS, ".txt", ".tex")
 
 
 def unused(spec: Spec, suffix: str = "") -> dict[str, str]:
-    """A field of the spec that would change nothing, in a file that ends so -> why."""
+    """{field of the spec that would change nothing in a file with this suffix: why}"""
     layout = layouts.of(spec)
     written = dict.fromkeys(ONLY_DRAWN, f"a {suffix} has neither colours nor type") if suffix in WRITTEN else {}
     written |= dict.fromkeys(KINDS_OF_LOOKS, f"a {suffix} has the numbers themselves") if suffix in NUMBERS else {}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # sizes of small text, of a bar's numbers, of the footer: shares of the font size
 BETWEEN, ASIDE = 0.9, 1.6  # em, from the body to what stands beneath it, or beside it
-BAR = 13.5  # em, the least that the colour bar and its words take
+BAR = 13.5  # em: the least width of the colour bar and its words
 LEAST = 6  # em: smallest height of a picture above a caption
 
 
@@ -56,7 +56,7 @@ def draw(
 
 
 def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **others) -> int:
-    """How many the figure has: the frames of an animation all keep room for as many."""
+    """The number of lines in the figure's caption. All frames of an animation keep room for the same number."""
     spec, subject, second = subjects(spec, seen, image, **others)
     with house_style(spec.font):
         what = layouts.content(spec, subject, second)
@@ -64,14 +64,14 @@ def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **others) -> int:
 
 
 def described(spec: Spec, seen: Trace, image: Image.Image, **others) -> dict[str, str]:
-    """What the figure says of itself, without drawing it."""
+    """The figure's facts for metadata, without drawing it."""
     return facts(*subjects(spec, seen, image, **others))
 
 
 def subjects(
     spec: Spec, seen=None, image=None, other=None, other_image=None, more=None
 ) -> tuple[Spec, Subject | None, Other]:
-    """Under the names that they have in public. A layout that shows no picture has none."""
+    """The figure's subjects under their public names; none for a layout without pictures."""
     if not layouts.of(spec).of_pictures:
         return replace(spec, layer=None, query=None, size=None), None, None
     public = naming.published(spec)
@@ -94,7 +94,7 @@ def subjects(
 
 @dataclass(frozen=True)
 class Band:
-    """What belongs to the body: colour bar, legend, caption and footer, laid out for one width."""
+    """The parts around the body: colour bar, legend, caption and footer, laid out for one width."""
 
     width: float
     em: float
@@ -144,7 +144,7 @@ class Band:
 
 
 def _band(spec: Spec, what: Content, footer: str, width: float, stop: float, lines: int) -> Band:
-    """`stop` is where a panel begins that the caption can line up with."""
+    """Lays the band out. `stop`: the left edge of a panel with which the caption can line up."""
     em = spec.made_for.font / 72
     shown = spec.caption and spec.made_for.captioned
     caption_words = " ".join(filter(None, [what.caption, what.prefix if spec.prefix else ""])) if shown else ""
@@ -183,7 +183,7 @@ class Plan:
     inner: float  # its width at most
     width: float  # the body's own
     height: float
-    led: Panel | None = None  # what the figure is about: left of the body, the band beneath it; or left of the band
+    led: Panel | None = None  # the picture: left of the body with the band beneath it, or left of the band
     side: float = 0.0  # its height
 
     @property
@@ -194,7 +194,7 @@ class Plan:
 
 
 def _plan(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
-    """On a slide the band stands where it leaves the panels larger."""
+    """Places body and band. On a slide the band stands where it leaves more room for the panels."""
     plan = _beneath(spec, what, foot, lines)
     if spec.made_for.height and spec.made_for.roomy and plan.band.height:
         others = [_beside(spec, what, foot, lines)]
@@ -233,7 +233,7 @@ def _beside(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
 
 
 def _led(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
-    """The picture that a grid is about and the band stand below each other, and the grid gets the rest of the slide."""
+    """A grid with its picture on a slide: the band stands beneath the picture, and the grid gets the rest."""
     picture, em = what.body.picture, spec.made_for.font / 72
     plan = _beside(spec, replace(what, body=replace(what.body, picture=None)), foot, lines)
     room = plan.height - ABOVE * em - plan.band.height - BETWEEN * em * bool(plan.band.height)
@@ -291,12 +291,12 @@ def _write_band(sheet: Sheet, band: Band, x: float, y: float) -> None:
 
 
 def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
-    """Gives where it ends."""
+    """Writes the legend and returns the y where it ends."""
     em = band.em
     for line in band.legend:
         for shift, colour, words, shape in line:
             swatch = sheet.axes(Box(x + shift, y + 0.1 * em, 0.8 * em, 0.8 * em))
-            edge = {"edgecolor": sheet.theme.line, "linewidth": 0.4}  # white is a colour too
+            edge = {"edgecolor": sheet.theme.line, "linewidth": 0.4}  # so that a white patch is visible
             swatch.add_patch(Rectangle((0, 0), 1, 1, facecolor=colour, **edge))
             sheet.shape(swatch, 0.5, 0.5, shape, 72 * 0.45 * em)
             sheet.text(x + shift + 1.3 * em, y + 0.78 * em, words, small(sheet.font, SMALL))

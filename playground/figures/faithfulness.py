@@ -1,4 +1,4 @@
-"""The command `faithfulness`: how far each method's maps can be trusted, a table of models and methods."""
+"""The command `faithfulness`: a table that says for models and methods how far maps can be trusted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from playground.models.loading import load
 from playground.pictures import images
 from playground.samples import named
 
-LARGEST = 224  # pixels of a side, unless somebody says otherwise: a picture takes some 260 passes
+LARGEST = 224  # pixels of a side by default, because a picture takes about 260 passes
 COLUMNS = ("model", "picture", "method", *MEASURES)
 HEADS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
 
@@ -46,12 +46,13 @@ def write(options) -> None:
             seen = tracing.trace(vit, opened, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
             rows[vit.name] += [(picture, one) for one in faithfulness(seen, shuffled, mask, options.by)]
-            _write(out, rows, len(pictures), len(masks))  # a run that is stopped leaves what it measured
+            _write(out, rows, len(pictures), len(masks))  # a stopped run leaves what it has measured
     print(table(rows))
 
 
 def _masks(given: list[str], pictures: list[str]) -> dict[str, Path]:
-    """Of a picture of FOLDER the file of the same name in FOLDER_masks, where there is such a folder."""
+    """{picture: its mask}. The mask of a picture in FOLDER is the file of the same name in FOLDER_masks, if there is
+    one."""
     found = {}
     for folder in (Path(one) for one in given if Path(one).is_dir()):
         masks = folder.with_name(f"{folder.name}_masks")
@@ -85,7 +86,7 @@ def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int
 
 
 def table(rows: dict[str, list[tuple[str, Faithful]]]) -> str:
-    """Means over the pictures, as Markdown; of the rank correlation with the interval of 95 %, by bootstrap."""
+    """Means over the pictures as Markdown; the rank correlation has a 95 % bootstrap interval."""
     lines = [f"| model | pictures | method | {' | '.join(HEADS)} |", "|---" * (3 + len(HEADS)) + "|"]
     for model, some in rows.items():
         methods = dict.fromkeys(one.method for _, one in some)

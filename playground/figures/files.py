@@ -1,5 +1,5 @@
-"""A figure as a file: PNG, SVG or PDF, which say where they come from, and hold each photograph once; its caption,
-.txt or .tex; and its numbers."""
+"""Files of a figure: PNG, SVG or PDF with metadata about their origin, each photograph stored once; its caption as .txt
+or .tex; and its numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 SUFFIXES = (".png", ".svg", ".pdf")
-FALLBACKS = {  # as wide, then narrower: nothing overlaps where a font is missing
+FALLBACKS = {  # fonts of equal width, then narrower ones, so that nothing overlaps if a font is missing
     "Source Sans Pro": "'Source Sans Pro', 'Source Sans 3', 'PT Sans', Calibri, 'Arial Narrow', sans-serif",
     "DejaVu Sans": "'DejaVu Sans', Verdana, 'Helvetica Neue', Arial, sans-serif",
 }
@@ -72,7 +72,7 @@ def png(figure: Drawing, name: str = "figure.png") -> bytes:
 
 
 def pixels(figure: Drawing) -> Image.Image:
-    """RGBA, as the PNG has them."""
+    """The figure's pixels as in its PNG, RGBA."""
     return Image.open(io.BytesIO(png(figure))).convert("RGBA")
 
 
@@ -92,7 +92,7 @@ def svg(figure: Drawing, name: str = "figure.svg") -> bytes:
 
 
 def _tidy(drawn: bytes) -> bytes:
-    """Each image once in <defs>, the photographs among them as JPEG, and type that is there on other machines too."""
+    """The SVG with each image stored once, photographs as JPEG, and fonts that work on other machines too."""
     for prefix, name in PREFIXES.items():
         ET.register_namespace(prefix, name)
     root = ET.fromstring(drawn)
@@ -117,7 +117,7 @@ def _with_fallbacks(style: str) -> str:
 
 
 def _share(image: ET.Element, stored: dict[str, str], definitions: ET.Element) -> None:
-    """Turns an <image> into the <use> of one in the definitions."""
+    """Turns an <image> into a <use> of an image in the definitions."""
     link = f"{{{XLINK}}}href"
     data = image.get(link)
     if data not in stored:
@@ -150,10 +150,10 @@ def _url(kind: str, data: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
-# The letters that an SVG uses, inside it: where Source Sans is missing, its words are as wide as they were drawn.
+# Embeds the letters that an SVG uses, so that its words are as wide as drawn on machines without Source Sans.
 
 
-FREE = {"Source Sans Pro": "OFL", "DejaVu Sans": "Bitstream Vera"}  # may be embedded; of other fonts nobody knows
+FREE = {"Source Sans Pro": "OFL", "DejaVu Sans": "Bitstream Vera"}  # licences that allow embedding
 
 
 def faces(root: ET.Element) -> str:
@@ -195,11 +195,11 @@ def _subset(family: str, weight: str, letters: str) -> str:
     return base64.b64encode(out.getvalue()).decode()
 
 
-# A made file put on the disk.
+# Writing to the disk.
 
 
 def keep(path: Path, data: bytes) -> Path:
-    """Writes the file. A run that is stopped leaves no half of a file."""
+    """Writes the file under a temporary name and renames it, so that a stopped run leaves no half file."""
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
     part = path.with_name(f".playground-{os.getpid()}.part")
@@ -210,7 +210,7 @@ def keep(path: Path, data: bytes) -> Path:
         raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
     finally:
         with suppress(OSError):
-            part.unlink()  # where it was not renamed
+            part.unlink()  # if it was not renamed
     return path
 
 
@@ -218,7 +218,7 @@ def keep(path: Path, data: bytes) -> Path:
 
 
 CAPTIONS = (".txt", ".tex")
-TEX = {  # what LaTeX reads otherwise, or has no letter for
+TEX = {  # characters that LaTeX interprets, or has no letter for
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", " %": r"~\%",
     "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "1/√dₖ": r"$1/\sqrt{d_k}$", "×": r"$\times$",
@@ -228,7 +228,7 @@ TEX = {  # what LaTeX reads otherwise, or has no letter for
 
 def write_caption(path: Path, spec: Spec, *subject, **others) -> Path:
     said = caption_words(spec, *subject, **others)
-    spec = layouts.settled(spec, subject[0]) if subject else spec  # its title says which layer and which patch
+    spec = layouts.settled(spec, subject[0]) if subject else spec  # the title names layer and patch
     return keep(path, (said + "\n" if path.suffix.lower() == ".txt" else latex(spec, said, path.stem)).encode())
 
 
@@ -238,7 +238,7 @@ def caption_words(spec: Spec, *subject, **others) -> str:
 
 
 def latex(spec: Spec, said: str, name: str) -> str:
-    """As wide as the figure is made; it stands beside the .pdf of the same name."""
+    """A LaTeX figure environment with this caption, for the .pdf of the same name, as wide as the figure."""
     title, rest = layouts.of(spec).title(published(spec)), tex(said)
     width = f"{spec.made_for.width:.4g}in"
     return (
@@ -248,12 +248,12 @@ def latex(spec: Spec, said: str, name: str) -> str:
 
 
 def tex(text: str) -> str:
-    text = re.sub(r"1/√(\d+)", "\x00\\1\x00", text)  # marked, so that its signs are not read again
+    text = re.sub(r"1/√(\d+)", "\x00\\1\x00", text)  # marked, so that its characters are not escaped below
     found = re.compile("|".join(map(re.escape, sorted(TEX, key=len, reverse=True))))
     return re.sub("\x00(\\d+)\x00", r"$1/\\sqrt{\1}$", found.sub(lambda one: TEX[one[0]], text))
 
 
-# The numbers of a figure: what it shows as .npz, .csv or .json, with its grid, its tokens and where it comes from.
+# The numbers of a figure as .npz, .csv or .json, with its grid, its tokens and facts about its origin.
 
 NUMBERS = (".npz", ".csv", ".json")
 
@@ -268,7 +268,7 @@ def write_numbers(
 
 
 def contents(suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> bytes:
-    """What the file of this kind holds."""
+    """The bytes of the file of this kind."""
     makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
     return makers[suffix](*collected(suffix, spec, seen, image, **others))
 
@@ -276,7 +276,7 @@ def contents(suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Im
 def collected(
     suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others
 ) -> tuple[dict, list[Table]]:
-    """(what the figure says of itself, its tables)"""
+    """(the figure's facts, its tables)"""
     layout = layouts.of(spec)
     spec, subject, other = subjects(spec, seen, image, **others)
     made = {"made by": f"Attention Playground {__version__}"}
@@ -290,7 +290,7 @@ def collected(
 
 
 def as_json(about: dict, tables: list[Table]) -> bytes:
-    """Numbers as short as float32 allows."""
+    """JSON with numbers as short as float32 allows."""
     said = {
         "figure": about,
         "tables": [
@@ -308,8 +308,8 @@ def as_json(about: dict, tables: list[Table]) -> bytes:
 
 
 def npz(about: dict, tables: list[Table]) -> bytes:
-    """`values` (maps, tokens), `tokens`, `grid`, an array for each key of the maps, and `about` as JSON. A second trace
-    has the same names with _2 behind them."""
+    """Arrays `values` (maps, tokens), `tokens`, `grid`, one for each key of the maps, and `about` as JSON. The arrays
+    of a second trace have names that end in _2."""
     arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
     for number, table in enumerate(tables, start=1):
         end = "" if number == 1 else f"_{number}"
@@ -325,7 +325,8 @@ def npz(about: dict, tables: list[Table]) -> bytes:
 
 
 def as_csv(about: dict, tables: list[Table]) -> bytes:
-    """A line for each token of each map, beneath lines with # that say where it comes from (pandas: comment="#")."""
+    """CSV with a line for each token of each map. Facts about the origin stand above, in lines with # (pandas:
+    comment="#")."""
     out = io.StringIO()
     for key, value in about.items():
         out.write(f"# {key}: {value}\n")

@@ -1,7 +1,7 @@
 """The microscope in one HTML file: the picture, queries and keys, and the app's own JavaScript.
 
-It works from a disk, offline, in a frame, on a phone, and makes no request at all. What only a network could answer
-(similarity, rollout, the whole pass with another scale, layers that are not in the file) is not in its interface.
+It works from a disk, offline, in a frame, on a phone, and makes no request at all. Its interface leaves out everything
+that needs the network's weights: similarity, rollout, the whole pass with another scale, layers not in the file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SIDE = 896  # of the picture, in pixels: sharp at the size at which a browser sh
 QUALITY = 85
 STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
-LIGHT = 6 * 2**20  # bytes of numbers: up to here a file holds all layers, unless some are named
+LIGHT = 6 * 2**20  # bytes of numbers: a file that stays below holds all layers by default
 STORY_STYLES = ("see/see.css", "story/story.css")
 PAGE = """<!doctype html>
 <html lang="en"{theme}{bare}>
@@ -82,20 +82,20 @@ def story(spec: Spec, seen: Trace, image: Image.Image, told: dict) -> str:
 
 
 def still(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Drawing:
-    """What the file begins with, as a figure: shown until the script has it alive, and to those who run no scripts."""
+    """A figure of the file's first view: shown until the script has started, and in viewers without scripts."""
     drawn = replace(spec, whole=False, purpose="page", dpi=STILL)
     return compose.draw(drawn, seen, image)
 
 
 def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
-    """How many bytes `write` would write. Nobody knows how far numbers can be compressed without doing it."""
+    """How many bytes `write` would write. Makes the page to find out, because numbers compress differently."""
     return len(page(spec, seen, image).encode())
 
 
 # What is in it --------------------------------------------------------------------------------------------------------
 
 
-LOOKS = (  # of a drawn figure, that an interactive one has no use for
+LOOKS = (  # options of a drawn figure that an interactive one does not use
     "purpose", "width", "font", "letters", "over", "mass", "mask", "other_queries", "transparent", "caption", "bar",
     "marker", "prefix", "footer", "dpi",
 )  # fmt: skip
@@ -103,7 +103,7 @@ DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
 def check(spec: Spec) -> None:
-    """Says what an interactive figure can't show, because it has no network and no server to ask."""
+    """Raises for what an interactive figure can't show, because it has neither weights nor a server."""
     for name in LOOKS:
         if (given := getattr(spec, name)) != DEFAULTS[name]:
             raise OptionError(f"{word(name, given)} would change nothing in an interactive figure: leave it out.")
@@ -126,7 +126,7 @@ def check(spec: Spec) -> None:
 
 
 def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
-    """With what it holds and what it begins with as numbers."""
+    """The spec with the layers and heads that the file holds, and its first view, filled in."""
     check(spec)
     if seen.scale != seen.native_scale:
         raise PlaygroundError(
@@ -149,7 +149,7 @@ def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
 
 
 def light(spec: Spec, seen: Trace) -> Spec:
-    """Holding all layers, where q and k of them are light, else the one that it begins with."""
+    """The spec with all layers if their q and k are few bytes, else with the first layer alone."""
     spec = replace(spec, layers="all", layer=_start(spec, seen) if spec.layer is None else spec.layer)
     each = 1 if spec.pack == "int8" else 2  # bytes a number
     numbers = 2 * each * len(seen.record) * len(heads(spec, seen)) * seen.tokens * seen.head_dim
@@ -157,7 +157,7 @@ def light(spec: Spec, seen: Trace) -> Spec:
 
 
 def layers(spec: Spec, seen: Trace) -> list[int]:
-    """Those that the file holds, once it is known where it begins."""
+    """The layers that the file holds. The first layer must be filled in."""
     if spec.layers is None:
         return [spec.layer]
     return list(seen.record) if spec.layers == "all" else sorted(set(spec.layers))
@@ -168,7 +168,7 @@ def heads(spec: Spec, seen: Trace) -> list[int]:
 
 
 def lost_by(spec: Spec, seen: Trace) -> str:
-    """What the file's pack changes, in words, once it is known what it holds; "" if it is nothing to speak of."""
+    """A sentence about the rounding by the file's pack; "" if it is negligible. The spec must be filled in."""
     if spec.pack != "int8":
         return ""
     return f"q and k in 8 bits: {packing_loss(seen, _pack(spec, seen), layers(spec, seen), heads(spec, seen))}"
@@ -179,14 +179,15 @@ def _pack(spec: Spec, seen: Trace) -> bytes:
 
 
 def _start(spec: Spec, seen: Trace) -> int:
-    """The sample's, or two thirds of the way up, where heads look at objects; as near to it as the file holds one."""
+    """The first layer: the sample's, or two thirds of the way up, where heads look at objects; of the layers in the
+    file, the nearest to that."""
     held = spec.layers if isinstance(spec.layers, tuple) else seen.record
     wanted = spec.look.layer if spec.look else seen.upper_layer
     return min(held, key=lambda layer: abs(layer - wanted))
 
 
 def _view(spec: Spec) -> dict:
-    """What the microscope shows at first, in its own words."""
+    """The microscope's first view, with the browser's names."""
     chosen = {choice.key: getattr(spec, choice.field) for choice in DRAWN if choice.field != "whole"}
     chosen = {key: value for key, value in chosen.items() if value is not None}
     return chosen | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
@@ -203,7 +204,7 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None, told: dict | None 
     said = replace(said, image=name, repeatable=said.repeatable and bool(spec.image))
     facts = _facts(said, seen, picture) | ({"pack": lost} if lost else {})
     if told:
-        facts.pop("command", None)  # there is none that writes it
+        facts.pop("command", None)  # no command writes this file
     patches = f"{seen.grid[0]} × {seen.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
     if told:
@@ -236,7 +237,7 @@ def _printable(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Only this style and this script, the picture from inside the file, and no request to anywhere."""
+    """The content security policy: only this style and this script, data URLs as pictures, no requests."""
     style, script = (_text(sha256(text.encode()).digest()) for text in (style, script))
     return (
         f"default-src 'none'; img-src data:; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
@@ -283,21 +284,21 @@ def _text(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-# Queries and keys as the file holds them, and what eight bits instead of sixteen change.
+# Queries and keys in the file, and the effect of eight bits instead of sixteen.
 
 MEASURED = 48  # patches, evenly spread, whose rows are measured in each head
 
 
 def packed_text(pack: bytes) -> str:
-    """For a <script> of the page; the browser's own DecompressionStream opens it. The same pack is the same text."""
+    """The pack as text for a <script>; the browser's DecompressionStream opens it. Equal packs give equal texts."""
     return base64.b64encode(gzip.compress(pack, 6, mtime=0)).decode()
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Between the rows that a file answers with and those of the trace."""
+    """Differences between the rows that a file gives and those of the trace."""
 
-    most: float  # of all weights
+    most: float  # the largest difference of a weight
     mean: float
     kept: float  # the share of rows whose strongest patch is still the same
 

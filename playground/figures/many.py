@@ -1,9 +1,9 @@
-"""Numbers of many pictures: what `trace_many` computes of them, and how well each relevance does on them.
+"""Numbers of many pictures: `trace_many`, and the command `relevance`.
 
-They come batch after batch: bounded memory, one pass through the network each.
+Pictures are computed batch after batch, with bounded memory and one pass through the network each.
 
-Every picture is seen at one size, cut to its aspect around the middle, so that all numbers have the same shape. Nothing
-of a layer is kept but what was asked for; of the weights' entropy and distance no row outlives its batch.
+Every picture is cropped around its middle to one size, so that all numbers have the same shape. Of a layer only the
+wanted numbers are kept; rows of weights are dropped with their batch.
 """
 
 from __future__ import annotations
@@ -60,17 +60,17 @@ DIMENSIONS = {  # names of each array's axes after the first, which is the pictu
 
 @dataclass(frozen=True)
 class Numbers:
-    """Of one picture: name -> float32 array, in the dimensions above."""
+    """The numbers of one picture: {name: float32 array} with the dimensions above."""
 
     name: str
     arrays: dict[str, np.ndarray]
-    number: int = 0  # among the pictures
+    number: int = 0  # the picture's index
 
 
 @dataclass(frozen=True)
 class Many:
-    """An iterator over `Numbers`, and `write`, which puts them into a Zarr store and goes on where it was stopped, or
-    into a NetCDF file."""
+    """An iterator over `Numbers`. `write` puts them into a Zarr store, and continues a stopped run, or into a NetCDF
+    file."""
 
     pictures: Sequence[Any]
     names: tuple[str, ...]
@@ -81,7 +81,7 @@ class Many:
     cut: tuple[str, ...] = ()
     about: tuple[int, ...] = ()  # the labels whose relevance is asked for
     method: str = DEFAULT  # of relevance
-    room: list[int] = field(default_factory=list, compare=False)  # so many together have fitted into a card at most
+    room: list[int] = field(default_factory=list, compare=False)  # the most pictures that fitted into a card
 
     def __len__(self) -> int:
         return len(self.pictures)
@@ -90,9 +90,10 @@ class Many:
         return self.some(range(len(self)))
 
     def some(self, which: Iterable[int], unreadable: bool = False) -> Iterator[Numbers]:
-        """Of these pictures alone. The next batch is decoded while this one is computed. A picture has the same batch
-        around it whoever else is asked for, and black in place of who can't be read: so its numbers are the same to the
-        last bit. `unreadable`: pictures that can't be read, or have no numbers, are left out; else the first raises."""
+        """The numbers of some of the pictures. The next batch is decoded while one is computed. A picture is always in
+        the same batch, whichever pictures are wanted, with black in place of unreadable ones: so its numbers are the
+        same to the last bit. `unreadable`: leaves out pictures that can't be read or give no numbers; else the first
+        such picture raises."""
         which = set(which)
         parts = [part for part in self.batches() if which & set(part)]
         with ThreadPoolExecutor(1, "pictures") as ahead:
@@ -111,7 +112,7 @@ class Many:
                         yield Numbers(self.names[number], {kind: of[row] for kind, of in found.items()}, number)
 
     def _pieces(self, pixels: Tensor, part: Sequence[int], most: int) -> dict[str, np.ndarray]:
-        """So many pictures go through at once."""
+        """Computes a batch in pieces of at most `most` pictures."""
         found = [self._pass(pixels[at : at + most], part[at : at + most]) for at in range(0, len(part), most)]
         return {kind: np.concatenate([one[kind] for one in found]) for kind in found[0]} if found[1:] else found[0]
 
@@ -119,7 +120,7 @@ class Many:
         return [range(at, min(at + self.batch, len(self))) for at in range(0, len(self), self.batch)]
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Of one picture's arrays."""
+        """The shapes of one picture's arrays."""
         c = self.vit.config
         sides = {"head": c.heads, "query": self.tokens, "token": self.tokens, "width": c.width, "label": c.classes}
         sides["about"] = len(self.about)
@@ -130,11 +131,11 @@ class Many:
 
     @property
     def layers(self) -> list[int]:
-        """All whose numbers are asked for."""
+        """All layers whose numbers are wanted."""
         return sorted({layer for layers in self.wanted.values() for layer in layers})
 
     def coordinates(self) -> dict[str, tuple[str, Sequence[int] | Sequence[str]]]:
-        """What the numbers of a store stand for: a name -> the dimension that it belongs to, and its values."""
+        """The store's coordinates: {name: (dimension, values)}."""
         c, (rows, columns) = self.vit.config, self.grid
         names = c.labels or tuple(f"class {i}" for i in range(c.classes))
         places = [(-1, -1)] * len(c.prefix) + [(row, column) for row in range(rows) for column in range(columns)]
@@ -151,7 +152,7 @@ class Many:
         return found
 
     def identity(self) -> dict[str, Any]:
-        """What else makes two runs the same."""
+        """Further facts in which two runs must agree to be continued as one."""
         unusual = {"cut": self.cut, "about": self.about, "method": self.method if self.method != DEFAULT else ""}
         return {name: value for name, value in unusual.items() if value}
 
@@ -168,7 +169,7 @@ class Many:
         return len(self.vit.config.prefix) + math.prod(self.grid)
 
     def write(self, path: str | os.PathLike[str], report: type | None = None, dask: str | None = None) -> Path:
-        """Into a Zarr store, which a stopped run continues, or a NetCDF file (.nc). `report` is a class like tqdm.
+        """Writes a Zarr store, which a stopped run continues, or a NetCDF file (.nc). `report` is a class like tqdm.
         `dask` is the address of a scheduler of dask.distributed, whose workers share the work and see the same folders.
         """
         from playground.figures.zarr_file import write
@@ -187,8 +188,8 @@ class Many:
         return pixels, broken
 
     def _without_numbers(self, part: Sequence[int], found: dict[str, np.ndarray], unread: Collection[int]) -> dict:
-        """The pictures of which the model computes no numbers, each with its sentence. It raises the first where that
-        goes for all that were read: then the model is to blame, not a picture."""
+        """The pictures for which the model gives NaN or infinity, each with an error sentence. Raises the first error
+        if this holds for all readable pictures: then the cause is the model."""
         c = self.vit.config
         # the distance of prefix tokens is never a number
         of_each = [of[..., len(c.prefix) :] if kind == "distance" else of for kind, of in found.items()]
@@ -244,7 +245,7 @@ class Many:
                 logits = vit.classify(x).float().cpu()
             numbers |= {"logits": logits.numpy(), "labels": c.shares(logits).numpy()}
         how: dict[str, Any] = {"method": self.method}
-        if self.method == "integrated":  # it goes from a picture of the mean colour to this one
+        if self.method == "integrated":  # integrates from a picture of the mean colour to this one
             how["blank"] = vit.embed(torch.zeros_like(pixels[:1]).to(entering))[0].detach()
         if "relevance" in self.wanted:
             numbers["relevance"] = of_many(vit, entering, rotation, at, **how).cpu().numpy()
@@ -305,7 +306,7 @@ def trace_many(
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
     every = Many(pictures, names, vit, wanted, tuple(size), batch, texts, _about(asked, vit), method)
-    every.cutting()  # what can't be cut is said before anything is read
+    every.cutting()  # raises for impossible cuts before anything is read
     return every
 
 
@@ -353,7 +354,7 @@ def _name(picture: Any, number: int) -> str:
 
 
 def _middle(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """As much of it as has this aspect, around its middle."""
+    """The largest part of the picture with this aspect, around its middle."""
     width, height = picture.size
     wide, high = min(width, height * size[1] / size[0]), min(height, width * size[0] / size[1])
     left, top = round((width - wide) / 2), round((height - high) / 2)
@@ -363,8 +364,8 @@ def _middle(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
 def _spread(
     q: Tensor, k: Tensor, scale: float, far: Tensor | None, prefix: int, heard: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """(B, h, N, d) each -> the entropy of every row in bits, (B, h, N), and how far what a patch gives to patches goes,
-    in patches; NaN for the prefix tokens, which have no place. Blocks of rows bound the memory.
+    """The entropy of every row in bits, (B, h, N), and the mean distance in patches over which each patch attends, NaN
+    for prefix tokens, which have no place. q, k: (B, h, N, d). Blocks of rows bound the memory.
 
     With e = exp(s − max s) and z = Σ e the entropy is log z + max s − Σ (e/z) s. The last sum is scale · q · Σ (e/z) k:
     one product of matrices instead of another pass over all scores.
@@ -418,7 +419,7 @@ def write_relevances(options) -> None:
                 numbers = (f"{n:.4f}" for n in (score.rank_correlation, score.deletion, score.insertion))
                 table.writerow([picture, seen.model, words(seen, asked), options.by, score.method, *numbers])
                 found.setdefault(score.method, []).append(score)
-            file.flush()  # a run that is stopped leaves what it measured
+            file.flush()  # a stopped run leaves what it has measured
     print(f"{'mean of ' + str(len(pictures)):16} rank correlation  deletion  insertion")
     for method, some in found.items():
         means = (mean(getattr(one, what) for one in some) for what in ("rank_correlation", "deletion", "insertion"))

@@ -1,5 +1,5 @@
-"""What Python shows of a trace: `figure`, a matplotlib figure; `save`, the same as a file, or its numbers; `show`, the
-living microscope in Jupyter."""
+"""Python's ways to show a trace: `figure`, a matplotlib figure; `save`, a figure or its numbers as a file; `show`, the
+interactive microscope in Jupyter."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from playground.models.given import WORDS
 from playground.pictures.images import Source, open_image
 from playground.tracing import Query, Scale, Trace, index, trace
 
-HEIGHT = 600  # pixels: all of it at the width of a notebook's cell
+HEIGHT = 600  # pixels: the whole page is visible at the width of a notebook's cell
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 NOT_OPTIONS = (
     "image",
@@ -55,14 +55,14 @@ OPTIONS = {name: default for name, default in DEFAULTS.items() if name not in NO
 
 @dataclass(frozen=True)
 class Living:
-    """A page that is displayed in a frame of its own, which can neither see nor touch the notebook around it."""
+    """A page in a sandboxed frame, which can neither see nor change the notebook around it."""
 
     page: str = field(repr=False)
     title: str
     still: Drawing | None = field(default=None, repr=False)
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        """With a still picture and words for those who don't run scripts: a notebook that isn't trusted, a viewer."""
+        """The page, and a still picture with words for where no scripts run, such as an untrusted notebook."""
         bundle = {"text/plain": self.title, "text/html": self._repr_html_()}
         if self.still is not None:
             bundle["image/png"] = base64.b64encode(self.still._repr_png_()).decode()
@@ -92,8 +92,8 @@ def show(
 ) -> Living:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
     where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture that
-    was traced, or a finer `image` of it; `bare`: the picture alone. `pack="int8"` makes the page half as large, and its
-    weights a little off: the page says how far."""
+    was traced, or a finer `image` of it; `bare`: the picture alone. `pack="int8"` halves the page's size and rounds the
+    weights: the page says by how much."""
     look = {"theme": theme, "bare": bare, "pack": pack}
     spec = _spec(seen, layer, head, query, scale, look, as_it_ran="on")
     image = seen.picture if image is None else image
@@ -211,7 +211,7 @@ def _drawn(spec: Spec, seen: Trace, image, beside: dict) -> Drawing:
 
 
 def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
-    """(the spec, what `compose.draw` takes beside the trace). Nothing that was asked for is ignored in silence."""
+    """(the spec, the other arguments of `compose.draw`). Raises for options that would be ignored."""
     layout = layouts.of(spec)
     layout.check(spec)
     for name, why in unused(spec).items():
@@ -237,7 +237,7 @@ def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, d
 
 
 def _opened(image: Source) -> tuple[Image.Image, str]:
-    """(a picture, its name) of a sample's name, or of whatever `open_image` takes."""
+    """(a picture, its name), from a sample's name or from anything that `open_image` takes."""
     if isinstance(image, str | os.PathLike):
         return request.open_picture(os.fspath(image)), os.fspath(image)
     picture = open_image(image)
@@ -245,14 +245,14 @@ def _opened(image: Source) -> tuple[Image.Image, str]:
 
 
 def _in_the_same_model(seen: Trace, picture: Image.Image, name: str) -> Trace:
-    """Another picture, seen as the command line sees it: as finely, and with the scale of the pass."""
+    """A trace of another picture as the command line makes it: as fine as this one, with the scale of the pass."""
     vit = seen._need_vit()
     scale = None if seen.scale == seen.native_scale else seen.scale
     return trace(vit, picture, size=request.as_fine(seen, seen.shown, picture), scale=scale).of(picture, name)
 
 
 def _compared(spec: Spec, seen: Trace, other: Trace) -> Spec:
-    """With the names of the other trace, and whether the command would trace it so."""
+    """The spec with the names of the other trace, and with whether a command can trace it again."""
     picture = other.picture_name if other.picture_name != seen.picture_name else None
     model = other.model if other.model != seen.model else None
     if seen.vit is None or other.vit is None:
@@ -275,12 +275,12 @@ def _of_two_passes(spec: Spec, seen: Trace, other: Trace) -> Spec:
 
 
 def _asked(seen: Trace) -> source.Asked | None:
-    """How a command loads the model of this pass: none does where somebody changed it, before the pass or after it."""
+    """How a command loads the model of this pass; None if the model was changed after loading."""
     return None if seen.outdated else source.asked(seen.vit)
 
 
 def _by_name(seen: Trace) -> bool:
-    """Whether the command line finds its model by the name that it has here."""
+    """Whether the command line finds the trace's model by its name."""
     asked = _asked(seen)
     if asked is None or asked.weights is not None or asked.given.words:
         return False
@@ -288,7 +288,8 @@ def _by_name(seen: Trace) -> bool:
 
 
 def _of_a_grid(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
-    """Each trace by its picture and its model; rows="pictures" and "models" are those of the traces."""
+    """The spec of a grid and its traces by picture and model. "pictures" and "models" without names take those of the
+    traces."""
     found: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
     for number, one in enumerate(traces, start=1):
         key = one.picture_name.replace(",", " ") or f"picture {number}", one.model
@@ -315,7 +316,7 @@ def _of_a_grid(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
 
 
 def _sizes(traces: list[Trace]) -> dict[str, Any]:
-    """What the command says of the sizes: nothing where each picture has the one that its model takes by itself."""
+    """The command's options about sizes; none if each picture has its model's default size."""
     sizes = {one.size for one in traces}
     if all(one.vit is not None and one.size == request.natural(one) for one in traces):
         return {"size": None}
@@ -323,7 +324,7 @@ def _sizes(traces: list[Trace]) -> dict[str, Any]:
 
 
 def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: str | None = None) -> Spec:
-    """No scale is what the pass ran with."""
+    """The options as a Spec. Without a scale it is that of the pass."""
     if not isinstance(seen, Trace):
         raise PlaygroundError(f"A figure is made of what playground.trace gives; given was {type(seen).__name__}.")
     layer = layer if layer is None else seen.layer_number(layer)

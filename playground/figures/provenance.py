@@ -1,4 +1,4 @@
-"""What a file says of where it comes from: enough to make it again, and to see whether that was the same."""
+"""Metadata about a file's origin: enough to make the file again, and to check whether the result is the same."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from playground.version import __version__
 
 
 def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str, str]:
-    """In words, in the order in which they are read."""
+    """The facts in words, in the order in which they are read."""
     layout, made_by = layouts.of(spec), {"made by": f"Attention Playground {__version__}"}
     if subject is None:
         return {"layout": spec.layout, **layout.facts, **made_by}
     seen = subject.seen
     said = {**_of(subject), "layout": spec.layout}
-    left_out = unused(spec)  # what the command leaves out, the figure does not claim either
+    left_out = unused(spec)  # options that the command leaves out are no facts either
     asked = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
     said |= {
         _NAMES.get(field, field): str(value)
@@ -52,7 +52,7 @@ def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str,
 
 
 def _of(subject: Subject) -> dict[str, str]:
-    """Which picture in which model."""
+    """Facts about the picture and the model."""
     seen = subject.seen
     return {
         "model": seen.model,
@@ -65,7 +65,7 @@ def _of(subject: Subject) -> dict[str, str]:
 
 
 def _of_a_grid(subjects: list[Subject]) -> dict[str, str]:
-    """Every picture and every model behind the first ones, numbered."""
+    """Facts about the second and further pictures and models, numbered."""
     pictures = {one.name: f"sha256:{naming.hash_of_image(one.image)}" for one in subjects}
     models = {one.seen.model: weights(one.seen) for one in subjects}
     said = {}
@@ -77,7 +77,7 @@ def _of_a_grid(subjects: list[Subject]) -> dict[str, str]:
 
 
 def _trained(seen: Trace) -> dict[str, str]:
-    """What somebody said of the model when it was loaded, and what was assumed of it."""
+    """The options given when the model was loaded, and what was assumed about it."""
     asked = source.asked(seen.vit)
     given = "; ".join(f"{word} {text}" for word, text in asked.given.texts.items()) if asked else ""
     return {key: value for key, value in (("said of it", given), ("assumed of it", seen.assumed)) if value}
@@ -110,11 +110,11 @@ def footer(spec: Spec, subject: Subject | None, other: Other) -> str:
     return " · ".join([*pairs, short["made by"]])
 
 
-# What a file carries of where it comes from, in the words of its format.
+# The metadata in the terms of each file format.
 
 
 def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> dict[str, str]:
-    """A title, all facts in a line, and the command that makes the file `name` again, where there is one."""
+    """A title, all facts in a line, and the command that makes the file `name` again, if there is one."""
     said = {
         "Title": layouts.of(spec).title(published(spec)),
         "Description": "; ".join(f"{key}: {value}" for key, value in facts.items()),
@@ -126,7 +126,7 @@ def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> d
 
 
 def metadata(spec: Spec, facts: dict[str, str], kind: str, name: str) -> dict[str, str | None]:
-    """The same as a file of this kind says it; without a date, so that the same figure is the same file."""
+    """The metadata for a file of this kind. Without a date, so that the same figure gives the same file."""
     said = provenance(spec, facts, name)
     if kind == "pdf":
         info = {"Title": said["Title"], "Subject": said["Description"], "Keywords": said.get("Command")}

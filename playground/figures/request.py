@@ -1,6 +1,6 @@
-"""What a figure needs, traced: which picture, by which model, at which size and with which scale.
+"""The traces that a figure needs: of which picture, by which model, at which size and with which scale.
 
-The command line and the server both ask here, and run the network in their own way.
+Both the command line and the server use this; each runs the network in its own way.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from playground.tracing import Trace, trace
 from playground.vit import Config, VisionTransformer
 
 Run = Callable[[bool, tuple[int, int] | None, str], Trace]  # (of the other one?, size, scale of the pass) -> a trace
-Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, as so many passes more take time)
+Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, number of further passes)
 SHOWN_SIDE = 2048  # a larger picture is made smaller first, as on the page: no model looks at more
 FINEST = 4  # times finer than native, along each side
 
@@ -37,9 +37,9 @@ def no_turn(seen: Trace, passes: float) -> AbstractContextManager[object]:
 def traces(
     spec: Spec, image: Image.Image, other_image: Image.Image | None, run: Run, turn: Turn = no_turn
 ) -> tuple[Trace, dict[str, Trace | Image.Image]]:
-    """(the trace, what `figures.draw` takes beside it). `other_image` is what the layout "compare" compares with, where
-    that is another picture. `run` traces the figure's own picture and model, or the other ones; `turn` is taken for
-    what else goes through the network."""
+    """(the trace, the other arguments of `figures.draw`). `other_image`: the picture that the layout "compare" compares
+    with, if it is another one. `run` traces the figure's own picture and model, or the other ones; `turn` is a turn of
+    the queue for further passes."""
     layout = layouts.of(spec)
 
     def passed(size: tuple[int, int] | None, scale: str) -> Trace:
@@ -58,7 +58,7 @@ def traces(
 
 
 def put(spec: Spec, seen: Trace, other: Callable[[], Trace], turn: Turn = no_turn) -> Trace:
-    """The pass with what the figure puts into it; `other` traces the other picture as finely as this one."""
+    """The pass with the figure's interventions; `other` traces the other picture as finely as this one."""
     if not spec.puts:
         return seen
     from playground.analysis import interventions
@@ -72,7 +72,7 @@ def put(spec: Spec, seen: Trace, other: Callable[[], Trace], turn: Turn = no_tur
 
 
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
-    """(the trace, the picture, what `figures.draw` takes beside them), of files and samples."""
+    """(the trace, the picture, the other arguments of `figures.draw`), from files and samples."""
     beside = layouts.of(spec).beside(spec)
     if beside == "other" and spec.other_image is None and spec.other_model is None:
         raise OptionError(ALONE)
@@ -93,7 +93,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
 
 
 def _of_a_grid(spec: Spec) -> tuple[Trace, Image.Image, dict]:
-    """Each picture in each model, traced once."""
+    """Traces each picture in each model once."""
     traces: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
     for name, its_model in grid.names(spec):
         one = replace(spec, image=name, model=its_model)

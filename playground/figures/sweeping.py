@@ -1,8 +1,7 @@
-"""Sweeps: over a folder of pictures, each head off in turn (or each place of each layer blanked, each cut, each scale,
-each checkpoint), and what that does to a metric. On the machinery of `trace_many`: a store that goes on where it was
-stopped.
+"""Sweeps: the effect of many changes on a metric over a folder of pictures, such as each head off in turn, or each cut,
+scale or checkpoint. Built on `trace_many`, so a stopped run continues its store.
 
-What an intervention leaves alone is computed once: the layers below it. The variants of one layer go through together.
+The layers below an intervention are computed once. The variants of one layer go through together.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from playground.vit import At, VisionTransformer, untouched
 
 OVER = ("heads", "layers × positions", "cuts", "scales", "checkpoints")
 METRICS = ("margin", "accuracy", "moved")
-TOKENS_AT_ONCE = 3200  # of all variants that go through together
+TOKENS_AT_ONCE = 3200  # tokens of all variants that go through together
 DRAWS = 1000  # of a bootstrap
 SURE = 0.95
 
@@ -41,12 +40,12 @@ Metric = Callable[[Tensor, Any], Tensor]
 
 @dataclass(frozen=True)
 class Variant:
-    """A pass that differs from the plain one from a layer on."""
+    """A pass with a change in one layer, and so with other tokens from there on."""
 
-    place: tuple[int, ...]  # in the numbers of a picture
+    place: tuple[int, ...]  # index in the numbers of a picture
     first: int
-    point: str = ""  # where something is done
-    change: Callable[[Tensor], object] | None = None  # to what is there of one pass, in place
+    point: str = ""  # the point of the change
+    change: Callable[[Tensor], object] | None = None  # changes the tensor at that point in place
     cuts: Cuts | None = None
     scale: float | None = None
     vit: VisionTransformer | None = None  # another model's
@@ -54,13 +53,14 @@ class Variant:
 
 @dataclass(frozen=True)
 class Sweep(Many):
-    """An iterator over the numbers of each picture: the metric as it is, `before`, and with each variant, `value`."""
+    """An iterator over the numbers of each picture: the metric of the plain pass, `before`, and of each variant,
+    `value`."""
 
     metric: str | Metric = "margin"
     over: str = "heads"
-    classes: tuple[Any, ...] = ()  # of each picture the label's number, or what its folder is called
+    classes: tuple[Any, ...] = ()  # for each picture the label's number, or its folder's name
     named: tuple[str, ...] = ()  # the cuts, scales or checkpoints
-    block: int = 1  # patches a side, of positions
+    block: int = 1  # patches along the side of a position
     others: tuple[VisionTransformer, ...] = ()
     failed: dict[int, str] = field(default_factory=dict)  # pictures on which the metric failed, with a sentence
 
@@ -127,14 +127,15 @@ class Sweep(Many):
                 numbers["before"][row], numbers["value"][row] = in_room(self.vit, self.tokens, most, self.room, of_it)
             except PlaygroundError:
                 raise
-            except Exception as error:  # a metric is somebody's own
+            except Exception as error:  # the user's metric may raise anything
                 what = f"{type(error).__name__}: {error!s:.200}"
                 self.failed[number] = f"{self.names[number]}: the metric fails ({what})"
         return numbers
 
     @torch.no_grad()
     def of_picture(self, pixels: Tensor, label: Any, most: int) -> tuple[float, np.ndarray]:
-        """The metric of one picture (1, 3, H, W): of the plain pass, and of each variant's, so many at once."""
+        """The metric of one picture (1, 3, H, W), in the plain pass and in each variant, at most `most` variants at
+        once."""
         vit = self.vit
         entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
         whole = [entering, *(x for x, _ in vit.layers(entering, rotation))]  # before each layer; the last
@@ -154,7 +155,7 @@ class Sweep(Many):
         return before, value
 
     def measured(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
-        """(b, N, D), as tokens leave the last layer -> (b,)"""
+        """The metric of passes, (b,), from the tokens that leave their last layer, x: (b, N, D)."""
         if self.metric == "moved":
             moves = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
             return moves.mean(-1).float().cpu()
@@ -181,7 +182,7 @@ class Sweep(Many):
 
 
 def _together(variants: list[Variant], most: int) -> Iterator[list[Variant]]:
-    """Those of one layer that can go through in one batch."""
+    """Batches of variants of one layer, at most `most` each."""
     some: list[Variant] = []
     for one in variants:
         alone = one.change is None
@@ -194,7 +195,7 @@ def _together(variants: list[Variant], most: int) -> Iterator[list[Variant]]:
 
 
 def _changing(some: list[Variant]) -> At:
-    """Each in its own row of the batch."""
+    """An `at` that makes each variant's change in its own row of the batch."""
     if some[0].cuts is not None:
         return some[0].cuts.at()
     points = {one.point for one in some}
@@ -311,12 +312,12 @@ def asked(
     every = Sweep(
         **given, wanted=wanted, metric=metric, over=over, classes=classes, named=named, block=blocks, others=others
     )
-    every.variants()  # what can't be is said before anything is read
+    every.variants()  # raises for impossible variants before anything is read
     return every
 
 
 def _classes(every: Many, folder: Path | None, labels: Any, wanted: bool) -> tuple[Any, ...]:
-    """The label of each picture: its number, where the model has it, else the name of its folder."""
+    """The label of each picture: its number if the model has it, else the name of the picture's folder."""
     vit = every.vit
     if labels == "model":
         label_number(vit, 0)
@@ -367,7 +368,7 @@ def _likeliest(every: Many) -> Iterator[int]:
 
 
 def _identity(metric: str | Metric) -> str:
-    """The same for the same function in another process."""
+    """A text that is the same for the same function in another process."""
     if isinstance(metric, str):
         return metric
     code = getattr(metric, "__code__", None)
@@ -389,7 +390,7 @@ def _xarray() -> Any:
 
 
 def _held(xarray: Any, every: Sweep, report: type | None) -> Any:
-    """Without a store."""
+    """The dataset of a sweep without a store, in memory."""
     progress = report(total=len(every), unit="picture", desc="sweep") if report else None
     rows = []
     for one in every.some(range(len(every)), unreadable=True):
@@ -438,8 +439,7 @@ def _with_intervals(xarray: Any, dataset: Any) -> Any:
 
 
 def bootstrap(numbers: np.ndarray, draws: int = DRAWS, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(pictures, …) -> their mean, and where it lies when pictures are drawn anew with repetition: the interval of
-    95 %. Of one picture there is none: NaN."""
+    """The mean over pictures and its 95 % bootstrap interval, NaN for a single picture. numbers: (pictures, …)"""
     mean = numbers.mean(0)
     if len(numbers) < 2:
         return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)

@@ -1,5 +1,5 @@
-"""What a lecturer hands out and projects, from playground/lessons/teaching.py: prints, and slides in which the living
-microscope stands beside the questions that a room guesses.
+"""A lecturer's handouts and slides, from playground/lessons/teaching.py. Slides show the interactive microscope beside
+questions that the room guesses.
 
 python -m playground.figures.teaching          the plans and the notes, as text, into assets/teaching
 python -m playground.figures.teaching FOLDER   also a handout of one sheet with its key, and a quiz with its key,
@@ -34,7 +34,7 @@ from playground.lessons.teaching import ASKS, NOTES, PLANS, TOKENS, VALUES
 
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
 MARGIN, LINE = 0.8, 0.2  # inches
-LETTERS = 108  # in a line of text
+LETTERS = 108  # characters in a line of text
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Page:
 
 
 def handout(paper: str, key: bool) -> list[Page]:
-    """One sheet; with the numbers filled in, it is the teacher's."""
+    """The handout. `key`: with the numbers filled in, for the teacher."""
     page, found = Page.of(paper), teaching.sheet()
     asks = TOKENS[ASKS]
     page.write("Attention by hand" + (": the key" if key else ""), 18, bold=True)
@@ -126,7 +126,7 @@ def handout(paper: str, key: bool) -> list[Page]:
 
 
 def _back(paper: str, key: bool, found: teaching.Sheet) -> Page:
-    """The questions, with room to write; then all rows, which the class fills in together."""
+    """The back page: questions with room to write, then a table of all rows, which the class fills in together."""
     page, asks = Page.of(paper), TOKENS[ASKS]
     page.write("What the row says" + (": the key" if key else ""), 18, bold=True)
     order = sorted(range(len(TOKENS)), key=found.weights.__getitem__, reverse=True)
@@ -250,27 +250,27 @@ PAGE = """<!doctype html>
 class Slide:
     title: str
     minutes: str  # such as "minute 5 to 17"
-    notes: str  # for the one who speaks
-    story: int = 0  # the scene of the story that lives on it
-    lesson: dict | None = None  # or what a lesson's step shows: see microscope/lessons/slides.js
+    notes: str  # for the lecturer
+    story: int = 0  # the story's scene on this slide; 0: none
+    lesson: dict | None = None  # a lesson's step on this slide: see microscope/lessons/slides.js
 
 
 @dataclass(frozen=True)
 class Mounted:
-    """What draws a part of a lesson."""
+    """A script that draws a part of a lesson."""
 
-    code: str  # a module whose default mounts it
+    code: str  # a module whose default export mounts the script
     styles: str
     box: str  # the element's class, and its data-attribute
-    look: str = ""  # one more class
+    look: str = ""  # another class of the element
 
 
 @dataclass(frozen=True)
 class Deck:
     slides: Sequence[Slide]
     scripts: Mapping[str, Mounted]
-    story: str = ""  # the HTML of the frame in which the story lives, see `story` of playground/figures/html.py
-    files: Mapping[str, str] = field(default_factory=dict)  # base64 of what drawings read
+    story: str = ""  # the HTML of the story's frame, see `story` in playground/figures/html.py
+    files: Mapping[str, str] = field(default_factory=dict)  # drawings' data in base64
 
 
 def page(title: str, deck: Deck) -> str:

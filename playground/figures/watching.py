@@ -1,4 +1,4 @@
-"""Fine-tuning over time: one picture traced now and then while a model learns, into one file.
+"""Fine-tuning over time: traces one picture at regular steps while a model learns, into one file.
 
     with playground.watch(model, "cat.jpg", every=100, out="run.trace"):
         for batch in batches: ...            # a plain loop
@@ -10,8 +10,8 @@
     run.row(layer=8, head=3, query=(7, 5))                               # (moments, tokens)
     playground.figure(run.traces[0], other=run.traces[-1], layout="change", layer=8, head=3, query=(7, 5))
 
-The file is a zip: the picture, and packs (playground/pack), step-000100.pack and so on. What goes wrong while a model
-learns, a full disk or a model that is another one now, is said once, and the training goes on.
+The file is a zip: the picture, and packs (playground/pack), step-000100.pack and so on. A failure during training, such
+as a full disk or a replaced model, is reported once, and the training goes on.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class watch:
         sample = named(image) if isinstance(image, str) and not Path(image).exists() else None
         picture = images.open_image(sample.path if sample else image)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PlaygroundWarning)  # of mean and std, which matter little to a comparison
-            self.vit = load(model)  # holds our pass against the model's own, once
+            warnings.simplefilter("ignore", PlaygroundWarning)  # about mean and std, which matter little here
+            self.vit = load(model)  # compares our pass with the model's own, once
         c = self.vit.config
         if transform is None:
             self.pixels = images.model_input(picture, c.image_size, c.mean, c.std, c.interpolation)
@@ -79,7 +79,7 @@ class watch:
             self.pixels = images.given_input(pixels[None] if getattr(pixels, "ndim", 0) == 3 else pixels)
         self.shared = self._parameters()
         self.steps = 0
-        self.trouble = ""  # why it looks no longer
+        self.trouble = ""  # why tracing stopped; "": it goes on
         try:
             with zipfile.ZipFile(self.out, "x") as file, file.open(PICTURE, "w") as member:
                 tracing.denormalised(self.pixels[0], c.mean, c.std).save(member, "PNG")
@@ -120,7 +120,7 @@ class watch:
             )  # fmt: skip
 
     def callback(self) -> Any:
-        """For the Trainer of `transformers`: a step is one of its optimizer's."""
+        """A callback for the Trainer of `transformers`, whose steps are the optimizer's."""
         try:
             from transformers import TrainerCallback
         except ImportError:
@@ -140,12 +140,13 @@ class watch:
         return Watching()
 
     def _parameters(self) -> tuple[tuple[Any, ...], ...]:
-        """What is another where the model's tensors are, and the same where they only learn."""
+        """Identifies the model's tensors: the result changes if tensors are replaced, not if their values are
+        trained."""
         return tuple((name, p.data_ptr(), p.shape) for name, p in unwrapped(self.model).named_parameters())
 
     def _now(self) -> VisionTransformer:
-        """Our model with the weights of this step. Where it has the same tensors as the model that learns, it learns
-        with them: nothing is built anew."""
+        """Our model with the weights of this step. It usually shares its tensors with the model that learns, so nothing
+        is built anew."""
         parameters = self._parameters()
         ours = {p.data_ptr() for p in self.vit.parameters()}
         if parameters == self.shared and ours <= {place for _, place, _ in parameters}:
@@ -168,7 +169,7 @@ class watch:
 
 @dataclass(frozen=True)
 class Watched:
-    """What `watch` wrote."""
+    """The content of a file that `watch` wrote."""
 
     steps: tuple[int, ...]
     traces: tuple[Trace, ...]
@@ -179,7 +180,7 @@ class Watched:
 
 
 def watched(path: str | Path) -> Watched:
-    """The traces of a file that `watch` wrote, with their steps. A run that was killed leaves those that it made."""
+    """Reads a file that `watch` wrote. A killed run leaves the traces that it had made."""
     try:
         with zipfile.ZipFile(path) as file:
             names = sorted((int(found[1]), name) for name in file.namelist() if (found := MEMBER.fullmatch(name)))

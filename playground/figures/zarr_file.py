@@ -1,8 +1,8 @@
-"""The numbers of many pictures in a Zarr store, with named dimensions: xarray.open_zarr reads it. Made on one machine
-or on several, and copied into one NetCDF file for whom that suits better.
+"""Writes the numbers of many pictures into a Zarr store with named dimensions, which xarray.open_zarr reads, on one
+machine or on several; also converts a store into one NetCDF file.
 
-A picture's numbers are one chunk of each array. `done` is written last: a run that was stopped goes on with the
-pictures that are not done, and a store of other pictures, another model or other questions is refused.
+A picture's numbers are one chunk of each array. `done` is written last: a stopped run continues with the pictures that
+are not done. A store of other pictures, another model or other numbers is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.figures.drawing import naming
 from playground.version import __version__
 
-FORMAT = 2  # the first had dimensions of its own for each kind's layers
+FORMAT = 2  # format 1 had a separate layer dimension for each kind of numbers
 UNITS = {
     "entropy": "bits", "distance": "patches", "weights": "share", "relevance": "share", "relevance_of": "share",
     "labels": "share",
@@ -61,7 +61,8 @@ def write(many: Any, path: Path, report: type | None = None, dask: str | None = 
 
 
 def write_some(many: Any, path: Path, which: list[int]) -> Iterator[int]:
-    """Into a store that is there. Each picture is a region of its own: others may write theirs meanwhile."""
+    """Writes pictures into an existing store. Each picture is a region of its own, so other workers may write theirs at
+    the same time."""
     store = _zarr().open_group(path, mode="r+")
     for found in many.some(which, unreadable=True):
         for kind, array in found.arrays.items():
@@ -72,7 +73,7 @@ def write_some(many: Any, path: Path, which: list[int]) -> Iterator[int]:
 
 
 def _places(many: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """(where among the store's layers, the numbers): all at once, where the kind has all of its layers."""
+    """(index among the store's layers, numbers) of an array; in one piece if the kind has all of the store's layers."""
     if many.wanted[kind] in ((), tuple(many.layers)):
         yield (), array
         return
@@ -91,9 +92,9 @@ def _zarr() -> Any:
 
 
 def _as_netcdf(many: Any, path: Path, report: type | None, dask: str | None) -> Path:
-    """A file that was stopped in the middle would be damaged: it is made of a store beside it, once that is whole."""
+    """Writes a store beside the file and converts it when it is complete, because a half-written file is damaged."""
 
-    netcdf()  # a missing package is told before an hour of work
+    netcdf()  # reports a missing package before an hour of work
     if path.exists():
         raise PlaygroundError(f"{path} is there already: choose another name, or remove it.")
     store = path.with_suffix(".zarr")
@@ -109,7 +110,7 @@ def _as_netcdf(many: Any, path: Path, report: type | None, dask: str | None) -> 
 
 
 def _asked(many: Any) -> str:
-    """What makes two runs the same."""
+    """A text in which two runs must agree to be continued as one."""
     said = {
         "model": many.vit.name, "weights": naming.hash_of_weights(many.vit), "size": many.size,
         "config": dataclasses.asdict(many.vit.config), "pictures": many.names,
@@ -119,12 +120,12 @@ def _asked(many: Any) -> str:
 
 
 def _made(zarr, many: Any, path: Path):
-    """Makes the store under a temporary name and renames it at the end: a store that was only half made could not be
-    told from somebody else's."""
+    """Makes the store under a temporary name and renames it at the end, because a half-made store could not be told
+    from a foreign one."""
     fresh = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         with warnings.catch_warnings():
-            # of consolidated metadata, which xarray looks for and Zarr's third format does not speak of yet
+            # about consolidated metadata, which xarray reads although Zarr's format 3 does not specify it yet
             warnings.simplefilter("ignore")
             _describe(zarr.open_group(fresh, mode="w"), many)
             zarr.consolidate_metadata(fresh)
@@ -190,8 +191,8 @@ def _opened(zarr, many: Any, path: Path):
     return store
 
 
-# A Zarr store of many pictures' numbers as one NetCDF file, with the same names, dimensions and attributes: for whom
-# reads NetCDF. xarray.open_dataset(FILE, engine="h5netcdf") does.
+# Converts a Zarr store into one NetCDF file with the same names, dimensions and attributes, which
+# xarray.open_dataset(FILE, engine="h5netcdf") reads.
 
 
 def netcdf() -> Any:
@@ -206,7 +207,7 @@ def netcdf() -> Any:
 
 
 def convert(store: Any, path: Path) -> None:
-    """One picture at a time. The file has its name when it is whole."""
+    """Converts one picture at a time. The file gets its final name when it is complete."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with netcdf().File(part, "w") as file:
@@ -226,7 +227,7 @@ def convert(store: Any, path: Path) -> None:
 
 
 def _list(file: Any, name: str, array: Any) -> None:
-    """Of a dimension: its places, or the names of the pictures."""
+    """Writes the coordinates of a dimension, such as the names of the pictures."""
     values = array[:]
     if values.dtype.kind in "TOU":
         import h5py
@@ -238,8 +239,8 @@ def _list(file: Any, name: str, array: Any) -> None:
 
 
 def _numbers(file: Any, name: str, array: Any, layers: np.ndarray | None) -> None:
-    """In the same chunks as in the store: a picture is read without its neighbours, and a layer that these numbers were
-    not asked of takes no room."""
+    """Writes an array in the store's chunks: so one picture can be read by itself, and layers without these numbers
+    take no room."""
     dimensions = array.metadata.dimension_names
     nothing = array.dtype.type("nan")
     copy = file.create_variable(name, dimensions, array.dtype, chunks=array.chunks, fillvalue=nothing)
@@ -258,9 +259,8 @@ def _attribute(value: Any) -> Any:
 # The numbers of many pictures on several machines: a scheduler of dask.distributed shares the batches out, and its
 # workers write them into one Zarr store, where each picture is a region of its own.
 #
-# A worker that is lost gives nothing away: its batches are computed again by another one, in the same company, so
-# that their bytes are the same. Workers see the store and the pictures under the same names, and have this package
-# installed.
+# If a worker is lost, another one computes its batches again with the same pictures in them, so that the bytes are the
+# same. Workers must see the store and the pictures under the same names, and have this package installed.
 
 PATIENCE = 20  # seconds for a scheduler to answer
 
@@ -269,7 +269,7 @@ Write = Callable[[Any, Path, list[int]], Iterator[int]]  # zarr_file.write_some
 
 
 def write_on_cluster(write_some: Write, many: Any, path: Path, left: list[int], address: str) -> Iterator[int]:
-    """The numbers of the pictures that are done, as they become so."""
+    """Yields the indices of pictures as they are done."""
     distributed = _distributed()
     where = many.vit.patch_embed.proj.weight.device.type
     try:
@@ -297,7 +297,7 @@ def write_on_cluster(write_some: Write, many: Any, path: Path, left: list[int], 
 
 
 def _of_part(write_some: Write, many: Any, path: Path, part: list[int], device: str) -> list[int]:
-    """What a worker does."""
+    """Computes and writes one part on a worker."""
     many.vit.to(device)
     return list(write_some(many, path, part))
 

@@ -1,9 +1,9 @@
 """Measures the time and peak memory of one layer as the number of tokens grows, on this machine.
 
 `python -m playground.lessons.benchmark WIDTH HEADS KERNEL BYTES` measures in a process of its own, so that the peak is
-the layer's alone: for each line that it reads it does one step and prints a line of JSON. `Series` starts such a
-process, asks for step after step and reads its output. The process has hard limits of memory and time, runs at low
-priority, and is the first that Linux ends if memory runs out.
+the layer's alone. For each line of its input it does one step and prints one line of JSON. `Series` starts such a
+process, requests one step after the other and reads the output. The process has hard limits of memory and time, runs
+at low priority, and is the first that Linux ends if memory runs out.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ GROWTH = {
 SIDES = (8, 12, 16, 24, 32, 48, 64)  # of the grid: 64 to 4,096 tokens
 STEPS = len(SIDES) * len(GROWTH)
 MOST_BYTES = 1024**3
-OWN_BYTES = 400 * 1024**2  # that the process itself takes, before it measures
-GROUP = Path("/sys/fs/cgroup")  # a container's own limit
-MOST_PASS = 5.0  # seconds that a single pass may be expected to take
+OWN_BYTES = 400 * 1024**2  # memory of the process before it measures
+GROUP = Path("/sys/fs/cgroup")  # holds a container's memory limit
+MOST_PASS = 5.0  # seconds; a pass expected to take longer is skipped
 MOST_SECONDS = 90  # for the whole series
 LOOK_EVERY = 0.2  # seconds between two checks whether the series is still wanted
 REPEATS, ENOUGH = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
@@ -52,7 +52,7 @@ class Point:
     kind: str
     tokens: int
     seconds: float
-    bytes: int | None  # peak memory above that before the step; None where the system can't tell
+    bytes: int | None  # rise of the peak memory during the step; None where the system can't tell
     skipped: str = ""  # "memory" or "time"
 
 
@@ -159,7 +159,7 @@ def _expected(kind: str, tokens: int, last: Point | None, most_bytes: int, until
 
 
 def _seconds_and_memory(run: Callable) -> tuple[float, int | None]:
-    """(seconds, bytes) of a pass."""
+    """The fastest time of a pass, and its peak memory in bytes."""
     peak = _peak_of(run)
     times = []
     while len(times) < REPEATS and sum(times) < ENOUGH:
@@ -184,7 +184,7 @@ def _peak_of(run: Callable) -> int | None:
 
 
 def _memory(line: str) -> int:
-    """A line of Linux's status of this process, in bytes."""
+    """The value of a line of /proc/self/status, in bytes."""
     for line_of_file in Path("/proc/self/status").read_text().splitlines():
         if line_of_file.startswith(line + ":"):
             return int(line_of_file.split()[1]) * 1024
@@ -229,7 +229,7 @@ class Series:
     def __init__(self, width: int, heads: int, kernel: int):
         self.points: list[Point] = []
         spare = memory_to_spare()
-        self.running = spare > 0  # where there is no room, nothing is begun: Linux might end the server instead
+        self.running = spare > 0  # without spare memory nothing is started: Linux might end the server
         if not self.running:
             return
         arguments = [width, heads, kernel, spare]
@@ -243,8 +243,8 @@ class Series:
         self._reader.start()
 
     def each_moment(self, give_way: Callable[[], object]) -> Iterator[None]:
-        """Again and again until the series has ended. Each step begins after `give_way`. Whoever does not go on to the
-        end stops the series."""
+        """Yields every LOOK_EVERY seconds until the series has ended, and calls `give_way` before each step. Closing
+        the iterator early stops the series."""
         measured = 0
         try:
             while self.running:
@@ -260,7 +260,7 @@ class Series:
                 self._process.kill()
 
     def _ask(self) -> None:
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the process has ended
             self._process.stdin.write("\n")
             self._process.stdin.flush()
 
@@ -275,19 +275,19 @@ class Series:
 
 
 def memory_to_spare() -> int:
-    """The memory limit of a series in bytes: a gigabyte, or a quarter of what is free beside the process itself if that
-    is less."""
+    """The memory limit of a series in bytes: a quarter of the memory that is free beside the process itself, at most a
+    gigabyte."""
     free = [OWN_BYTES + 4 * MOST_BYTES]
     with contextlib.suppress(OSError, KeyError):
         free.append(1024 * _numbers(Path("/proc/meminfo"))["MemAvailable:"])
     with contextlib.suppress(OSError, KeyError, ValueError):
-        files = _numbers(GROUP / "memory.stat")["inactive_file"]  # which Linux drops when there is no other room
+        files = _numbers(GROUP / "memory.stat")["inactive_file"]  # cached files: Linux drops them when memory is short
         free.append(int((GROUP / "memory.max").read_text()) - int((GROUP / "memory.current").read_text()) + files)
     return max(0, min(free) - OWN_BYTES) // 4
 
 
 def _numbers(file: Path) -> dict[str, int]:
-    """Lines of a name and a number."""
+    """{name: number}, from a file with one name and one number a line."""
     return {words[0]: int(words[1]) for line in file.read_text().splitlines() if len(words := line.split()) > 1}
 
 

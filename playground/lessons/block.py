@@ -1,4 +1,5 @@
-"""The lesson on the rest of a layer: what attention and the MLP add to a token, the bend, where norms stand."""
+"""The lesson on the rest of a layer: what attention and the MLP add to a token, the activation function (the “bend”),
+and where norms stand."""
 
 from __future__ import annotations
 
@@ -60,14 +61,15 @@ if TYPE_CHECKING:
 
     from playground.analysis.block import Stream
 
-OURS = range(UPPER, 6)  # the layers of our small model, which the folder without a server has
+OURS = range(UPPER, 6)  # the layers of our small model, all of them in the folder without a server
 
 
 # A layer adds ---------------------------------------------------------------------------------------------------------
 
 
 def push_question(token: Sequence[float], heard: Sequence[float], thought: Sequence[float]) -> Question:
-    """For each layer the median length of its input, of what attention adds, and of what the MLP adds."""
+    """Median lengths by layer: of the token that enters it, of what attention adds (`heard`), of what the MLP adds
+    (`thought`)."""
     last, high = len(token) - 1, 1.15 * max(*token, *heard, *thought)
     return Question(
         "block_push",
@@ -94,7 +96,7 @@ def push_question(token: Sequence[float], heard: Sequence[float], thought: Seque
 
 
 def stream(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    if not subject.has("stream"):  # which needs the model: a large one is not loaded at once
+    if not subject.has("stream"):  # loading a large model takes a while
         picture = as_jpeg(pictures.small(subject.image))
         yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
     lengths = pushes(subject)
@@ -133,7 +135,7 @@ def pushes(subject: Subject) -> Stream:
 
 
 def arrows(subject: Subject, lengths: Stream) -> bytes:
-    """What the drawing gets: for each layer and patch the lengths and cosines of what attention and the MLP add."""
+    """The drawing's bytes: for each layer and patch the lengths and cosines of token and attention's push."""
     import torch
 
     (high, wide), patch = subject.size, subject.vit.config.patch_size
@@ -153,17 +155,17 @@ def arrows(subject: Subject, lengths: Stream) -> bytes:
 
 # The MLP and GELU -----------------------------------------------------------------------------------------------------
 
-REACH = 5.0  # of the chart: what lies beyond is counted alone
+REACH = 5.0  # the chart ends at ±REACH; numbers beyond are counted, not drawn
 BARS = 80
 
 
 @dataclass(frozen=True)
 class Bent:
-    """What enters the bend of one layer: how many numbers in each bar, and shares of all."""
+    """The numbers that enter one layer's activation function: a histogram, and shares of all."""
 
     counts: np.ndarray
     negative: float
-    small: float  # of what leaves it: between −0.1 and 0.1
+    small: float  # share of the outputs between −0.1 and 0.1
     outside: float
 
 
@@ -233,12 +235,12 @@ def bent_of(inside: Tensor) -> Bent:
     from playground.analysis.block import gelu
 
     counts, _ = np.histogram(inside.numpy(), bins=BARS, range=(-REACH, REACH))
-    shares = (inside < 0, gelu(inside).abs() < 0.1, inside.abs() > REACH)
-    return Bent(counts, *(float(which.float().mean()) for which in shares))
+    masks = (inside < 0, gelu(inside).abs() < 0.1, inside.abs() > REACH)
+    return Bent(counts, *(float(mask.float().mean()) for mask in masks))
 
 
 def curves(title: str = "The bend", counts: np.ndarray | None = None) -> go.Figure:
-    """GELU and ReLU, over how often each number enters the bend, as soon as that is counted."""
+    """The curves of GELU and ReLU, over a histogram of the numbers that enter the activation function, if given."""
     import torch
 
     from playground.analysis.block import gelu
@@ -321,7 +323,7 @@ DRAWN = 48  # numbers of a token
 
 
 def one_norm(subject: Subject, times: int) -> Iterator[Part]:
-    """What LayerNorm does to one token, and that it does not notice how long the token is."""
+    """One token before and after LayerNorm, with a factor that the norm undoes."""
     from playground.analysis import block
 
     seen = subject.trace()
@@ -357,7 +359,7 @@ LESSON = Lesson(
         "box": Setting.of("Attention", BOXES),
         "layer": LAYER,
         "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
-        "supposed": Written("", pattern=r"\d{1,5}"),  # the label; else one that is known to be true
+        "supposed": Written("", pattern=r"\d{1,5}"),  # a label; "": a true one
         "mode": Setting.of("train", ("train", "eval")),
         "times": Setting.of(1, TIMES),
         "top": Setting.of("fine", TOPS),

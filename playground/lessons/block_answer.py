@@ -1,4 +1,4 @@
-"""The step of the lesson on the rest of a layer about the answer: how it is made, and what it costs."""
+"""The step “The answer” of the lesson on the rest of a layer: how the classifier makes the answer, and its loss."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ STRIP = 84  # pixels: the height of the picture above the question
 class Answered:
     subject: Subject  # the picture and the model
     seen: Trace
-    label: int  # a true one, or the likeliest where nobody knows
-    true: tuple[int, ...]  # labels; none where nobody knows
-    wrong: int  # of the answers
+    label: int  # a true label; the likeliest one where the truth is unknown
+    true: tuple[int, ...]  # all true labels; () where the truth is unknown
+    wrong: int  # number of wrong answers
 
     @property
     def config(self) -> Config:
@@ -64,8 +64,9 @@ class Answered:
 
 
 def answered(subject: Subject) -> Generator[Part, None, Answered]:
-    """The chosen picture in the chosen model. In another model where that one names nothing. On another picture where
-    the answer is known to be wrong, or where nobody can know it and the model is ours, which learned from drawings."""
+    """The answer of the chosen model to the chosen picture. If the model has no classifier, another model answers. If
+    the answer is wrong, or if it can't be judged and the model is ours, which learned from drawings, the picture is
+    replaced by a sample."""
     from playground.analysis.block import FOUND, best, true_labels
 
     meanwhile = Picture(as_jpeg(small(subject.image)))
@@ -96,12 +97,12 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
 
 
 def with_labels(c: Config) -> list[str]:
-    """Samples that show something for which the model has a label."""
+    """Names of the samples that show something for which the model has a label."""
     return [sample.name for sample in samples.samples() if {*c.labels} & {*sample.shows}]
 
 
 def judged(subject: Subject) -> Example | None:
-    """How right the model's answer is; None for a person's own picture, whose labels nobody knows."""
+    """Compares the model's answer with the picture's labels; None if no label of the model is known to be true."""
     from playground.analysis import block
 
     name = subject.sample_name
@@ -117,7 +118,8 @@ def judged(subject: Subject) -> Example | None:
 
 
 def shown(subject: Subject, answer: Answered, no_head: str) -> Row:
-    """The picture, in a strip, and what is known of it. `no_head`: where the chosen model names nothing."""
+    """The picture as a narrow strip, and sentences about it. `no_head`: the sentence for a model without a
+    classifier."""
     model, sentences = answer.subject.model, []
     if answer.subject.model_name != subject.model_name:
         sentences.append(no_head.format(model=subject.model, other=model))
@@ -150,7 +152,7 @@ def known_of(answer: Answered, model: str) -> str:
 # The answer ----------------------------------------------------------------------------------------------------------
 
 MOST_ROWS = 13  # of the table
-UNLIKELY = 0.2  # a probability below it
+UNLIKELY = 0.2  # a lower probability counts as unlikely
 MODES = {"train": "model.train()", "eval": "model.eval()"}
 READ = {
     "token": "the class token",
@@ -212,7 +214,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def key_of(label: int, answer: Answered) -> str:
-    """What the setting says where this label is supposed."""
+    """The value of the setting `supposed` for this label."""
     return "" if label == answer.label else str(label)
 
 
@@ -221,8 +223,8 @@ def number_text(number: object, digits: int = 2) -> str:
 
 
 def loss_question(label: str, share: float, likeliest: str, likely: float, multi: bool) -> Question:
-    """On the curve of −log p: what would it cost if an unlikely label was right? `multi`: each label is answered by
-    itself. Every sum is of the digits that are shown."""
+    """What would the loss be if an unlikely label was right, on the curve of −log p? `multi`: whether each label has a
+    sigmoid of its own. Computes with the rounded numbers that are shown, so that a reader gets the same results."""
     p, high = max(round(share, 3), 0.001), max(round(likely, 3), 0.001)
     points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
     known = int((points > 0.55).sum())
@@ -269,7 +271,7 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
 
 
 def loss(answer: Answered) -> Question:
-    """Of the likeliest class that is unlikely, and, where that is known, not true."""
+    """The question about the loss, for the likeliest class that is below UNLIKELY and not known to be true."""
     c, shares = answer.config, answer.config.shares(answer.seen.logits)  # type: ignore[arg-type]
     first, *others = shares.argsort(descending=True).tolist()
     false = [number for number in others if number not in answer.true] or others
@@ -279,8 +281,8 @@ def loss(answer: Answered) -> Question:
 
 
 def table(answer: Answered, label: int) -> Table:
-    """The likeliest labels and the chosen one; with what each answer costs, if there is one to each and the truth is
-    known."""
+    """The likeliest labels and the chosen one; for a multi-label model with known true labels also each label's
+    loss."""
     from playground.analysis import block
 
     c, logits = answer.config, answer.seen.logits
@@ -371,7 +373,7 @@ def pretraining(answer: Answered, top: str) -> Iterator[Part]:
 
 
 def passes(answer: Answered, training: bool) -> str:
-    """The same picture twice, while training and not."""
+    """A sentence that compares two passes of the same picture."""
     from playground.analysis import block
 
     first, second = block.two_passes(answer.seen, training)

@@ -1,4 +1,4 @@
-"""The step of the lesson on the rest of a layer about the whole model: its boxes, what each does, and how many
+"""The step “The whole model” of the lesson on the rest of a layer: the model as boxes, what each box does, and how many
 parameters it has."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that every layer has
 
 
 def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: float) -> Question:
-    """`counts`: the parameters of each box; `wider`: the MLP's hidden numbers, × those of a token."""
+    """`counts`: the parameters of each box; `wider`: the MLP's hidden width divided by the width of a token."""
     total, mlp, attention = sum(counts.values()), counts["MLP"], counts["Attention"]
     inside = sum(counts[name] for name in IN_LAYERS if name in counts)
     return Question(
@@ -95,8 +95,8 @@ class Box:
 
     name: str
     says: str
-    shape: str  # of what leaves it, for one picture
-    weights: int  # all of them, in all layers
+    shape: str  # of the box's output, for one picture
+    weights: int  # parameters, in all layers together
     formula: str = ""
 
 
@@ -107,7 +107,7 @@ def counted(subject: Subject) -> dict[str, Box]:
 
 
 def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[Box]:
-    """From the picture to the answer, with the sizes of this model."""
+    """The model's boxes from the picture to the answer. image: (H, W)"""
     c, block = vit.config, vit.blocks[0]
     D, L, front = c.width, c.depth, len(c.prefix)
     patches = tokens - front

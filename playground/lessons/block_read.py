@@ -1,4 +1,4 @@
-"""The step of the lesson on the rest of a layer that reads the stream: what each layer would answer."""
+"""The step “logit lens” of the lesson on the rest of a layer: the answer that each layer would give."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from playground.numbers import percent
 if TYPE_CHECKING:
     from playground.analysis.block import Read
 
-MOST_MAPS = 8  # layers whose patches are drawn
-MAP = 180  # pixels of one of them
+MOST_MAPS = 8  # one map a layer
+MAP = 180  # pixels, the longer side of a map
 
 
 def passed(layers: int) -> str:
@@ -29,13 +29,13 @@ SAME = "The first is the same for every picture: the class token has heard nothi
 
 
 def per_cent(p: float) -> str:
-    """Near none, half and all with a digit more, so that 50.4 is not called 50 and yet more than one half."""
+    """One decimal near 0, 50 and 100: a probability shown as 50 must not be called more than one half."""
     near = any(abs(p - n) < 0.5 for n in (0, 50, 100))
     return f"{p:.1f}" if near else f"{p:.0f}"
 
 
 def above_half(probabilities: Sequence[float]) -> str:
-    """From where on the answer is yes, counted as the numbers are shown."""
+    """After which layer the probability stays above one half, as a sentence. Rounded as the numbers on the page."""
     yes = [round(p, 1) > 50 for p in probabilities]
     if not any(yes):
         return "It is never above one half. "
@@ -50,7 +50,7 @@ def above_half(probabilities: Sequence[float]) -> str:
 
 
 def read_question(model: str, label: str, probabilities: Sequence[float], pool: str) -> Question:
-    """The label's probability, in per cent, before the first layer and after each; the one half way is asked for."""
+    """`probabilities`: the label's, in per cent, before the first layer and after each. The middle one is guessed."""
     shares = tuple(probabilities)
     layers = len(shares) - 1
     half = layers // 2
@@ -88,7 +88,7 @@ def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Ask(
         read_question(answer.subject.model, label, pooled, answer.config.pool), f"{answer.subject.about} {answer.label}"
     )
-    yes = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # of the patches, layer by layer
+    yes = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # share of the patches, by layer
     most = max(range(len(yes)), key=yes.__getitem__)
     peak = f"; most do so {passed(most)}, {percent(yes[most])}" if yes[most] > yes[-1] else ""
     yield After(
@@ -110,7 +110,7 @@ def read_now(answer: Answered) -> Read:
 
 
 def maps(image: Image.Image, answers: Read) -> Row:
-    """What each patch alone would answer after some layers, in one scale."""
+    """After some of the layers: the label's probability read from each patch alone. All maps have one colour scale."""
     layers = len(answers.patches)
     most = min(layers, MOST_MAPS)
     drawn = sorted({round(n * (layers - 1) / (most - 1)) for n in range(most)})

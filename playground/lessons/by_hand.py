@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 TOKENS = "ABCDEFGHI"
 VALUES = (0, 10, 20, 30, 40, 50, 60, 70, 80)  # one number a token
 TEMPERATURES = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
-EVEN = 0.5  # from this temperature on no weight of a row of colours is more than a few times another one
+EVEN = 0.5  # at this temperature or above, no weight of a row of colours is more than a few times another one
 PATCHES = (4, 8, 14, 16, 32)
 MOST = max(VALUES)
-NEARLY = MOST - 10  # what a token has to receive to be near the largest value
+NEARLY = MOST - 10  # a token that receives more is near the largest value
 
 
 # Queries and keys -----------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def at_first() -> str:
 
 @cache
 def both_ways() -> tuple[float, float]:
-    """The weight that A gives to B and the one that B gives to A, with the arrows as the page begins."""
+    """The weight that A gives to B, and the weight that B gives to A, before an arrow is dragged."""
     from playground.analysis import by_hand
 
     weights = by_hand.weights(by_hand.read(at_first(), tokens=18))
@@ -105,7 +105,7 @@ def both_ways() -> tuple[float, float]:
 
 
 def longer() -> Question:
-    """Before anything is dragged: what does a longer query do?"""
+    """The question what a longer query does."""
     import torch
 
     from playground.analysis import by_hand
@@ -226,7 +226,7 @@ def on_colours(subject: Subject, patch: int) -> bytes:
 
 
 def to_bytes(seen: Trace, jpeg: bytes, **more: object) -> bytes:
-    """For the browser, in float32: at a low temperature, float16's rounding would show. `more`: of its header."""
+    """Packs in float32: at a low temperature, float16's rounding would show. `more`: further fields of the header."""
     q, k, _ = seen.record[0]
     header = {
         "format": FORMAT,

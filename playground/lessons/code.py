@@ -1,4 +1,4 @@
-"""The lesson on which vit.py is read: a listing with formulas, the two attentions, and what a weight is not."""
+"""The lesson that reads vit.py: a listing with formulas, attention by hand and fused, and the picture of a library."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from playground.lessons.parts import (
 from playground.lessons.questions import Beside, Number, Photo, Question, of_choice
 from playground.numbers import percent
 
-MOST = 1024  # tokens whose whole matrices of weights are made
-PARTS = {  # as in lessons/listing.py, which would import torch before the page is painted
+MOST = 1024  # compares at most this many tokens, the first ones: memory grows with their square
+PARTS = {  # the titles in lessons/listing.py, which would import torch before the page is painted
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
     "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
 }  # fmt: skip
@@ -88,7 +88,7 @@ def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def try_it(which: str) -> Fold:
-    """What PyTorch does with a small module: measured, as the code stands there."""
+    """What PyTorch does with a small module, measured by running the code that is shown."""
     from playground.lessons import listing
 
     trial = listing.tried(which)
@@ -216,7 +216,7 @@ def measured(subject: Subject) -> Iterator[Part]:
 
 
 def on_the_picture(subject: Subject) -> dict[str, Any]:
-    """What the sentences of this lesson state, measured on all layers of the picture."""
+    """The numbers in this lesson's sentences, measured on all layers of the picture."""
     return subject.kept("measured", lambda: measured_on(subject))
 
 
@@ -273,7 +273,8 @@ def library(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def breadth_question(tokens: int, truth: float, drawn: float, layer: int, head: int, shown: Photo) -> Question:
-    """`truth`: over how many tokens a row of the picture spreads, on average; `drawn`: the one that is `shown`."""
+    """`truth`: over how many tokens a row of the picture spreads, on average; `drawn`: over how many the row in `shown`
+    spreads."""
     return Question(
         "code_library",
         f"A library lends one book at a time. On this picture a row of weights takes from about ▢ of {tokens} tokens.",
@@ -301,7 +302,7 @@ def how_broad(subject: Subject, numbers: dict[str, Any]):
 
 
 def row_like(seen, breadth: float) -> tuple[float, int, int, int]:
-    """(breadth, layer, head, patch) of a row that spreads over about so many tokens."""
+    """(breadth, layer, head, patch) of a row that spreads over about `breadth` tokens."""
     from playground.tracing import entropy
 
     tokens, candidates = seen.some_patches(12), []

@@ -38,7 +38,7 @@ SMALL, MIDDLE, LARGE = (PRESETS[name] for name in ("224 px, patch 16", "384 px, 
 
 
 def ratio_question(small: int, large: int) -> Question:
-    """`small`, `large`: how many patches a picture of 224 and one of 1,024 pixels has."""
+    """`small`, `large`: the number of patches of pictures of 224 and of 1,024 pixels."""
     scores, more = small**2, large**2
     return Question(
         "cost_ratio",
@@ -93,7 +93,7 @@ PATCHES = DIALS["patch"].options
 
 
 def fewer_tokens(image: int, most: int) -> When:
-    """The state in which this image is cut into at most so many tokens."""
+    """The states in which this image is cut into at most `most` tokens."""
     return When({"image": [image], "patch": [side for side in PATCHES if Case(image, side).tokens <= most]})
 
 
@@ -101,7 +101,8 @@ def fewer_tokens(image: int, most: int) -> When:
 
 
 def share_question(n: int, d: int, flops: Sequence[int]) -> Question:
-    """How much of a layer grows with the square of the tokens? `flops`: of its MLP, of the four matrices, of pairs."""
+    """What share of a layer's FLOPs grows with the square of the tokens? `flops`: of the MLP, of attention's four
+    matrices, of QKᵀ and × V."""
     shares = tuple(100 * part / sum(flops) for part in flops)
     return Question(
         "cost_share",
@@ -251,7 +252,7 @@ def result_of(chosen: Settings) -> Measured:
 
 
 def measuring(subject: Subject, chosen: Settings) -> Generator[Wait, None, None]:
-    """One point after the other. What was found is kept, also where somebody stops it."""
+    """Measures one point after the other. Points measured before a stop are kept."""
     yield Wait("Measuring: starting")
     result = result_of(chosen)
     with subject.turns() as give_way:
@@ -269,7 +270,7 @@ def now(points: list[Point]) -> str:
     return f"{points[-1].kind}, {points[-1].tokens:,} tokens, {len(points)} of {STEPS}" if points else "starting"
 
 
-# What was found -------------------------------------------------------------------------------------------------------
+# The results ----------------------------------------------------------------------------------------------------------
 
 
 def results(result: Measured, heads: int) -> Iterator[Chart]:
@@ -356,11 +357,11 @@ def cheaper(result: Measured) -> str:
 
 # Bytes and seconds in words -------------------------------------------------------------------------------------------
 
-BYTES = [10.0**p for p in range(3, 13)]  # where axes have a line
+BYTES = [10.0**p for p in range(3, 13)]  # ticks of axes
 
 
 def bytes_text(n: float) -> str:
-    """In powers of ten, as disks and the documentation count."""
+    """Bytes in words, with units of powers of ten as on disks and in the documentation."""
     place, units = 0, (" B", " KB", " MB", " GB", " TB")
     while n >= 1000 and place < len(units) - 1:
         n, place = n / 1000, place + 1

@@ -1,5 +1,5 @@
-"""The drawing of the lesson on the cost (microscope/lessons/case.js): a case, as its dials say, and what is counted of
-it. Its words stand here; the browser puts the numbers in."""
+"""The drawing of the lesson on the cost (microscope/lessons/case.js): dials that set a case, and counts of its FLOPs
+and bytes. The words stand here; the browser fills in the numbers."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ SWITCHED = {
     "mlp": ("with an MLP", MLPS),
 }
 OF_A_SIZE = ("width", "heads", "layers", "patch")
-ROWS = (  # of one layer: a formula, and which FLOPs of core/costs.js they are
+ROWS = (  # of one layer: words, formula, and the name of these FLOPs in core/costs.js
     ("attention: four matrices, and every pair twice", "8ND² + 4N²D", "attention"),
     ("… of that QKᵀ alone", "2N²D", "scores"),
     ("its MLP, 4D wide", "16ND²", "mlp"),
     ("{k}×{k} convolution, dense (D → D channels)", "2k²ND²", "dense"),
     ("{k}×{k} convolution, depthwise (a filter a channel)", "2k²ND", "depthwise"),
 )
-SAYS = {  # by the piece of the drawing that says it
+SAYS = {  # by the piece of the drawing that shows the words
     "dials": {"no_patch": cost.NO_PATCH, "no_heads": cost.NO_HEADS},
     "square": {
         "square": "One head: {entries} scores, to scale",

@@ -1,5 +1,5 @@
-"""What lessons try out on random numbers: the shapes of other texts, a training's first rows, our attention beside
-torch's kernel. It imports torch, so lessons import it when a step needs it."""
+"""Experiments of lessons on random numbers: shapes as other texts have them, rows before training, our attention
+compared with torch's kernel. It imports torch, so lessons import it when a step needs it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from playground.tracing import softmax_rows
 from playground.vit import QKV, attention, attention_by_hand
 
-# The shapes of other texts: attention without matrices, heads of full width, patches of a small picture.
+# Shapes as other texts have them: attention without matrices, heads of full width, patches of a small picture.
 
 Shapes = list[tuple[str, tuple[int, ...]]]  # (what it is, its shape), in the order of the computation
 
@@ -51,13 +51,13 @@ def full_heads(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
 
 
 def parameters_of_heads(heads: int, dim: int = 3) -> tuple[int, int]:
-    """Of the matrices of heads of full width, W_msa among them, and of heads that share the width."""
+    """The number of parameters with heads of full width, W_msa included, and with heads that share the width."""
     full = heads * 3 * dim * dim + dim * heads * dim
     return full, 4 * dim * dim
 
 
 def answering(which: str, width: int, classes: int) -> Shapes:
-    """From the vector that is read out to the logits, as in pre-training or as in fine-tuning."""
+    """The shapes from the vector that is read out to the logits, as in pre-training ("pre") or in fine-tuning."""
     y = _numbers(1, width)
     shapes = [("y, the vector that is read out", tuple(y.shape))]
     if which == "pre":
@@ -69,7 +69,7 @@ def answering(which: str, width: int, classes: int) -> Shapes:
 
 
 def patches(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
-    """A picture becomes a table of tokens."""
+    """The shapes from a picture to a table of tokens."""
     pixels = _numbers(1, 3, image, image)
     rows = torch.nn.functional.unfold(pixels, patch, stride=patch).mT[0]  # (patches, 3·P·P)
     matrix = _numbers(3 * patch * patch, width)
@@ -105,8 +105,8 @@ def rows_without_matrices(tokens: int = 4, dim: int = 8) -> Tensor:
 
 
 def biased(which: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
-    """(N, N) weights and (N, dim) mixtures when all queries, all keys, or all values get one random vector more: what
-    qkv_bias adds."""
+    """Weights (N, N) and mixtures (N, dim) when one random vector is added to all queries, all keys, or all values
+    (`which`), as qkv_bias does."""
     random = torch.Generator().manual_seed(1)
     q, k = torch.randn(2, tokens, dim, generator=random)
     bias = torch.randn(dim, generator=random)
@@ -116,7 +116,7 @@ def biased(which: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
 
 
 def a_bias_of(which: str) -> float:
-    """The largest change of an attention weight when this bias is added."""
+    """The largest change of an attention weight when a bias is added to the queries, keys or values (`which`)."""
     return float((biased(which)[0] - biased("none")[0]).abs().max())
 
 
@@ -130,7 +130,7 @@ def largest_with(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan:
     return float((q @ k.T * layer.scale).softmax(-1).amax(-1).mean())
 
 
-# The first step of every training: rows that are nearly even.
+# Rows before training: they are nearly even.
 
 
 def even_at_the_start(tokens: int = 197, width: int = 768, heads: int = 12, start: float = 0.02) -> torch.Tensor:
@@ -142,7 +142,8 @@ def even_at_the_start(tokens: int = 197, width: int = 768, heads: int = 12, star
 
 
 def evenness(weights: torch.Tensor) -> tuple[float, float, float]:
-    """The mean largest weight of a row, an even row's, and to how many tokens a row comes: 2 to its entropy."""
+    """The mean largest weight of a row, the weight of an even row, and over how many tokens a row spreads: 2 to the
+    power of its entropy."""
     bits = -(weights * weights.clamp(min=1e-30).log2()).sum(-1)
     return float(weights.amax(-1).mean()), 1 / weights.shape[1], float((2**bits).mean())
 
@@ -181,7 +182,7 @@ def in_blocks(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int = BLOCK)
 
 
 def in_blocks_apart(qkv: QKV, scale: float) -> float:
-    """The largest absolute difference between the blocks and the whole table."""
+    """The largest absolute difference between the outputs of in_blocks and of attention by hand."""
     q, k, v = (_batched(t).cpu() for t in qkv)
     return float((in_blocks(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
 
@@ -207,16 +208,16 @@ STEPS = {"scores": "scores", "powers": "powers", "weights": "weights", "mixture"
 
 
 def line_by_line(step: str) -> tuple[str, str, Tensor]:
-    """A line in Python, the same in Julia, and what it gives for three tokens of two numbers."""
+    """A line in Python, the same in Julia, and its result for three tokens of two numbers."""
     import numpy as np
 
-    at = 2 + [*STEPS].index(step)  # behind an empty line and the first
+    line_number = 2 + [*STEPS].index(step)  # after an empty line and the function's head
     lines = PYTHON.split("\n")
     q, k, v = np.random.default_rng(0).normal(size=(3, 3, 2)).round(1)
     names = {"exp": np.exp, "Q": q, "K": k, "V": v, "scale": 2**-0.5}
-    body = "\n".join(line.strip().replace("return ", "mixture = ") for line in lines[2 : at + 1])
-    exec(body, names)  # of our own four lines
-    return lines[at].strip(), JULIA.split("\n")[at].strip(), torch.from_numpy(names[step])
+    body = "\n".join(line.strip().replace("return ", "mixture = ") for line in lines[2 : line_number + 1])
+    exec(body, names)  # runs the lines of PYTHON above, nothing from outside
+    return lines[line_number].strip(), JULIA.split("\n")[line_number].strip(), torch.from_numpy(names[step])
 
 
 def turned(qkv: QKV, scale: float, seed: int = 0) -> float:
@@ -232,16 +233,16 @@ def turned(qkv: QKV, scale: float, seed: int = 0) -> float:
 def measure(
     tokens: int, heads: int = 12, d: int = 64, repeats: int = 7, give_way: Callable[[], object] = lambda: None
 ) -> Comparison:
-    """Median times of both on this machine, measured alternately, so that other load affects both equally. `give_way`
-    is called between two measurements."""
+    """Median times of both implementations on this machine, measured in turns, so that other load affects both equally.
+    `give_way` is called between two measurements."""
     random = torch.Generator().manual_seed(0)
     qkv = QKV(*(torch.randn(1, heads, tokens, d, generator=random) for _ in range(3)))
     scale, times = d**-0.5, {attention_by_hand: [], attention: []}
     with torch.no_grad():
         for repeat in range(repeats + 1):
-            for way, milliseconds in times.items():
+            for implementation, milliseconds in times.items():
                 start = time.perf_counter()
-                way(*qkv, scale)
+                implementation(*qkv, scale)
                 if repeat:  # the first warms up
                     milliseconds.append(1000 * (time.perf_counter() - start))
                 give_way()

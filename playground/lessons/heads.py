@@ -1,4 +1,4 @@
-"""The lesson on heads: what each of them does, by its numbers, and what is lost without it."""
+"""The lesson on heads: numbers of what each head does, and what changes without it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ SAYS = {
 PICTURE, SAMPLES_ALL = "picture", "samples"
 OF_SAMPLES = f"These are means over the {len(SAMPLES)} samples."
 OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples, on average"}
-BRIGHT_SHARE = 50  # per cent of a row: from there on a head is named after it
-NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of nine cells that get the same
+BRIGHT_SHARE = 50  # per cent of a row, the end of the colour scale: a head with more is named after this habit
+NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance if a patch and its eight neighbours get equal weights
 
 
 # Where will it look? --------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ SHARES = (  # `share`: what the brightest 2 % of the patches hold
 
 
 def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    """A guess before anything is shown, in the head that the microscope shows, or else in one that is worth a guess."""
+    """A row to guess, in the head that the reader chose in the microscope, or else in a head that looks far."""
     from playground.analysis.heads import far_looking
 
     yield Wait("Looking for a head that is worth a guess …")
@@ -96,7 +96,7 @@ def entropy_question() -> Question:
 
 
 def atlas(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    """All heads of all layers as cells; each leads to its head in the microscope."""
+    """All heads of all layers as cells. A click on a cell opens its head in the microscope."""
     yield Words(
         "One cell is one head, averaged over patches. Point at a cell: what does it mostly do? A click opens it in the "
         "microscope."
@@ -117,7 +117,7 @@ def atlas(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def legend() -> list[dict[str, str]]:
-    """How each habit is drawn, for core/habits.js."""
+    """How each habit is drawn; core/habits.js reads this."""
     from playground.analysis.heads import HABITS
 
     return [
@@ -126,20 +126,20 @@ def legend() -> list[dict[str, str]]:
 
 
 def measures_of(prefix: tuple[str, ...]) -> list[str]:
-    """Those that mean something for a model with these tokens before its patches."""
+    """The measures that make sense for a model with these prefix tokens."""
     registers = any(name.startswith("reg") for name in prefix)
     has = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: registers}
     return [key for key in MEASURES if has.get(key, True)]
 
 
 def absent(offered: list[str]) -> str:
-    """In a word, why a column that others have is not there."""
+    """A sentence that says why a measure is missing."""
     missing = [word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in offered]
     return f"This model has no {' and no '.join(missing)}." if missing else ""
 
 
 def measured(subject: Subject, over: str) -> Generator[Wait, None, tuple[Habits, Habits | None]]:
-    """Mean and standard deviation of every head's numbers; of one picture there is no deviation."""
+    """Mean and standard deviation of every head's numbers over pictures; for one picture the deviation is None."""
     if over == SAMPLES_ALL:
         return (yield from over_samples(subject))
     return (yield from measuring(subject)), None
@@ -219,7 +219,7 @@ def far_question() -> Question:
 
 
 def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    """The heads' mean attention distance by depth, as the ViT paper prints it."""
+    """The heads' mean attention distance by layer, as in a figure of the ViT paper."""
     yield Choice("over", "Measured on", OVER)
     mean, spread = yield from measured(subject, chosen.over)
     seen = subject.trace()
@@ -238,8 +238,8 @@ FAR = (
 
 
 def near_or_far(distance: np.ndarray, of_this: bool) -> Words:
-    """Whether heads look farther in higher layers, in this model: on this picture (`ours`), or on the samples.
-    distance: (layers, heads)"""
+    """Says whether heads look farther in higher layers. `of_this`: whether the numbers are of the picture on view, or
+    else means over the samples. distance: (layers, heads)"""
 
     def of(which: str, value: str) -> Measured:
         words = {"which": which, "what": value}
@@ -259,7 +259,7 @@ def by_depth(seen: Trace) -> Made:
 
 
 def scatter(seen: Trace, mean: Habits, spread: Habits | None) -> go.Figure:
-    """Every head at its layer."""
+    """One mark for each head: its layer across, its mean distance upwards."""
     from playground.analysis.heads import HABITS, Habit, even_distance
 
     even = even_distance(*seen.grid)
@@ -271,14 +271,14 @@ def scatter(seen: Trace, mean: Habits, spread: Habits | None) -> go.Figure:
     for habit, spots in sorted(groups.items(), key=lambda group: HABITS.index(group[0])):
         layers, heads = (np.array(numbers) for numbers in zip(*spots, strict=True))
         away = mean.distance[layers, heads]
-        spare = None if spread is None else {"array": spread.distance[layers, heads], "thickness": 1, "width": 0}
+        bars = None if spread is None else {"array": spread.distance[layers, heads], "thickness": 1, "width": 0}
         hover = [
             f"layer {layer}, head {head}: {kinds[layer][head]}<br>listens {x:.1f} patches away, "
             f"{x * seen.patch_size:.0f} pixels"
             for (layer, head), x in zip(spots, away, strict=True)
         ]
         figure.add_scatter(
-            x=layers + (heads - (seen.heads - 1) / 2) * 0.5 / seen.heads, y=away, error_y=spare, name=habit.label,
+            x=layers + (heads - (seen.heads - 1) / 2) * 0.5 / seen.heads, y=away, error_y=bars, name=habit.label,
             mode="markers", text=hover, hoverinfo="text",
             marker={"size": 11, "symbol": habit.symbol, "color": habit.colour, "line": {"width": 1.5}},
         )  # fmt: skip

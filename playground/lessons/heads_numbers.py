@@ -1,5 +1,5 @@
-"""What every head of a picture does, measured layer by layer, for each lesson that asks for it; and the step
-in which heads are switched off."""
+"""Numbers of what every head does on a picture, measured layer by layer and shared by several lessons; and the steps
+that switch heads off."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # imports torch
     from playground.tracing import Trace
 
 
-SLOW = 1000  # tokens: from there on a layer takes long enough to be reported
+SLOW = 1000  # tokens; with more, a layer takes so long that its progress is reported
 
 
 def habits(subject: Subject) -> Habits:
@@ -45,7 +45,7 @@ def _layer(subject: Subject, layer: int) -> Habits:
 
 
 def measuring(subject: Subject, pictures: str = "this picture") -> Generator[Wait, None, Habits]:
-    """As above, but yields its progress meanwhile."""
+    """Like `habits`, but yields its progress."""
     yield Wait(f"Running the network on {pictures} …")
     seen = subject.trace()
     yield Wait(f"Measuring heads on {pictures} …")
@@ -60,15 +60,15 @@ def over_samples(subject: Subject) -> Generator[Wait, None, tuple[Habits, Habits
     """Mean and standard deviation over the samples."""
     from playground.analysis.heads import average, spread
 
-    many = []
+    by_sample = []
     for n, sample in enumerate(SAMPLES, start=1):
         habits = yield from measuring(subject.sample(sample.name), f"{sample.title}, {n} of {len(SAMPLES)}")
-        many.append(habits)
-    return average(many), spread(many)
+        by_sample.append(habits)
+    return average(by_sample), spread(by_sample)
 
 
 def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
-    """(layer, head) of an index into numbers of (layers, heads) laid out flat."""
+    """(layer, head) of an index into the flattened `numbers`: (layers, heads)"""
     layer, head = np.unravel_index(index, numbers.shape)
     return int(layer), int(head)
 
@@ -81,10 +81,11 @@ def drawn(seen: Trace) -> Iterator[Words]:
         yield Words(words, small=True)
 
 
-# Two steps of the lesson on heads: heads are switched off, and do the losses of single heads add up?
+# Two steps of the lesson on heads. The first switches heads off; the second asks whether the effects of single heads
+# add up.
 
 Spot = tuple[int, int]  # (layer, head)
-HEADS = r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*"  # "3.0 4.2": layer and head of each
+HEADS = r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*"  # "3.0 4.2": head 0 of layer 3 and head 2 of layer 4
 MOST_OFF = 40
 THUMB = 200  # pixels
 
@@ -100,7 +101,7 @@ def as_text(spots: list[Spot]) -> str:
     return " ".join(f"{layer}.{head}" for layer, head in spots)
 
 
-# Of our small model, which has 6 layers of 6 heads: nothing off, each head alone, each whole layer
+# Values of the setting `off` for our small model of 6 layers with 6 heads: none, each head alone, each whole layer
 EACH_ALONE = (
     "",
     *(as_text([(layer, head)]) for layer in range(6) for head in range(6)),
@@ -137,7 +138,7 @@ def off_question(says: str) -> Question:
 
 
 def about_heads(mean: Habits, text: str, *which: str) -> Words:
-    """The text with numbers of these heads: of the one that adds "most" or "least", and of the "sharpest" one."""
+    """The text with numbers of the heads in `which`: "most" and "least" (of what heads add), "sharpest"."""
     return Words(text, values={
         f"{head}_{value}": Measured("a_head", of_a_head(mean, head, value), {"which": head, "what": value})
         for head in which
@@ -197,7 +198,7 @@ STRONGEST = (
 
 
 def switched_off(text: str, seen: Trace) -> list[Spot]:
-    """Heads that this model does not have are passed over."""
+    """The heads in the text, without heads that this model does not have."""
     spots = [(int(layer), int(head)) for layer, head in (spot.split(".") for spot in text.split())]
     return sorted({(layer, head) for layer, head in spots if layer < seen.layers and head < seen.heads})
 
@@ -241,7 +242,7 @@ def _rounded(numbers: np.ndarray) -> list:
 
 
 def _read(seen: Trace, loss: Loss, silent: list[Spot]) -> str:
-    """What stands in place of predictions, where there are none."""
+    """The words in place of predictions, for a model that names no classes."""
     missing = (
         "This model names no classes."
         if seen.logits is not None
@@ -256,7 +257,7 @@ def _read(seen: Trace, loss: Loss, silent: list[Spot]) -> str:
 
 
 def _nice(x: float) -> float:
-    """The next of 5, 10, 20, 50, 100 … per cent, so that the colours mean a round number."""
+    """A round end for the colour scale: the first of 5, 10, 20, 50, 100 % that is at least x / 1.2; else 200 %."""
     return next((n for n in (0.05, 0.1, 0.2, 0.5, 1.0) if x <= n * 1.2), 2.0)
 
 
@@ -264,8 +265,8 @@ def _nice(x: float) -> float:
 
 
 def layer_sum_question(layer: int, single: Sequence[float], together: float, whole: float, cosine: float) -> Question:
-    """How far tokens move without each head, the sum of that, and without all at once; `cosine`: between what two heads
-    add."""
+    """How far tokens move without each head (`single`), the sum of these (`together`), and without all heads at once
+    (`whole`). `cosine`: the mean cosine between the vectors that two heads add."""
     digits = 1 if together > 0.02 else 2
     parts = [round(100 * loss, digits) for loss in single]
     sums, high = sum(parts), 100 * max(2 * together, 1.2 * whole)

@@ -1,5 +1,5 @@
-"""A lesson: what stands in its address, and its steps, each a function that yields parts. It knows no Streamlit and no
-HTML; a host plays it, about a subject."""
+"""A lesson: the settings in its address, and its steps. A step is a function that yields parts about a subject. This
+module knows no Streamlit and no HTML: a host shows the parts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from playground.vit import VisionTransformer
 
 
-# What stands in the address of a lesson's page: choices, each one of its options. Addresses are hostile: what is not
-# one of the options is the default.
+# The settings in the address of a lesson's page. Addresses are hostile: a value that is no option becomes the default.
 
 
 @dataclass(frozen=True)
@@ -37,17 +36,17 @@ class Setting:
         return {str(option): option for option in self.options}.get(text, self.default)
 
     def take(self, value: object) -> object:
-        """What a drawing tells, which writes 1 for 1.0; a browser may say anything."""
+        """The option that a drawing reports. JavaScript writes 1.0 as 1. Unchecked input from a browser."""
         return next((option for option in self.options if option == value), self.read(str(value)))
 
     def found(self, name: str, given: Mapping[str, str]) -> object:
-        """What an address says of it."""
+        """The value of this setting, called `name`, in an address."""
         return self.read(given.get(name))
 
 
 @dataclass(frozen=True)
 class Written(Setting):
-    """A choice with too many options to list: whatever matches a pattern."""
+    """A setting with too many options to list: any text that matches a pattern."""
 
     options: tuple = ()
     pattern: str = ""
@@ -58,7 +57,7 @@ class Written(Setting):
 
 @dataclass(frozen=True)
 class Renamed(Setting):
-    """A choice with an older name, which old addresses use."""
+    """A setting that old addresses name differently."""
 
     former: str = ""
 
@@ -68,14 +67,14 @@ class Renamed(Setting):
 
 @dataclass(frozen=True)
 class Steps(Setting):
-    """Which step of a page is on the screen. An address that names none opens the step to which most of its other words
-    belong, as addresses did before the page had steps. It stands last among the settings of its page."""
+    """The step of a page that is on the screen. Older addresses name no step: they open the step that most of their
+    other settings belong to. Stands last among the settings of its page."""
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @staticmethod
     def by(titles: Iterable[str], **words: tuple[str, ...]) -> Steps:
-        """`words` are the names of the settings that a step shows."""
+        """`words`: for each step, the names of the settings that it shows."""
         first, *_ = titles = tuple(titles)
         return Steps(first, titles, words)
 
@@ -87,30 +86,31 @@ class Steps(Setting):
         return best if best and counts[best] else self.default
 
 
-# Below a step of the folder without a server: where it keeps to its sample; where it follows a visitor's photograph
+# Lines below a step in the folder without a server: for a step that always shows its sample, and for a step that shows
+# a visitor's photograph
 OWN = "The app shows it on your own picture, and in other models."
 MODELS = "A photograph of yours is shown here too, in our small model. The app has other models."
 Made = TypeVar("Made")
 
 
 class Subject(Protocol):
-    """What a lesson looks at: a picture in a model. A running server has it (serving/here.py)."""
+    """What a lesson looks at: a picture in a model. serving/here.py implements it."""
 
     @property
     def about(self) -> str:
-        """Another one for another picture or model."""
+        """A key that differs for each picture and model."""
 
     @property
     def model(self) -> str:
-        """As people call it."""
+        """The model's name for people."""
 
     @property
     def name(self) -> str:
-        """Of the picture."""
+        """The picture's name."""
 
     @property
     def sample_name(self) -> str | None:
-        """Of the picture, if it is one of ours."""
+        """The picture's name if it is one of our samples."""
 
     @property
     def model_name(self) -> str:
@@ -122,14 +122,14 @@ class Subject(Protocol):
 
     @property
     def chosen_head(self) -> tuple[int, int] | None:
-        """The same, where somebody chose it there."""
+        """The layer and head that somebody chose in the microscope; None where nobody did."""
 
     @property
     def vit(self) -> VisionTransformer: ...
 
     @property
     def size(self) -> tuple[int, int]:
-        """(H, W) in pixels of what the model gets."""
+        """(H, W) of the model's input, in pixels."""
 
     @property
     def image(self) -> Image.Image: ...
@@ -138,59 +138,60 @@ class Subject(Protocol):
     def jpeg(self) -> bytes: ...
 
     def photo(self) -> str:
-        """The picture as a data URL, of a size to guess on."""
+        """The picture as a data URL, at the size of questions."""
 
     def trace(self, scale: float | None = None) -> Trace:
-        """Its pass through the model, if given with another scale in every layer; it waits for its turn."""
+        """The picture's pass through the model; `scale` replaces the scale of every layer. Waits for its turn."""
 
     def sample(self, name: str) -> Subject:
         """The same model's look at a sample."""
 
     def words(self) -> dict[str, str]:
-        """The picture and the model, as in an address."""
+        """The picture and the model as parameters of an address."""
 
     def other(self, model: str = "", sample: str = "") -> Subject | None:
-        """In another model, or of a sample, in the model's usual grid; None where it is not on this machine."""
+        """The subject with another model or another sample, in the model's usual grid; None where this machine lacks
+        it."""
 
     def that_names(self) -> Subject:
-        """The same picture in a model that names classes: everyday things, where such a model is on this machine."""
+        """The same picture in a model with a classifier, of everyday things if this machine has such a model."""
 
     def has(self, what: Hashable) -> bool:
-        """Whether it is kept."""
+        """Whether `kept` has stored this."""
 
     def kept(self, what: Hashable, make: Callable[[], Made]) -> Made:
-        """What was made of it before, by this name, or is made now."""
+        """The result stored under `what`; `make` computes it the first time."""
 
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
-        """A turn to compute, for long work, which gives way to others as often as it calls what it gets."""
+        """A turn to compute. Long work calls the function that it yields, often: each call lets others go first."""
 
     @property
     def passes_in_time(self) -> int:
-        """How many passes of this picture are quick enough together."""
+        """How many passes of this picture can be computed while a reader waits."""
 
     def too_long(self, passes: float) -> str:
-        """Why so many passes of this picture can't be had, in a sentence; nothing where they can."""
+        """A sentence that says why this number of passes would take too long; "" where it would not."""
 
     def come_to(self, run: str) -> Any:
-        """What this person's run of this name has come to so far; None before the first."""
+        """The result so far of this reader's run of this name; None before the first run."""
 
     def at_work(self, run: str) -> bool:
-        """Whether it goes on."""
+        """Whether the run is unfinished."""
 
 
 @dataclass(frozen=True)
 class Step:
     title: str
     parts: Callable[[Subject, Settings], Iterator[Part]]
-    question: str  # the id of what it asks
-    exercises: tuple[str, ...] = ()  # the ids of those that can be done on the page
-    settings: tuple[str, ...] = ()  # that it shows
-    # For the folder without a server, which has no Python: groups of settings whose values are played ahead, each with
-    # each of its group; None: all that the setting has. What the app has beyond them is a sentence.
+    question: str  # its id
+    exercises: tuple[str, ...] = ()  # ids of the exercises that are done on the page
+    settings: tuple[str, ...] = ()  # names of the settings that the step shows
+    # For the folder without a server, which has no Python: groups of {setting: values; None: all options}. The build
+    # computes the step for each combination of values in a group. `beyond` says what the app can show in addition.
     ahead: tuple[Mapping[str, Iterable | None], ...] = ()
     beyond: str = ""
-    # Whether the step shows a visitor's photograph there: True, but for what is in a Stays; False, it keeps to its
-    # sample, and the page says so; None, the step is about no picture
+    # Whether the step can show a visitor's photograph in that folder. True: all but the parts in a Stays. False: it
+    # always shows its sample, and the page says so. None: the step shows no picture.
     own: bool | None = False
 
 
@@ -203,7 +204,7 @@ class Lesson:
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """All that stands in its address."""
+        """All settings in the lesson's address."""
         shown = {name: step.settings for name, step in self.steps.items() if step.settings}
         return {**self.choices, "step": Steps.by(self.steps, **shown)}
 
@@ -215,7 +216,7 @@ class Lesson:
         return Settings(**{name: setting.default for name, setting in self.choices.items()} | other)
 
 
-# A layer of the model: at first the upper one, whatever its number is -------------------------------------------------
+# The setting “layer”. Its default is UPPER, a layer whose number depends on the model's depth -------------------------
 
 MOST_LAYERS = 64
 UPPER = -1
@@ -223,7 +224,7 @@ LAYER = Setting.of(UPPER, range(UPPER, MOST_LAYERS))
 
 
 def key_of(layer: int, subject: Subject) -> int:
-    """What the setting says where this layer is chosen."""
+    """The setting's value for this layer."""
     return UPPER if layer == upper_layer(subject.vit.config.depth) else layer
 
 

@@ -60,7 +60,7 @@ def find(source_object: type | Callable, piece: str, formula: str = "") -> Line:
 
 @dataclass(frozen=True)
 class Part:
-    """One section of the lesson: functions or classes, and the lines that get a formula."""
+    """One section of the lesson: functions or classes, and formulas for some of their lines."""
 
     title: str
     says: str
@@ -68,13 +68,13 @@ class Part:
     formulas: tuple[tuple[str, str], ...]  # (a piece of a line, its formula)
 
     def read(self) -> list[Listing]:
-        """Every line, some with a formula beside it."""
+        """The listings of all `things`, with the formulas beside their lines."""
         notes = {}
         for piece, formula in self.formulas:
             home = next(
                 (candidate for candidate in self.things if any(piece in x.text for x in listing(candidate).lines)), None
             )
-            note = find(home or self.things[0], piece, formula)
+            note = find(home or self.things[0], piece, formula)  # raises if no listing has the piece
             notes[listing(home).file, note.number] = note
         return [
             Listing(cut.file, tuple(_with(line, notes.get((cut.file, line.number))) for line in cut.lines))
@@ -189,7 +189,7 @@ PARTS = {
 }
 
 
-# Four small modules, as they stand on the page, and what PyTorch makes of each ----------------------------------------
+# Four small modules whose source the page shows, and what PyTorch makes of each ---------------------------------------
 
 
 def _with_a_parameter():
@@ -231,15 +231,17 @@ MODULES = {
 
 @dataclass(frozen=True)
 class Tried:
-    found: list[str]
-    kept: list[str]
-    changed: list[str]
-    called: str
+    """Names of a module's parameters and buffers, and the outcome of a call."""
+
+    found: list[str]  # by parameters()
+    kept: list[str]  # by state_dict()
+    changed: list[str]  # by one step of training
+    called: str  # what module(x) gives, in words
 
 
 @cache
 def tried(which: str) -> Tried:
-    """Built, called, and trained for one step."""
+    """Builds a module of MODULES, calls it and trains it for one step."""
     module, x = MODULES[which](), torch.ones(2, 3)
     parameters = dict(module.named_parameters())
     former = {name: parameter.detach().clone() for name, parameter in parameters.items()}

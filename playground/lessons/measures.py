@@ -1,6 +1,6 @@
-"""The numbers that lessons state about a trace, one small function each. microscope/core/measures.js has a function of
-the same name: the folder without a server calls it for a visitor's own photograph. tests/lessons/test_measures.py
-compares both. A visitor's photograph opens at its middle patch."""
+"""The numbers that lessons state about a trace, one small function each. For each, microscope/core/measures.js has a
+function of the same name: the folder without a server calls that one for a visitor's own photograph.
+tests/lessons/test_measures.py compares both. A visitor's photograph opens at its middle patch."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def rows_asked(seen: Trace) -> int:
 
 
 def distances(seen: Trace) -> list[float]:
-    """The mean distance, in patches, over which each head attends: all heads of layer 0, then those of layer 1, …"""
+    """The mean distance, in patches, over which each head attends: all heads of layer 0, then all of layer 1, …"""
     from playground.analysis import heads
 
     return [float(distance) for distance in heads.look(seen).distance.ravel()]
@@ -65,14 +65,14 @@ def mean_distance(seen: Trace, layer: int) -> float:
 
 
 def layer_by_distance(seen: Trace, which: str, what: str) -> float:
-    """Of the layer whose heads attend nearest or farthest on average (`which`): its number, or that distance."""
+    """The layer whose heads attend nearest or farthest on average (`which`): its number or mean distance (`what`)."""
     from playground.analysis import heads
 
     return layer_of_distances(heads.look(seen).distance, which, what)
 
 
 def layer_of_distances(distance: np.ndarray, which: str, value: str) -> float:
-    """As layer_by_distance, from the heads' distances, (layers, heads)."""
+    """layer_by_distance, from the heads' distances. distance: (layers, heads)"""
     by_layer = distance.mean(axis=1)
     layer = int(by_layer.argmin() if which == "nearest" else by_layer.argmax())
     return layer if value == "layer" else float(by_layer[layer])
@@ -92,34 +92,35 @@ def trend(distance: np.ndarray) -> str:
 
 
 def a_head(seen: Trace, which: str, what: str) -> float:
-    """Of the head that adds most or least, or whose rows are sharpest (`which`): its layer, its number, what it adds, ×
-    the average of its layer, or the entropy of its rows."""
+    """Picks the head that adds most, adds least, or has the sharpest rows (`which`). Returns (`what`) its layer, its
+    number, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
     from playground.analysis import heads
 
     return of_a_head(heads.look(seen), which, what)
 
 
 def of_a_head(habits: Habits, which: str, value: str) -> float:
-    by = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[which]
-    layer, head = (int(n) for n in np.unravel_index(np.nanargmin(by), by.shape))
+    least_wins = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[which]
+    layer, head = (int(n) for n in np.unravel_index(np.nanargmin(least_wins), least_wins.shape))
     numbers = {"layer": layer, "head": head, "adds": habits.effect[layer, head], "entropy": habits.entropy[layer, head]}
     return float(numbers[value]) if value in ("adds", "entropy") else int(numbers[value])
 
 
-# Heads whose rows agree, whoever asks ---------------------------------------------------------------------------------
+# Heads whose rows agree, whichever patch asks -------------------------------------------------------------------------
 
-LOCKED = 0.3  # a share of all rows; as in analysis/heads.py
+LOCKED = 0.3  # mean share of a row; analysis/heads.py has the same number for “one patch for all”
 
 
 def agreeing(seen: Trace, which: str, what: str) -> float:
-    """Of the head that gives most (`which`) or least to one place on average: its layer, its number, or that share."""
+    """Picks the head that on average gives most or least (`which`) to one place. Returns (`what`) its layer, its
+    number, or the share of that place."""
     from playground.analysis import heads
 
     return of_agreeing(to_one_place(heads.look(seen)), which, what)
 
 
 def to_one_place(habits: Habits) -> np.ndarray:
-    """(layers, heads): the share that goes to one patch, or to the tokens without a place."""
+    """Each head's mean share for its strongest patch or for all prefix tokens, whichever is larger: (layers, heads)"""
     return np.maximum(habits.to_one, habits.to_class + habits.to_registers)
 
 
@@ -137,14 +138,14 @@ def all_heads(seen: Trace) -> int:
 
 
 def locked_heads(seen: Trace) -> int:
-    """The number of heads that give more than LOCKED to one place."""
+    """The number of heads that on average give more than LOCKED to one place."""
     from playground.analysis import heads
 
     return int((to_one_place(heads.look(seen)) > LOCKED).sum())
 
 
 def agreed_place(seen: Trace) -> str:
-    """Where the head that agrees most looks."""
+    """The place that gets most from the head whose rows agree most, in words."""
     from playground.analysis import heads
 
     return place_of_agreeing(seen, heads.look(seen))
@@ -160,7 +161,7 @@ def place_of_agreeing(seen: Trace, habits: Habits) -> str:
 
 
 def token_of_agreeing(seen: Trace, habits: Habits) -> int:
-    """The token that gets most from the head whose rows agree most; 0 stands for all tokens without a place."""
+    """The token that gets most from the head whose rows agree most; 0 stands for all prefix tokens."""
     share = to_one_place(habits)
     layer, head = (int(of_agreeing(share, "most", axis)) for axis in ("layer", "head"))
     front = len(seen.prefix)
@@ -169,14 +170,15 @@ def token_of_agreeing(seen: Trace, habits: Habits) -> int:
 
 
 def mean_row(seen: Trace, layer: int, head: int) -> Tensor:
-    """(tokens,): what each gets on average, of the same rows as the head's numbers."""
+    """The mean of a head's rows: (tokens,). Averages the same rows as the numbers in Habits."""
     from playground.analysis import heads
 
     return seen.weights(layer, heads.asking(seen))[head].mean(dim=0)
 
 
 def key_length(seen: Trace) -> float:
-    """The length of that token's key, divided by the median length of the patches' keys in this head."""
+    """In the head whose rows agree most: the length of the key of the token that gets most, divided by the median
+    length of the patches' keys."""
     from playground.analysis import heads
 
     return key_of_agreeing(seen, heads.look(seen))
@@ -196,20 +198,21 @@ def even_share(seen: Trace) -> float:
 
 
 def spread_of_scores(seen: Trace, what: str) -> float:
-    """The standard deviation of a row's scaled scores in the head that `what` names: the one with the most in the
-    first or the last layer, the one with the least or the most of all. "layer" and "head" say where the latter is."""
+    """The standard deviation of a row's scaled scores, by `what`: "first" and "last" give the largest of the heads of
+    the first or last layer, "least" and "most" the smallest and largest of all heads, "layer" and "head" the place of
+    "most"."""
     from playground.analysis.scale import sharpness
 
     return of_spreads(sharpness(seen, seen.native_scale)[2], what)
 
 
-def of_spreads(apart: np.ndarray, value: str) -> float:
-    """apart: (layers, heads)"""
-    layer, head = (int(n) for n in np.unravel_index(apart.argmax(), apart.shape))
-    widest = apart.max(axis=1)
+def of_spreads(spreads: np.ndarray, value: str) -> float:
+    """spreads: (layers, heads)"""
+    layer, head = (int(n) for n in np.unravel_index(spreads.argmax(), spreads.shape))
+    widest = spreads.max(axis=1)
     if value in ("layer", "head"):
         return layer if value == "layer" else head
-    return float({"first": widest[0], "last": widest[-1], "least": apart.min(), "most": apart.max()}[value])
+    return float({"first": widest[0], "last": widest[-1], "least": spreads.min(), "most": spreads.max()}[value])
 
 
 # Computed from the grid alone -----------------------------------------------------------------------------------------
@@ -243,7 +246,7 @@ def reaches(seen: Trace, kernel: int) -> list[float]:
     return [min(max(seen.grid), two_ways.field(kernel, layer + 1) // 2) for layer in range(seen.layers)]
 
 
-# The row to guess: of the patch at which the picture opens, in the head that gives far patches most -------------------
+# The row to guess: that of the patch at which the picture opens, in the head that gives most to far patches -----------
 
 
 def far_layer(seen: Trace, spot: tuple[int, int] | None = None) -> int:
@@ -261,7 +264,7 @@ def far_head_of(seen: Trace, spot: tuple[int, int] | None) -> tuple[int, int]:
 
 
 def far_share(seen: Trace, spot: tuple[int, int] | None = None) -> float:
-    """The share of the row's weight on patches that its brightest 2 % of patches hold."""
+    """The brightest 2 % of patches: their share of the row's weight on all patches."""
     return brightest_share(far_row(seen, spot).flatten())
 
 

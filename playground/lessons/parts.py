@@ -1,6 +1,6 @@
-"""What the step of a lesson yields, part by part, as plain data. A host shows each as it comes: the app with Streamlit
-(ui/host.py), the folder without a server in the browser (microscope/lessons/host.js). `plain_parts` is their other
-form, as JSON takes it, which both hosts get."""
+"""The parts that a step of a lesson yields, as plain data. A host shows each part when it arrives: the app with
+Streamlit (ui/host.py), the folder without a server in the browser (microscope/lessons/host.js). `plain_parts` turns
+parts into records for JSON."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-# One colour, one meaning, on every page and figure; they survive colour blindness.
+# Each colour means one thing on every page and figure. Colour-blind people can tell them apart.
 
 QUERY, KEY, VALUE, CONVOLUTION = "#0072B2", "#D55E00", "#009E73", "#E7298A"
-WEIGHTS, CHANGED = "#B63679", "#E8963A"  # of magma, as weights are; and what is made of them otherwise
+WEIGHTS, CHANGED = "#B63679", "#E8963A"  # weights, from magma; the same computed otherwise: fused, or unscaled
 MLP, TOKEN = "#7A51BE", "#5B5D66"  # what the MLP adds, the token itself
-QUIET = "#83838F"  # on either theme
+QUIET = "#83838F"  # a grey for the light and the dark theme
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Words:
 
     text: str
     small: bool = False  # a caption
-    values: Mapping[str, Measured] = field(default_factory=dict)  # of the blanks in the text, such as {share:%}
-    own: Mapping[str, Own] = field(default_factory=dict)  # its text, where another picture needs other sentences
+    values: Mapping[str, Measured] = field(default_factory=dict)  # fill the blanks in the text, such as {share:%}
+    own: Mapping[str, Own] = field(default_factory=dict)  # "text": other sentences for a visitor's photograph
 
     @property
     def says(self) -> str:
@@ -51,7 +51,7 @@ def _formatted(words: Words, blank: re.Match) -> str:
 
 
 def written(number: float | list[float] | str, style: str) -> str:
-    """By Python's format, such as ".2f"; "%" writes a share by our rule."""
+    """`style` is a Python format such as ".2f"; "%" stands for `percent`, our rule for shares."""
     return percent(number) if style == "%" else format(number, style)  # type: ignore[arg-type]
 
 
@@ -60,15 +60,17 @@ class Made:
     """Names a function of microscope/lessons/subject.js that makes data or a picture from a visitor's photograph."""
 
     name: str
-    given: Mapping[str, object] = field(default_factory=dict)  # words in it become plain, too
+    given: Mapping[str, object] = field(default_factory=dict)  # the function's arguments
 
 
-Own = Words | Measured | Made  # for a visitor's photograph, in the folder without a server
+# What a part shows of a visitor's photograph in the folder without a server. The field `own` of a part maps a name of
+# its fields to what replaces that field.
+Own = Words | Measured | Made
 
 
 @dataclass(frozen=True)
 class Wait:
-    """What the host says until the next part comes, and what it shows meanwhile. In a run: what that has come to."""
+    """The host shows `words` and `meanwhile` until the next part comes. In a run, `come_to` is its result so far."""
 
     words: str
     meanwhile: Part | None = None
@@ -77,9 +79,9 @@ class Wait:
 
 @dataclass(frozen=True)
 class Run:
-    """Work that somebody asks for by a button, and may stop: it yields often. `work` gets what its run before has come
-    to; meanwhile the step is played again and again, and the subject knows what the run has come to. Where there is no
-    Python the host says what it `needs`."""
+    """Work that a button starts and stops. `work` gets the result of the former run, and yields often, since it can be
+    stopped at a yield only. While it runs, the step is played again and again with the result so far
+    (`Subject.come_to`). A host without Python shows the sentence `needs`."""
 
     id: str
     label: str
@@ -89,17 +91,17 @@ class Run:
 
 @dataclass(frozen=True)
 class Ask:
-    """A question before its answer. Another `context`, such as another picture, makes it a new question: who has
-    guessed it once sees the answer, or is asked `afresh` where the answer is all that there is to see."""
+    """A question before its answer. A new `context`, such as another picture, makes it a new question: whoever has
+    guessed before sees the answer and may guess again, or must, with `afresh`."""
 
     question: Question
     context: str = ""
     afresh: bool = False
-    own: Mapping[str, Own] = field(default_factory=dict)  # fields of the question
+    own: Mapping[str, Own] = field(default_factory=dict)  # by the question's fields
 
 
 class After(tuple):
-    """Parts that are seen when the question was guessed, whatever was guessed."""
+    """Parts that are hidden until the question was guessed, rightly or wrongly."""
 
     question: str
 
@@ -120,7 +122,7 @@ class Stays(tuple):
 class Row(tuple):
     """Parts side by side."""
 
-    shares: Sequence[int]  # of its width
+    shares: Sequence[int]  # of the width, one a part
 
     def __new__(cls, *parts: Part, shares: Sequence[int] = ()) -> Row:
         row = super().__new__(cls, parts)
@@ -129,7 +131,7 @@ class Row(tuple):
 
 
 class Column(Row):
-    """Parts below each other, in a row."""
+    """Parts below each other; it stands in a Row."""
 
 
 class Fold(tuple):
@@ -145,7 +147,7 @@ class Fold(tuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few options of a setting. Where it has another value, it takes its default, which is an option."""
+    """A control for a setting with few options. A value that is not offered becomes the setting's default."""
 
     setting: str
     label: str
@@ -154,41 +156,41 @@ class Choice:
 
 @dataclass(frozen=True)
 class Slider(Choice):
-    """One of many options of a setting, in their order."""
+    """A control for a setting with many options in an order."""
 
 
 @dataclass(frozen=True)
 class Pick(Choice):
-    """One of many options of a setting, in a list that opens."""
+    """A control for a setting with many options: a list that opens."""
 
 
 @dataclass(frozen=True)
 class Picture:
     data: bytes
     caption: str = ""
-    width: int | None = None  # pixels; None: its own, where there is room
+    width: int | None = None  # pixels; None: the picture's own width, at most the column's
     kind: str = "jpeg"
-    words: str = ""  # for who does not see it, where there is no caption
-    own: Mapping[str, Own] = field(default_factory=dict)  # its data, and its caption
+    words: str = ""  # alternative text; the caption, if empty
+    own: Mapping[str, Own] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A script of ui/components.py, by its name. It begins with `data` and the settings that it names, and tells when
-    one changes. The host adds how links into the `microscope` begin and, where few states have numbers, which were
-    `played`."""
+    """A script of ui/components.py, by its name. It gets `data` and the values of `settings`, and reports each setting
+    that the reader changes. The host adds `microscope`, the beginning of links into the microscope. A host without
+    Python also adds `played`, the states of the settings whose numbers it has."""
 
     name: str
     data: Mapping | bytes
     settings: tuple[str, ...] = ()
-    own: Made | None = None  # its data
+    own: Made | None = None  # replaces `data`
 
 
 @dataclass(frozen=True)
 class Moves:
     """A point of a chart that follows a drawing's settings, by a rule of microscope/lessons/host.js."""
 
-    trace: int  # of the figure
+    trace: int  # its index in the figure
     rule: str
     numbers: Mapping[str, object] = field(default_factory=dict)
 
@@ -199,14 +201,14 @@ class Chart:
     name: str  # of the file that its camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
-    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # a trace of the figure -> its y; or all traces
+    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # {index of a trace: its y}, or all traces
 
 
 @dataclass(frozen=True)
 class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    own: Mapping[str, Own] = field(default_factory=dict)  # its rows
+    own: Mapping[str, Own] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,7 @@ class Code:
 
     @staticmethod
     def of(function: Callable) -> Code:
-        """What stands in the function, without its first line."""
+        """The source of the function's body."""
         return Code(inspect.cleandoc("\n" + "".join(inspect.getsourcelines(function)[0][1:])))
 
 
@@ -229,20 +231,20 @@ class When:
 
 @dataclass(frozen=True)
 class Reported:
-    """A state of a drawing: a check of microscope/lessons/exercise.js over the numbers that it reports."""
+    """A state of a drawing: a check of microscope/lessons/exercise.js holds for the numbers that it reports."""
 
     drawing: str
     check: str
 
 
-Condition = bool | When | Reported | tuple  # a tuple: one of several
+Condition = bool | When | Reported | tuple  # a tuple: any of its conditions
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """With a hint the answer comes one click later. What can be done by hand on the page has an id, and says when it is
-    `done`, and what looks like it and is not: (a condition, why not). Where it also asks something, `answers` are
-    offered once that is done, and only the right one finishes the exercise."""
+    """With a hint the answer comes one click later. An exercise that is done on the page has an `id`, the condition
+    `done`, and `tempting`: (a condition that looks like the solution, why it is none). With `answers` it offers these
+    once `done` holds, and only the right one finishes the exercise."""
 
     asks: str
     answer: str
@@ -250,12 +252,12 @@ class Exercise:
     id: str = ""
     done: Condition | None = None
     tempting: Sequence[tuple[Condition, str]] = ()
-    answers: Sequence[tuple[str, str]] = ()  # (words, why not); nothing says why not of the right one
-    own: Mapping[str, Own] = field(default_factory=dict)  # its answer
+    answers: Sequence[tuple[str, str]] = ()  # (words, why it is wrong); "" for the right one
+    own: Mapping[str, Own] = field(default_factory=dict)
 
 
 def think(asks: str, answer: str) -> Fold:
-    """A question to think about, which nothing on the page can be done for: the answer is behind it."""
+    """A question to think about; a click opens the answer."""
     return Fold(asks, Words(answer))
 
 
@@ -268,8 +270,8 @@ def questions_of(parts: Iterable[Part]) -> Iterator[Ask]:
 
 
 def plain_parts(parts: Iterable[Part], keep: Callable[[bytes], object]) -> list[dict]:
-    """As JSON takes them, one after the other: what stands in an After says of which question. `keep` puts a drawing's
-    bytes where the browser finds them, and gives where that is."""
+    """The parts as records for JSON, in one flat list: a part of an After names its question under "after". `keep`
+    stores a drawing's bytes where the browser finds them, and returns that place."""
     return [record for part in parts for record in _plain(part, keep)]
 
 
@@ -317,7 +319,7 @@ def _fields(part: Part, keep: Callable[[bytes], object]) -> dict:
 
 
 def _words(words: Words) -> dict:
-    """With what each blank says of the picture that was played."""
+    """The text and, for each of its blanks, the measure and its value as a string."""
     if not words.values:
         return {"text": words.text}
     says = {blank[1]: _formatted(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
@@ -325,7 +327,7 @@ def _words(words: Words) -> dict:
 
 
 def own_of(part: Part) -> dict:
-    """{"own": …} as microscope/lessons/subject.js reads it; nothing where the part is the same of every picture."""
+    """{"own": …} as microscope/lessons/subject.js reads it; {} if the part is the same for every photograph."""
 
     def told(value: Own) -> dict:
         match value:
@@ -347,7 +349,7 @@ def own_of(part: Part) -> dict:
 
 
 def _figure(figure: go.Figure, moves: Moves | None) -> dict:
-    """Without the theme, which is the host's, and without the place of what moves, which the browser computes."""
+    """Drops the theme, which the host sets, and the place of a point that moves, which the browser computes."""
     drawn = json.loads(figure.to_json())  # type: ignore[arg-type]
     drawn["layout"].pop("template", None)
     if moves:
@@ -357,7 +359,7 @@ def _figure(figure: go.Figure, moves: Moves | None) -> dict:
 
 
 def condition(done: Condition | None) -> object:
-    """As microscope/lessons/exercise.js reads it."""
+    """The condition as microscope/lessons/exercise.js reads it."""
     if isinstance(done, When):
         return {name: [str(value) for value in values] for name, values in done.values.items()}
     if isinstance(done, tuple):

@@ -55,7 +55,7 @@ def cut(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def tokens_question(size: tuple[int, int], P: int, by_the_model: str, shown: Photo) -> Question:
-    """`size` is the picture's height and width; `shown` is without the pixels that make no whole patch."""
+    """`size`: the picture's height and width. `shown`: the picture cropped to whole patches."""
     high, wide = size
     rows, columns = high // P, wide // P
     return Question(
@@ -75,7 +75,7 @@ def tokens_question(size: tuple[int, int], P: int, by_the_model: str, shown: Pho
 
 
 def how_many(subject: Subject, size: int):
-    """How many patches the picture makes, cut as it is below: one of them is outlined."""
+    """The question how many patches the picture makes. It outlines one of them."""
     from playground.analysis import patches
     from playground.pictures.images import displayed
 
@@ -85,7 +85,7 @@ def how_many(subject: Subject, size: int):
     pixels = np.array(displayed(subject.image, (high, wide), subject.vit.config.interpolation))
     pixels_of_patch = pixels[row * size : (row + 1) * size, column * size : (column + 1) * size]
     fine = displayed(subject.image, (4 * high, 4 * wide))
-    whole = as_jpeg(fine.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # of whole patches alone
+    whole = as_jpeg(fine.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # cropped to whole patches
     shown = Photo(
         small_url(whole), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
         beside=beside.pixels(pixels_of_patch, f"the outlined patch, {size} × {size} pixels"),
@@ -94,7 +94,7 @@ def how_many(subject: Subject, size: int):
 
 
 def front(prefix: Sequence[str]) -> tuple[str, ...]:
-    """Names of the tokens that are no patches."""
+    """Names of the prefix tokens, as the lesson shows them."""
     names = {"cls": "CLS", "dist": "DIST"}
     return tuple(names.get(token, token.replace("reg", "R")) for token in prefix)
 
@@ -222,7 +222,7 @@ def answered(subject: Subject, pictures: str) -> bytes:
 
 
 def channels(subject: Subject, numbers: list[int], place: tuple[int, int]) -> list[dict[str, str | int]]:
-    """Of each filter, as text: what its three planes and its bias answer at one patch, and the sum."""
+    """For each filter, as text: the answers of its three planes at one patch, its bias, and their sum."""
     from playground.analysis import patches
 
     names, at = ("red", "green", "blue", "bias", "whole"), {"row": place[0], "column": place[1]}
@@ -234,7 +234,7 @@ def channels(subject: Subject, numbers: list[int], place: tuple[int, int]) -> li
     return products
 
 
-# Tokens that are no patches -------------------------------------------------------------------------------------------
+# The prefix tokens ----------------------------------------------------------------------------------------------------
 
 KINDS = {
     "cls": "class token: what the last layer makes of it stands for the whole picture",

@@ -20,11 +20,12 @@ ORDERS = 99
 # Where a patch lies ---------------------------------------------------------------------------------------------------
 
 
-ALIKE = 0.02  # of a cosine: two neighbours that differ by less are alike
+ALIKE = 0.02  # two mean cosines that differ by less count as equal
 
 
-def below_question(which: str, beside: float, below: float) -> Question:
-    """`which` positions stand on the page; the mean cosine of a place with the one beside it, and the one below."""
+def below_question(kind: str, beside: float, below: float) -> Question:
+    """`kind`: the positions, in words; `beside`, `below`: the mean cosine of a place with the next one in its row, and
+    with the next one in its column."""
     truth = "both" if abs(beside - below) < ALIKE else "beside" if beside > below else "below"
     reasons = {
         "beside": "They would be if places were counted along the rows, as words of a text.",
@@ -33,16 +34,16 @@ def below_question(which: str, beside: float, below: float) -> Question:
     }
     return of_choice(
         "patches_below",
-        f"{which}: which place is more like a place, the one **beside** it or the one **below** it?",
+        f"{kind}: which place is more like a place, the one **beside** it or the one **below** it?",
         {"beside": "the one beside", "below": "the one below", "both": f"both alike (within {ALIKE:g})"},
         truth,
         f"Over all places, the mean cosine with the one beside is **{beside:.3f}**, with that below **{below:.3f}**.",
-        {which: why for which, why in reasons.items() if which != truth},
+        {answer: why for answer, why in reasons.items() if answer != truth},
     )  # fmt: skip
 
 
 def neighbours(header: dict, places: np.ndarray) -> tuple[float, float]:
-    """Of vectors (patches, D), the mean cosine of a place with the one beside it, and with the one below."""
+    """The mean cosine of a place's vector with the one beside it, and with the one below it. places: (patches, D)"""
     rows, columns = header["grid"]
     unit = places.astype(np.float32).reshape(rows, columns, -1)
     unit /= np.linalg.norm(unit, axis=-1, keepdims=True).clip(min=1e-12)
@@ -80,7 +81,7 @@ def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
              "These are turned, by row *and* column. The sinusoidal ones are the second choice."),
         ],
     )  # fmt: skip
-    if header["kind"] == "none":  # nothing to ask of: the formula's then
+    if header["kind"] == "none":  # without positions in this model, the question is about the sinusoidal ones
         header, arrays = unpack(placed(subject, "sinusoidal"))
     kind = ASKED[header["kind"]]
     yield Ask(below_question(kind, *neighbours(header, arrays["places"])), f"{subject.model_name} {kind}")
@@ -146,8 +147,8 @@ def placed(subject: Subject, table: str) -> bytes:
 
 
 def like_the_start(places, grid: tuple[int, int]) -> float | None:
-    """The mean cosine between the bundled model's positions, (patches, D), and those that its training began with; None
-    where it began with noise."""
+    """The mean cosine between the bundled model's positions, (patches, D), and their values before training; None if
+    these were noise."""
     from torch.nn.functional import cosine_similarity
 
     from playground.training.recipe import Emergent, waves
@@ -214,7 +215,7 @@ def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def mixed(url: str, image: Image.Image, side: int = 8) -> Pictures:
-    """The picture, and its patches in another order."""
+    """The picture, and the picture with its patches shuffled. side: patches along the longer side"""
     across, down = (max(2, round(side * length / max(image.size))) for length in image.size)
     patch = 480 // side
     small = image.convert("RGB").resize((across * patch, down * patch))

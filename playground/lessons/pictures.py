@@ -1,4 +1,4 @@
-"""Pictures that lessons draw: maps of weights, tables, and what stands beside a photograph that is asked about."""
+"""Pictures that lessons draw: maps of weights, tables, and second pictures beside the photograph of a question."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from playground.lessons.questions import Beside
 from playground.pictures.jpegs import as_jpeg, data_url
 
 SIDE = 480  # pixels
-REACH = 2  # patches around the one that asks
+REACH = 2  # patches on each side of the query's patch
 INK = "#0072b2"
-MAP = 360  # pixels of one picture among several
-TINY = 64  # pixels: a smaller picture is enlarged for the eye, each pixel a square
+MAP = 360  # pixels, the longer side of a map
+TINY = 64  # pixels: a smaller picture is enlarged without smoothing
 
 
 def around(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int], words: str) -> Beside:
@@ -25,30 +25,30 @@ def around(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int], words: str
 
 
 def enlarged(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image.Image:
-    """A patch and those around it; the patch outlined."""
+    """A patch, outlined, and the patches around it."""
     image = Image.open(io.BytesIO(jpeg)).convert("RGB")
     high, wide = image.height / grid[0], image.width / grid[1]
-    row, column = (min(max(at, REACH), max(REACH, n - 1 - REACH)) for at, n in zip(spot, grid, strict=True))
+    row, column = (min(max(place, REACH), max(REACH, n - 1 - REACH)) for place, n in zip(spot, grid, strict=True))
     first, across = (row - REACH, column - REACH), 2 * REACH + 1
     box = (first[1] * wide, first[0] * high, (first[1] + across) * wide, (first[0] + across) * high)
-    made = image.crop(tuple(round(edge) for edge in box)).resize((SIDE, round(SIDE * high / wide)))
-    corner = [(spot[1] - first[1]) * made.width / across, (spot[0] - first[0]) * made.height / across]
-    outline = [*corner, corner[0] + made.width / across, corner[1] + made.height / across]
-    pen = ImageDraw.Draw(made)
+    crop = image.crop(tuple(round(edge) for edge in box)).resize((SIDE, round(SIDE * high / wide)))
+    corner = [(spot[1] - first[1]) * crop.width / across, (spot[0] - first[0]) * crop.height / across]
+    outline = [*corner, corner[0] + crop.width / across, corner[1] + crop.height / across]
+    pen = ImageDraw.Draw(crop)
     pen.rectangle(outline, outline="black", width=6)
     pen.rectangle([edge + 2 * (1 if i < 2 else -1) for i, edge in enumerate(outline)], outline="white", width=2)
-    return made
+    return crop
 
 
 def pixels(patch: np.ndarray, words: str) -> Beside:
-    """(P, P, 3), a square for each pixel."""
+    """The patch with each pixel as a square. patch: (P, P, 3)"""
     times = max(1, SIDE // len(patch))
     image = Image.fromarray(patch.repeat(times, 0).repeat(times, 1))
     return Beside(data_url(_file(image, "PNG"), "png"), words, 1.0)
 
 
 def tokens(jpeg: bytes, grid: tuple[int, int], front: tuple[str, ...], words: str) -> Beside:
-    """All tokens: those that are no patches, then the patches, each for itself."""
+    """All tokens: the prefix tokens (`front`), and below them the patches with gaps between them."""
     photograph = Image.open(io.BytesIO(jpeg)).convert("RGB")
     rows, columns = grid
     cell = max(8, 2 * SIDE // max(grid))
@@ -69,16 +69,16 @@ def tokens(jpeg: bytes, grid: tuple[int, int], front: tuple[str, ...], words: st
 
 
 def row(image: Image.Image, shares, spot: tuple[int, int] | None, words: str, most: float | None = None) -> Beside:
-    """Another row of weights on the same picture."""
+    """A row of weights on the picture."""
     return Beside(data_url(lit(image, shares, spot, most)), words, image.width / image.height)
 
 
 def only(image: Image.Image, grid: tuple[int, int], spots: list[tuple[int, int]], words: str) -> Beside:
-    """The picture, of which these patches alone are bright."""
+    """The picture, darkened except for the patches at `spots`."""
     dark = image.convert("RGB").point(lambda shade: shade // 5)
     high, wide = image.height / grid[0], image.width / grid[1]
-    for at, across in spots:
-        box = tuple(round(edge) for edge in (across * wide, at * high, (across + 1) * wide, (at + 1) * high))
+    for row, column in spots:
+        box = tuple(round(edge) for edge in (column * wide, row * high, (column + 1) * wide, (row + 1) * high))
         dark.paste(image.crop(box), box[:2])
     return Beside(data_url(as_jpeg(dark)), words, image.width / image.height)
 
@@ -90,10 +90,10 @@ def _file(image: Image.Image, kind: str, **options: int) -> bytes:
 
 
 def small(image: Image.Image) -> Image.Image:
-    """The picture, enlarged to the size of its maps; the pixels of a tiny one become sharp squares."""
+    """The picture at the size of maps; the pixels of a tiny picture become sharp squares."""
     image = image.convert("RGB")
-    way = Image.Resampling.NEAREST if max(image.size) < TINY else Image.Resampling.BICUBIC
-    return ImageOps.contain(image, (MAP, MAP), way)
+    resampling = Image.Resampling.NEAREST if max(image.size) < TINY else Image.Resampling.BICUBIC
+    return ImageOps.contain(image, (MAP, MAP), resampling)
 
 
 # Maps and tables -----------------------------------------------------------------------------------------------------
@@ -102,12 +102,12 @@ MAGMA = np.array([unlabel_rgb(colour) for colour in sample_colorscale("magma", n
 
 
 def end_of(weights) -> float:
-    """Where the colours end: one weight of a thousand is larger."""
+    """The end of the colour scale: the 99.9th percentile of the weights."""
     return float(np.quantile(weights.numpy(), 0.999)) or 1.0
 
 
 def table_of(weights) -> bytes:
-    """A table of weights as a picture, a pixel for each."""
+    """A table of weights as a PNG, one pixel a weight."""
     shares = (weights / end_of(weights)).clamp(max=1).numpy()
     table = Image.fromarray((shares * 255).astype(np.uint8), "P")
     table.putpalette(MAGMA.astype(np.uint8).tobytes())
@@ -121,13 +121,14 @@ def outlined(
     key: tuple[int, int] | None = None,
     around: int = 0,
 ) -> bytes:
-    """The picture, the place that asks in white; `asked` and those around it in the colour of keys."""
+    """The picture with the query's patch (`spot`) outlined in white. A square outline in the colour of keys encloses
+    `key` and `around` patches on each of its sides."""
     image = cut.convert("RGB").resize((cut.width * 2, cut.height * 2))
     high, wide = image.height / grid[0], image.width / grid[1]
     pen = ImageDraw.Draw(image)
     for place, reach, colour in ((key, around, KEY), (spot, 0, "white")):
         if place is not None:
-            (top, left), (bottom, right) = (tuple(at + side for at in place) for side in (-reach, 1 + reach))
+            (top, left), (bottom, right) = (tuple(n + side for n in place) for side in (-reach, 1 + reach))
             box = [left * wide, top * high, right * wide, bottom * high]
             pen.rectangle(box, outline="black", width=6)  # a rim: an orange line is lost on an orange cat
             pen.rectangle(box, outline=colour, width=4)
@@ -135,13 +136,13 @@ def outlined(
 
 
 def light_url(jpeg: bytes) -> str:
-    """A drawn picture as a data URL of a third of its bytes."""
+    """The picture as a data URL in WebP, which takes a third of the JPEG's bytes."""
     return data_url(_file(Image.open(io.BytesIO(jpeg)), "WEBP", quality=82), "webp")
 
 
 def lit(cut: Image.Image, row, spot: tuple[int, int] | None, most: float | None = None) -> bytes:
-    """The picture in grey under its row of weights; the place that asks in white. Brightest is the largest, or
-    `most`."""
+    """The picture in grey under a row of weights, with the query's patch (`spot`) outlined in white. The colour scale
+    ends at `most`, or else at the largest weight."""
     rows, columns = row.shape
     shares = (row / (most or row.max())).clamp(0, 1).numpy()
     colours = MAGMA[(shares * 255).astype(int)]  # (rows, columns, 3)

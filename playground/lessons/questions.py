@@ -1,8 +1,7 @@
-"""A question before its answer, as plain data: what is asked, the picture that it is asked about, how a guess is made
+"""A question that the reader answers before seeing the truth, as plain data: the words, a picture, how a guess is made
 on that picture, the truth, and why wrong answers are tempting.
 
-microscope/lessons/guess.js shows it. The truth comes with the question, so whoever shows it needs no server: a page of
-Streamlit's, or a file.
+microscope/lessons/guess.js shows it. The truth comes with the question, so showing it needs no server.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ HEIGHT = 380  # pixels of a picture
 
 @dataclass(frozen=True)
 class Number:
-    """Dragged on the picture's axis, or with a slider."""
+    """A number that is dragged on the picture's axis, or set with a slider."""
 
     low: float
     high: float
@@ -37,10 +36,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Painting:
-    """Patches of a Photo, whose `heat` is the truth."""
+    """Patches that are painted on a Photo. The truth is the Photo's `heat`."""
 
 
-# What it is made on ---------------------------------------------------------------------------------------------------
+# The pictures that a guess is made on ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -48,14 +47,14 @@ class Bars:
     labels: tuple[str, ...]
     values: tuple[float, ...]
     high: float  # where the axis ends
-    at: int | None = None  # the bar that is covered; None: a level is asked for, or nothing
+    at: int | None = None  # the bar to guess, covered; None: a level is guessed, or nothing on the bars
     later: tuple[float, ...] | None = None  # what the bars become with the answer
     level: bool = False  # whether the answer is drawn as a level
-    across: bool = False  # bars to the right, for long names
+    across: bool = False  # horizontal bars, for long names
     title: str = ""
     x: str = ""
     unit: str = ""
-    said: tuple[str, ...] | None = None  # at the ends of bars, instead of their numbers
+    said: tuple[str, ...] | None = None  # labels at the ends of the bars instead of their numbers
     height: int = HEIGHT
 
 
@@ -67,7 +66,7 @@ class Series:
     shown: int | None = None  # how many points may be seen before the answer; None: all
     dash: bool = False
     dots: bool = False
-    below: bool = False  # its name stands below its end
+    below: bool = False  # the name stands below the line's end instead of above it
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class Lines:
     low: float
     high: float
     x_title: str
-    at: tuple[int, int] | None = None  # (series, point) that is asked for
+    at: tuple[int, int] | None = None  # (series, point) to guess
     title: str = ""
     unit: str = ""
     log_x: bool = False
@@ -97,7 +96,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Squares:
-    """A square, and one that is so many times as large."""
+    """Two squares. The guess is how many times as large the second one is. `small`, `large`: their captions."""
 
     small: str
     large: str
@@ -121,9 +120,9 @@ class Photo:
     aspect: float  # width / height
     mark: int | None = None  # the patch that is asked about
     heat: tuple[float, ...] | None = None  # a number for each patch, shown with the answer
-    paints: bool = False  # whether it is grey already before
+    paints: bool = False  # whether the picture is grey before the answer too
     lines: bool = False  # whether the grid is drawn before the answer
-    counts: bool = False  # the guess is how many patches there are: one is shown, and the grid comes with the answer
+    counts: bool = False  # the guess is the number of patches: one is outlined, the grid comes with the answer
     words: str = ""  # below it
     beside: Beside | None = None
     height: int = HEIGHT
@@ -131,7 +130,7 @@ class Photo:
 
 @dataclass(frozen=True)
 class Pictures:
-    """Side by side, data URLs."""
+    """Data URLs of pictures side by side: those seen before the answer (covered) and after it (open)."""
 
     covered: tuple[str, ...]
     open: tuple[str, ...]
@@ -145,17 +144,18 @@ class Question:
     id: str
     asks: str  # a blank in it, ▢, shows the number that is guessed
     guess: Number | Choice | Painting
-    truth: float | str | None  # None: the picture has it
+    truth: float | str | None  # None: it is the Photo's `heat`
     says: str  # about the answer; **, * and ` as in Markdown
     picture: Bars | Lines | Squares | Photo | Pictures | None = None
     prose: str = ""  # above the question, beside the picture
-    tempting: tuple[tuple[str | tuple[float, float], str], ...] = ()  # a wrong answer or a range -> why it is tempting
+    tempting: tuple[tuple[str | tuple[float, float], str], ...] = ()  # (a wrong answer or range, why it is wrong)
 
     def __post_init__(self):
         if isinstance(self.guess, Choice):
             keys = {key for key, _ in self.guess.options}
             assert self.truth in keys, (self.id, self.truth)
-            assert {which for which, _ in self.tempting} == keys - {self.truth}, f"{self.id}: say why each is tempting"
+            wrong = {answer for answer, _ in self.tempting}
+            assert wrong == keys - {self.truth}, f"{self.id}: say why each is tempting"
 
 
 def of_choice(
@@ -165,7 +165,7 @@ def of_choice(
 
 
 def plain(value: object) -> object:
-    """As JSON takes it; an answer and a picture, of which there are several classes, say which they are."""
+    """The value for JSON. A dataclass becomes a dict with the name of its class under "kind"."""
     if is_dataclass(value) and not isinstance(value, type):
         named = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
         return {"kind": type(value).__name__} | named

@@ -2,8 +2,8 @@
 
 from playground.lessons import block, by_hand, code, cost, heads, patches, scale, shapes, training, two_ways, weight
 
-_MODULES = (by_hand, patches, shapes, block, scale, heads, weight, cost, two_ways, training, code)  # as pages follow
+_MODULES = (by_hand, patches, shapes, block, scale, heads, weight, cost, two_ways, training, code)  # order of the pages
 LESSONS = {module.LESSON.name: module.LESSON for module in _MODULES}
 _STEPS = tuple(step for lesson in LESSONS.values() for step in lesson.steps.values())
-QUESTIONS = tuple(step.question for step in _STEPS)  # ids of all
-EXERCISES = tuple(id for step in _STEPS for id in step.exercises)  # that a page checks
+QUESTIONS = tuple(step.question for step in _STEPS)  # ids
+EXERCISES = tuple(id for step in _STEPS for id in step.exercises)  # ids of the exercises that a page checks

@@ -1,4 +1,4 @@
-"""The lesson on the scale: one random row under two dials, many rows, and the same in a real model."""
+"""The lesson on the scale 1/√d_k: one random row with two dials, many random rows, and a real model."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ from playground.lessons.scale_model import EACH, INSTEAD, START, START_WIDTH, ST
 from playground.numbers import percent
 
 POWERS = tuple(step / 20 for step in range(20, -1, -1))  # from 1/d_k to no scale, as on the microscope's dial
-SOME_ROWS = 24  # that the folder without a server has
+SOME_ROWS = 24  # rows in the folder without a server
 
 
 # One row --------------------------------------------------------------------------------------------------------------
 
 
 def spread_question(scaled: Sequence[float], plain: Sequence[float], median: float, many: int) -> Question:
-    """One row’s weights in per cent, with the scale and without; `median`: the largest without it, of many rows."""
+    """`scaled`, `plain`: one row's weights in per cent, with the scale and without; `median`: over many rows without
+    the scale, the median of their largest weights."""
     return Question(
         "scale_spread",
         "One random query among 64 random keys, vectors of 64 numbers, scores ÷ √64. **Without the division**, the "
@@ -62,9 +63,9 @@ def spread_question(scaled: Sequence[float], plain: Sequence[float], median: flo
 
 
 def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    at = WIDTHS.index(64)
-    peaks = softmax.peak(softmax.softmax(softmax.experiment()[:, at]))  # (rows,) without the scale
-    scores = softmax.experiment()[int(np.argsort(peaks)[ROWS // 2]), at]  # of a row in the middle
+    index = WIDTHS.index(64)
+    peaks = softmax.peak(softmax.softmax(softmax.experiment()[:, index]))  # (rows,) without the scale
+    scores = softmax.experiment()[int(np.argsort(peaks)[ROWS // 2]), index]  # of the row with the median peak
     scaled, plain = (100 * softmax.softmax(scores * softmax.scale_of(64, power)) for power in (0.5, 0.0))
     numbers = measured()
     yield Ask(spread_question(scaled.tolist(), plain.tolist(), 100 * numbers["peak_off"], MANY))
@@ -109,16 +110,17 @@ def curve(quantity: str, power: float) -> Curve:
 
 @cache
 def measured() -> Mapping[str, float]:
-    """Of many random rows: at d_k = 64, with the scale (on) and without (off), the median row's largest weight and
-    gradient, and the gradient of one row in ten (low); at the largest d_k (last); and the first d_k at which the median
-    gradient is lower without the scale (less)."""
-    at = WIDTHS.index(64)
+    """Numbers of many random rows, with the scale (on) and without (off). At d_k = 64: the median largest weight
+    (peak_…), the median gradient, and the gradient that nine of ten rows exceed (…_low). At the largest d_k: the median
+    gradient (…_last). `less`: the first d_k at which the median gradient is lower without the scale."""
+    index = WIDTHS.index(64)
     (off_peak, on_peak), (off, on) = (
         [curve(quantity, power) for power in (0.0, 0.5)] for quantity in ("peak", "gradient")
     )
     return {
-        "peak_on": on_peak.median[at], "peak_off": off_peak.median[at], "on": on.median[at], "off": off.median[at],
-        "on_low": on.low[at], "off_low": off.low[at], "on_last": on.median[-1], "off_last": off.median[-1],
+        "peak_on": on_peak.median[index], "peak_off": off_peak.median[index],
+        "on": on.median[index], "off": off.median[index],
+        "on_low": on.low[index], "off_low": off.low[index], "on_last": on.median[-1], "off_last": off.median[-1],
         "less": next(width for width, a, b in zip(WIDTHS, off.median, on.median, strict=True) if a < b),
     }  # fmt: skip
 
@@ -127,15 +129,15 @@ def measured() -> Mapping[str, float]:
 
 
 def gradient_question(widths: Sequence[int], on: Sequence[float], off: Sequence[float], many: int) -> Question:
-    """The median gradients at each width, with the scale and without."""
-    at = widths.index(64)
+    """`on`, `off`: the median gradient at each width, with the scale and without."""
+    index = widths.index(64)
     less = next(width for width, a, b in zip(widths, off, on, strict=True) if a < b)
     return Question(
         "scale_gradient",
         f"With 1/√d_k the gradient that comes through falls slowly. **Without** it, at d_k = {widths[-1]:,}, it is ▢.",
         Number(0.0001, 1, step=0.0001, log=True), off[-1],
-        f"The lines cross: at d_k = 64 the median row lets *more* through without the scale, {off[at]:.2f} against "
-        f"{on[at]:.3f}. From d_k = {less} on it is less: one key has won by chance.",
+        f"The lines cross: at d_k = 64 the median row lets *more* through without the scale, {off[index]:.2f} against "
+        f"{on[index]:.3f}. From d_k = {less} on it is less: one key has won by chance.",
         prose=f"One row may be an accident: the median of {many:,} random rows. What comes through is the norm of "
         "∂weights/∂(q·k): what goes back through softmax and scale to queries and keys.",
         tempting=(
@@ -207,7 +209,7 @@ def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-QUANTITIES = {  # name -> title, what a value is called
+QUANTITIES = {  # name -> (title, words for a value)
     "deviation": ("How far apart scores lie", "scores lie {:.2f} apart"),
     "entropy": ("Entropy of the row, bits", "the row has an entropy of {:.2f} bits"),
     "peak": ("Largest of 64 weights", "the largest weight is {:.3f}"),
@@ -216,7 +218,7 @@ QUANTITIES = {  # name -> title, what a value is called
 
 
 def curves(quantity: str, off: Curve, on: Curve, chosen: Settings) -> go.Figure:
-    """Draws the quantity with and without the scale; the dials move the diamond alone."""
+    """The quantity by d_k, with and without the scale. The dials move only the diamond."""
     title, words = QUANTITIES[quantity]
     figure = go.Figure()
     for curve, name, colour in ((off, "no scale", CHANGED), (on, "1/√d<sub>k</sub>", WEIGHTS)):

@@ -1,4 +1,5 @@
-"""Two steps of the lesson on the scale: a real model with the scale and with another one, and what it then predicts."""
+"""Two steps of the lesson on the scale: the rows of a real model with another scale, and what the model then
+predicts."""
 
 from __future__ import annotations
 
@@ -34,10 +35,10 @@ from playground.lessons.questions import Bars, Lines, Number, Photo, Question, S
 from playground.numbers import percent
 
 EACH, WHOLE = "each layer alone", "the whole pass"
-INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # 1/d_k^power of a real model
+INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # power -> 1/d_k^power in words
 START_WIDTHS, STARTS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
-START_WIDTH, START = 768, 0.02  # where the step begins
-UNEVEN = 0.5  # of all tokens: who hears fewer is far from even
+START_WIDTH, START = 768, 0.02  # defaults
+UNEVEN = 0.5  # of all tokens: a row that spreads over fewer counts as uneven
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 HAIR = "rgba(128,128,128,0.35)"
 
@@ -60,22 +61,23 @@ UNTRAINED = (
 )
 
 
-def in_spreads(apart: np.ndarray, text: str) -> Words:
-    """apart: (layers, heads), the deviation of each head's scaled scores, the mean over its patches' rows."""
+def in_spreads(spreads: np.ndarray, text: str) -> Words:
+    """The text with its blanks filled. spreads: (layers, heads), the standard deviation of a row's scaled scores, the
+    mean over the rows of patches."""
     names = [name for name in ("first", "least", "most", "layer", "head") if f"{{{name}" in text]
     return Words(
-        text, values={name: Measured("spread_of_scores", of_spreads(apart, name), {"what": name}) for name in names}
+        text, values={name: Measured("spread_of_scores", of_spreads(spreads, name), {"what": name}) for name in names}
     )
 
 
-def trained_question(model: str, d: int, apart: np.ndarray, random: bool, drawn: str) -> Ask:
-    """`apart`: see above; `random`: whether nothing was learned; `drawn`: a sentence where the rows are those of some
-    patches."""
-    widest, layers = apart.max(axis=1), len(apart)
+def trained_question(model: str, d: int, spreads: np.ndarray, random: bool, drawn: str) -> Ask:
+    """`spreads`: as in in_spreads; `random`: whether the model is untrained; `drawn`: a sentence for a model with so
+    many patches that only some of their rows were measured, else empty."""
+    widest, layers = spreads.max(axis=1), len(spreads)
     most = 1.25 * float(widest.max())
-    asks = in_spreads(apart, ASKS_WIDEST)
-    says = in_spreads(apart, UNTRAINED.replace("{times}", f"{d**0.5:.1f}") if random else SPREADS)
-    truth = Measured("spread_of_scores", of_spreads(apart, "last"), {"what": "last"})
+    asks = in_spreads(spreads, ASKS_WIDEST)
+    says = in_spreads(spreads, UNTRAINED.replace("{times}", f"{d**0.5:.1f}") if random else SPREADS)
+    truth = Measured("spread_of_scores", of_spreads(spreads, "last"), {"what": "last"})
     question = Question(
         "scale_trained", asks.says, Number(0, round(most, 1), step=0.1), float(widest[-1]),
         says.says + (drawn and f" {drawn}"),
@@ -101,7 +103,7 @@ def trained_question(model: str, d: int, apart: np.ndarray, random: bool, drawn:
 
 
 def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    """What its rows become when the scale is changed: each head by its numbers."""
+    """How each head's entropy, largest weight and spread of scores change with the scale."""
     from playground.analysis import heads
 
     yield Wait("Running the network with the scale and without …")
@@ -154,7 +156,7 @@ def choice_of_scale(d: int) -> Choice:
 
 
 def before_training(chosen: Settings) -> Iterator[Part]:
-    """How even the rows are of a model with random parameters."""
+    """How even rows are in a model with random parameters."""
     from playground.lessons import experiments
 
     weights = experiments.even_at_the_start(width=chosen.width, start=chosen.start)
@@ -185,7 +187,8 @@ def before_training(chosen: Settings) -> Iterator[Part]:
 
 
 def features_question(cosine: float, prose: str, shown: Photo) -> Question:
-    """For a model without classes. `cosine`: between a patch's features with the two scales, the mean over patches."""
+    """For a model without classes. `cosine`: between a patch's features with and without the scale, the mean over
+    patches."""
     return Question(
         "scale_answer",
         "This model names no classes; its answer is its features, one vector a patch. With the other scale, their mean "
@@ -200,7 +203,7 @@ def features_question(cosine: float, prose: str, shown: Photo) -> Question:
 
 
 def verdict_question(labels: Sequence[str], on: Sequence[float], off: float, d: int, prose: str) -> Question:
-    """The likeliest classes in per cent, and what is left of the first with the other scale."""
+    """`on`: the likeliest classes' probabilities in per cent; `off`: that of the first class with the other scale."""
     return Question(
         "scale_answer", f"*{labels[0]}* has {on[0]:.1f} % with its own scale. With the other one it has ▢.",
         Number(0, 100, " %"), off,
@@ -224,7 +227,7 @@ def other_scale(model: str, d: int, instead: str) -> str:
     return f"Every layer of {model} runs {condition}, and nothing is trained anew."
 
 
-# What it then predicts ------------------------------------------------------------------------------------------------
+# What the model then predicts -----------------------------------------------------------------------------------------
 
 
 def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
@@ -251,7 +254,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def turned(subject: Subject, on, off, chosen: Settings) -> tuple[float, Photo]:
-    """How alike a patch's feature is to what it was, on average, and where they are not."""
+    """The mean cosine of a patch's features with both scales, and a map of how far each patch's feature turned."""
     import torch
 
     def work():
@@ -264,7 +267,7 @@ def turned(subject: Subject, on, off, chosen: Settings) -> tuple[float, Photo]:
     return float(alike.mean()), Photo(subject.photo(), on.grid, on.grid[1] / on.grid[0], heat=heat)
 
 
-# Their charts ---------------------------------------------------------------------------------------------------------
+# Charts ---------------------------------------------------------------------------------------------------------------
 
 
 def of_each_head(
@@ -276,7 +279,8 @@ def of_each_head(
     scale: float,
     whole: bool,
 ) -> Iterator[Chart]:
-    """Its numbers (analysis.scale.sharpness) with its own scale and with the `other` one; `whole`: of another pass."""
+    """Charts of the heads' numbers (analysis.scale.sharpness) with the scale and with another one (`without`). `whole`:
+    whether `without` comes from a pass in which every layer had the other scale."""
     changed = "without" if instead.startswith("1,") else f"with {instead}"
     hover = f"layer {{layer}}, head {{head}}<br>with 1/√{d} {{on}}, {changed} {{off}}"
     kinds = (
@@ -295,7 +299,7 @@ def of_each_head(
 def _each_head(
     title: str, on: np.ndarray, off: np.ndarray, hover: str, digits: int, names: tuple[str, str], log: bool
 ) -> go.Figure:
-    """Layers from left to right, a dot for each head with the scale and one without, tied together."""
+    """Layers from left to right. Each head has a dot with the scale, a dot without it, and a line between the two."""
     layers, heads = on.shape
     x = np.arange(layers)[:, None] + (np.arange(heads) - (heads - 1) / 2) * 0.7 / heads  # (layers, heads)
     figure = go.Figure()

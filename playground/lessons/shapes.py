@@ -1,4 +1,5 @@
-"""The lesson on shapes: one attention layer in nine steps, the whole table of a head, and the shapes of other texts."""
+"""The lesson on shapes: one attention layer in nine steps, one head's whole table of weights, and shapes as other texts
+have them."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ from playground.pack import pack
 
 STEPS = 9
 MOST_HEADS = 64
-MOST_TABLE = 1100  # tokens whose weights are drawn one by one
+MOST_TABLE = 1100  # tokens; with more, the whole table of weights is not drawn
 EXAMPLES = {
     "picture": "This picture",
     "sentence": "4 tokens × 512, 8 heads",
@@ -58,17 +59,17 @@ NUMBERS = {  # name: (label, most, default)
     "chan": ("Width out", 1536, 512),
     "heads": ("Heads", 24, 8),
 }
-SIZES = {  # those of textbooks, in the order of NUMBERS
+SIZES = {  # of examples in textbooks, in the order of NUMBERS
     "sentence": (1, 4, 512, 512, 8),
     "one-head": (13, 100, 49, 64, 1),
     "four-heads": (13, 100, 49, 64, 4),
     "vit-b": (1, 197, 768, 768, 12),
 }
-ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # numbers of the exercise
+ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # the solution of the exercise
 
 
 def scores_question(name: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
-    """About what the page shows: `what`, in words; letters stand for numbers that are being written."""
+    """`name`: the example in words. Sizes are letters where the reader chooses the numbers."""
     wide = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
 
     def shape(*numbers: int | str) -> str:
@@ -109,7 +110,7 @@ def shapes(stages: list[tuple[str, tuple[int, ...]]]) -> Table:
 
 
 def rows_that_sum(weights, title: str = "softmax(X Xᵀ / √d)") -> Table:
-    """(N, N): the weights of the shortest attention, and what each row and each column sums to."""
+    """A table of weights (N, N) with the sum of each row and of each column."""
     letters = "abcd"
     rows = [
         (letter, *(f"{x:.2f}" for x in row.tolist()), f"**{float(row.sum()):.2f}**")
@@ -120,8 +121,8 @@ def rows_that_sum(weights, title: str = "softmax(X Xᵀ / √d)") -> Table:
 
 
 BIASED = {"none": "nothing", "query": "the queries", "key": "the keys", "value": "the values"}
-WIDE = (1, 2, 5, 8)  # heads of full width
-SIDES, CUTS = (64, 128, 224), (8, 16, 32)  # pixels of a picture, of a patch
+WIDE = (1, 2, 5, 8)  # numbers of heads of full width
+SIDES, CUTS = (64, 128, 224), (8, 16, 32)  # sides of a picture and of a patch, in pixels
 
 
 def names_in_other_code(chosen: Settings) -> Fold:
@@ -228,7 +229,7 @@ def of_the_picture(subject: Subject, layer: int) -> bytes:
 
 
 def tokens_of(subject: Subject) -> int:
-    """That walk through the layer: those of the size on which the model was trained, as the walk has them."""
+    """The number of tokens in the drawing's walk, which runs the model at another size than the microscope."""
     from playground.lessons.walk import size_of_walk
 
     c, (high, wide) = subject.vit.config, size_of_walk(subject.vit, subject.image)
@@ -237,7 +238,7 @@ def tokens_of(subject: Subject) -> int:
 
 @cache
 def of_numbers() -> bytes:
-    """What the steps of random tokens say, for any numbers: the browser computes them."""
+    """The steps' words for random tokens. The browser computes the tensors, for any sizes."""
     from playground.lessons.walk import teaching_steps, vit_steps
 
     header = {
@@ -281,7 +282,7 @@ def exercises() -> Iterator[Part]:
 
 
 def entered(*numbers: int) -> When:
-    """One's own numbers, in the order of ASKED."""
+    """The state in which the reader has entered these numbers, in the order of ASKED."""
     return When({"example": ["own"]} | {name: [n] for name, n in zip(ASKED, numbers, strict=True)})
 
 
@@ -289,7 +290,7 @@ def entered(*numbers: int) -> When:
 
 
 def whole_table(subject: Subject, layer: int, head: int) -> Fold:
-    """All N × N weights of one head: the drawing shows 64 rows."""
+    """All N × N weights of one head; the drawing of the nine steps shows 64 rows of it."""
     seen = subject.trace()
     title = f"The whole table: {seen.tokens:,} × {seen.tokens:,} weights of one head"
     choices = Row(
@@ -312,14 +313,14 @@ def whole_table(subject: Subject, layer: int, head: int) -> Fold:
 
 
 def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:
-    """Where its colours end, and the table as a PNG."""
+    """The end of the colour scale, and the table as a PNG."""
     seen = subject.trace()
     with subject.turns():
         weights = seen.matrix(layer, head)  # (tokens, tokens)
     return end_of(weights), table_of(weights)
 
 
-DRAWN = ("example", *NUMBERS, "walk")  # settings that the drawing has
+DRAWN = ("example", *NUMBERS, "walk")  # settings that the drawing shows and changes
 SETTINGS = {
     "example": Setting.of("picture", EXAMPLES),
     "at": LAYER,

@@ -19,25 +19,25 @@ ASKS = 0  # the token of the handout whose row is computed
 
 FIXED = {"model": "bundled", "sample": "meadow"}
 SHARED_OUT = "each pair of seats computes one row"  # of the handout
-STORY = 12  # scenes
+STORY = 12  # number of scenes
 
 
 @dataclass(frozen=True)
 class Scene:
     minutes: int
     title: str
-    do: str  # for the one who speaks
+    do: str  # advice for the lecturer
     page: str
     words: dict[str, str] = field(default_factory=dict)
 
     @property
     def story(self) -> int:
-        """The scene of the story; 0 of anything else."""
+        """The number of the story's scene; 0 if the scene is not from the story."""
         return int(self.words.get("story", 0))
 
     def link(self, lean: bool = False) -> str:
-        """Relative to any page of the app. `lean` hides what a class does not need, and fixes model and sample, so that
-        all see the same, whatever each looked at before."""
+        """An address relative to any page of the app. `lean` hides what a class does not need and fixes model and
+        sample, so that all see the same."""
         words = (FIXED if lean else {}) | self.words | ({"class": "yes"} if lean else {})
         page = "" if self.page == "microscope" else self.page
         return f"./{page}" + (f"?{urlencode(words)}" if words else "")
@@ -47,7 +47,7 @@ def _story(scene: int, minutes: int, title: str, do: str) -> Scene:
     return Scene(minutes, title, do, "microscope", {"story": str(scene)})
 
 
-# By their keys, as an own plan names them in its address; the story's scenes have their numbers as keys.
+# By the key that names a scene in the address of a lecturer's own plan.
 SCENES = {
     "1": _story(
         1, 4, "Where does it look?",
@@ -151,13 +151,13 @@ PLANS = {  # both follow the story; the longer one goes deeper on the way
         "1", "2", "3", "4", "shuffle", "5", "6", "hands", "7", "8", "9", "10", "row", "11", "stream", "12", "quiz",
     ),
 }  # fmt: skip
-OWN = 0  # minutes of a plan of one's own, which says itself how long it is
+OWN = 0  # stands for the minutes of a lecturer's own plan
 NAMED = rf"(?:{'|'.join(SCENES)})"
-WRITTEN = rf"{NAMED}(?:-{NAMED}){{0,29}}"  # such a plan in an address
+WRITTEN = rf"{NAMED}(?:-{NAMED}){{0,29}}"  # the lecturer's own plan in an address
 
 
 def plan(minutes: int, scenes: str = "") -> list[Scene]:
-    """`own`: the keys of a plan of one's own, in their order."""
+    """`scenes`: the keys of a lecturer's own plan, joined by hyphens."""
     return [SCENES[key] for key in (PLANS.get(minutes) or scenes.split("-")) if key in SCENES]
 
 
@@ -306,7 +306,7 @@ def quiz() -> tuple[Question, ...]:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Nine tokens, two numbers a query and a key, one number a value; the row of one token is computed by hand."""
+    """Nine tokens: queries and keys of two numbers, values of one. Students compute the row of one token by hand."""
 
     queries: list[list[float]]
     keys: list[list[float]]
@@ -315,7 +315,7 @@ class Sheet:
     powers: list[float]  # e to the scores
     weights: list[float]
     all: list[list[float]]  # the rows of all tokens
-    mixture: float  # of the values
+    mixture: float  # the values, weighted by that row
 
 
 def sheet() -> Sheet:

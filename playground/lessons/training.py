@@ -1,5 +1,5 @@
-"""The lesson on training: the attention of one patch at a dozen moments of a run, a run that was told where to look,
-and two models that train here."""
+"""The lesson on training: the attention of one patch at a dozen moments of a run, a run whose loss told heads where to
+look, and two models that are trained while the reader watches."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from playground.training.timelapse import Beginning, Head, Moment, Timelapse
 
 
-# The step of the lesson on training that shows two runs of one architecture: in one of them a loss read the
-# attention weights. Which?
+# The step “Told or not?”: two runs of one architecture. The reader guesses in which one a loss read the attention
+# weights.
 
-RUNS = WITHOUT, WITH = "A", "B"  # in which of the two a loss read the attention weights
+RUNS = WITHOUT, WITH = "A", "B"  # the run without such a loss, the run with it
 QUIET, TOLD = "rgba(128,128,128,0.4)", KEY
-FILTER = 0.814  # what the best filter of colour and nearness has on the scenes of a time-lapse; a test measures it
-BEST = (3, 0)  # layer and head of the run that was not told: the best one on other scenes; a test chooses it
-FIRST = 10  # the first step that an axis of logarithms has room for
+FILTER = 0.814  # share on the own object by the best filter of colour and nearness; a test measures it
+BEST = (3, 0)  # run A: layer and head with the largest share on the own object in other scenes; a test checks it
+FIRST = 10  # the step at which the logarithmic axis begins
 
 
 @lru_cache(maxsize=1)
@@ -99,9 +99,9 @@ def told() -> Question:
 
 
 def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figure:
-    """Mass against steps: a point for each moment that was saved. The heads that a loss asked to stay on objects are
-    coloured. No line is drawn across the step at which that loss began: nobody knows when, between the two moments
-    around it, a head rose."""
+    """Share on the own object by step, one line a head and one point a saved moment. Heads that a loss asked to stay on
+    objects are coloured. The lines have a gap at the step at which that loss began: between the two moments around it
+    nobody knows when a head rose."""
     mass = np.stack([moment.mass for moment in run.moments])  # (M, layers, heads)
     guided = {head for beginning in begins if beginning.loss == "gathered" for head in beginning.told}
     began = next((beginning.step for beginning in begins if beginning.loss == "gathered"), None)
@@ -123,7 +123,7 @@ def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figur
     figure.add_hline(y=100 * FILTER, line={"dash": "dot", "color": "gray", "width": 1})
     if began is not None:
         figure.add_vline(x=began, line={"dash": "dot", "color": TOLD})
-        figure.add_annotation(  # of a log axis, an annotation wants the exponent
+        figure.add_annotation(  # on a log axis, plotly wants the exponent as an annotation's x
             x=float(np.log10(began)),
             y=97,
             xanchor="right",
@@ -156,9 +156,9 @@ def what_became(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning, .
 
 LAYERS = 6  # of the model in the time-lapse
 SIDE = 640  # pixels of the picture
-MOST_HEADS = 20  # in an address
-SHARPER = 2  # bits: attention is called sharp when its entropy has fallen by so much
-LOSSES = {  # of the bundled model's run, see workshop/distil.py
+MOST_HEADS = 20  # that an address can name
+SHARPER = 2  # bits: a head counts as sharp when its entropy has fallen by this much
+LOSSES = {  # what each loss of the bundled model's run asks for; see workshop/distil.py
     "class": "what kinds of things a drawn scene shows",
     "features": "DINOv2’s feature of each patch",
     "picture": "DINOv2’s feature of the whole picture",
@@ -236,8 +236,8 @@ def when_a_habit(step: int, run: Timelapse) -> Question:
     return when(step, run.moments[-1].step, some[:, 0].tolist(), (total / total[0]).tolist(), prose)
 
 
-def when(step: int, last: int, at: Sequence[float], losses: Sequence[float], prose: str) -> Question:
-    """`losses`: at the steps `at`, their sum, of which the first is 1. The first head has a habit at `step`."""
+def when(step: int, last: int, steps: Sequence[float], losses: Sequence[float], prose: str) -> Question:
+    """The first head has a habit at `step`. `losses`: the sum of the losses at `steps`, relative to the first sum."""
     return Question(
         "training_when",
         "A head has a **habit** if what it does on average has a name: it stays near, say, or listens to the same "
@@ -252,7 +252,7 @@ def when(step: int, last: int, at: Sequence[float], losses: Sequence[float], pro
              "frequent; for that no patch has to look at another one."),
         ),
         picture=Lines(
-            tuple(at), (Series("sum of the losses", tuple(losses), QUERY),),
+            tuple(steps), (Series("sum of the losses", tuple(losses), QUERY),),
             0, 1.05, "step", title="How far the losses have fallen", log_x=True,
             marks=(Mark(step, f"the first habit: step {step:,}"),),
         ),
@@ -262,7 +262,7 @@ def when(step: int, last: int, at: Sequence[float], losses: Sequence[float], pro
 def sharp_exercise(run: Timelapse) -> Exercise:
     bits, sharp = sharp_bits(run), first_sharp(run)
     share = share_of_the_fall(run, sharp)
-    later = [moment.step for moment in run.moments[:-1] if moment.step > sharp.step]  # the last is where all begin
+    later = [moment.step for moment in run.moments[:-1] if moment.step > sharp.step]  # the page opens at the last one
     return Exercise(
         f"Stop the clock at the first moment at which a head has {bits:.1f} bits of entropy or less: {SHARPER} fewer "
         "than the sharpest head had at step 0. Is that before or after most of the losses’ fall?",
@@ -293,10 +293,10 @@ def first_sharp(run: Timelapse) -> Moment:
 
 
 def share_of_the_fall(run: Timelapse, moment: Moment) -> float:
-    """How much of all its falling the sum of the losses has done by this moment."""
+    """The share of the losses' whole decrease that has happened by this moment."""
     losses = run.curve[:, 1:].sum(1)
-    at = min(int(np.searchsorted(run.curve[:, 0], moment.step)), len(losses) - 1)
-    return float((losses[0] - losses[at]) / (losses[0] - losses[-1]))
+    index = min(int(np.searchsorted(run.curve[:, 0], moment.step)), len(losses) - 1)
+    return float((losses[0] - losses[index]) / (losses[0] - losses[-1]))
 
 
 def first_exercise(run: Timelapse, step: int, habits: dict[str, list[Head]]) -> Exercise:
@@ -313,7 +313,7 @@ def first_exercise(run: Timelapse, step: int, habits: dict[str, list[Head]]) -> 
 
 
 def in_words(heads: list[Head]) -> str:
-    """ "head 0 of layer 2, heads 1 and 4 of layer 3" """
+    """For example "head 0 of layer 2, heads 1 and 4 of layer 3"."""
     layers: dict[int, list[str]] = {}
     for layer, head in heads:
         layers.setdefault(layer, []).append(str(head))
@@ -324,13 +324,13 @@ def in_words(heads: list[Head]) -> str:
 
 
 SETTINGS: dict[str, Setting] = {
-    "moment": Written("", pattern=r"\d{1,6}"),  # nothing: the last one
+    "moment": Written("", pattern=r"\d{1,6}"),  # a step; "": the last moment
     "layer": Setting.of(BEST[0], range(MOST_HEADS)),
     "head": Setting.of(BEST[1], range(MOST_HEADS)),
     "learner": LEARNER,
     "patch": Written("", pattern=r"\d{1,2},\d{1,2}"),
 }
-FIRST_HABITS = 1  # the layer in which heads first have one; a test holds it
+FIRST_HABITS = 1  # the layer in which heads first have a habit; a test checks it
 
 LESSON = Lesson(
     "training",

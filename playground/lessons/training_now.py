@@ -1,5 +1,5 @@
-"""The step of the lesson on training that trains two small models, side by side: nobody tells the one where to look,
-one head of the other is. Below, a run as the browser's reel takes it."""
+"""The step “Train two now” of the lesson on training: it trains two small models side by side, and in one of them a
+second loss tells one head where to look. Also packs training runs for the browser (microscope/lessons/reel.js)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NAMES = {ALONE: "Nobody tells it where to look", TOLD: "One head is told"}
 LINES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", KEY)}
 LEARNER = Setting.of(ALONE, NAMES)
 FINE = 96  # pixels of a field on the screen
-LARGE = 0.25  # a share of the attention that nobody takes for chance
+LARGE = 0.25  # share of a patch's attention on its twin, well above chance
 PAIR = "one pair: each has to name the other’s colour"
 NEEDS = (
     "**Only the app trains:** it runs on your own machine, in about half a minute on two slow cores. Below stands how "
@@ -41,7 +41,7 @@ NEEDS = (
 
 @dataclass
 class Trial:
-    """What one person's two models have come to."""
+    """One person's two models, as far as they are trained."""
 
     seed: int
     id: str = field(default_factory=lambda: uuid4().hex)
@@ -142,7 +142,7 @@ def twin(board: Photo, prose: str) -> Question:
 
 
 def reel(trial: Trial, name: str, growing: bool) -> bytes:
-    """It opens at the head that looks at the twin most, or, where none does, at the one that is told."""
+    """Opens at the head that looks most at the twin. As long as no head does so clearly, opens at the told head."""
     from playground.training import quick
 
     learner = trial.learned[name]
@@ -161,7 +161,7 @@ def told_head_of(learner: str) -> When:
     return When({"learner": [learner], "layer": [layer], "head": [head]})
 
 
-# Both beside each other -----------------------------------------------------------------------------------------------
+# Charts that compare the two models -----------------------------------------------------------------------------------
 
 
 def curves(learned: dict[str, Learner], last: int) -> Iterator[Chart]:
@@ -178,7 +178,7 @@ def curves(learned: dict[str, Learner], last: int) -> Iterator[Chart]:
 def in_one_chart(
     title: str, steps: list[int], values: dict, chance: float, chance_is: str, last: int
 ) -> go.Figure:  # fmt: skip
-    """The two models, with what chance would give."""
+    """A line for each model, and a dashed line at the level of chance."""
     figure = go.Figure()
     for name, line in values.items():
         label, colour = LINES[name]
@@ -195,10 +195,11 @@ def in_one_chart(
 
 
 def first_steps(learner: Learner) -> tuple[int | None, int | None]:
-    """From which step on its best head looks at twins, and from which on most answers are right; None: not yet."""
+    """The first step at which the best head looks at twins, and the first at which most answers are right; None where
+    there is none yet."""
     moments = learner.lapse.moments
     looking, right = (
-        next((moment.step for moment, much in zip(moments, values, strict=True) if much > level), None)
+        next((moment.step for moment, value in zip(moments, values, strict=True) if value > level), None)
         for values, level in (([float(m.mass.max()) for m in moments], LARGE), (learner.right, 0.5))
     )
     return looking, right
@@ -215,7 +216,7 @@ def which_first(learned: dict[str, Learner]) -> str:
 
 
 def in_numbers(name: str, learner: Learner) -> str:
-    """What it has come to."""
+    """A sentence about the learner's best head."""
     from playground.training.quick import EVEN
 
     mass, layer, head = learner.best
@@ -234,11 +235,11 @@ def in_numbers(name: str, learner: Learner) -> str:
     )
 
 
-# A training run as microscope/lessons/reel.js draws it: its curves, and the attention of each of its moments.
+# Packs a training run for microscope/lessons/reel.js: its curves, and the attention at each of its moments.
 
 
 def of_a_layer(run: Timelapse, layer: int, begins: Sequence[Beginning], jpeg: bytes) -> bytes:
-    """One layer at each moment: all of them are large."""
+    """Packs one layer at each moment: all layers would be too many bytes."""
     from playground.analysis.heads import HABITS
 
     traces = [layer_of(moment.trace, layer) for moment in run.moments]
@@ -254,8 +255,9 @@ def of_a_learner(
     name: str, run: Timelapse, jpeg: bytes, *, planned: int, growing: bool, told: Sequence[Told],
     habits: Sequence[Habit], kinds: Callable[[Moment], list[list[str]]], first: tuple[int, int],
 ) -> bytes:  # fmt: skip
-    """All layers of a small model, whose run may go on; `first` is the layer and head that is shown until somebody
-    chooses one. Runs whose names begin alike, up to a hyphen, share the clock."""
+    """Packs all layers of a small model at each moment. `growing`: whether the run goes on. `first`: the layer and head
+    that are shown until the reader chooses. Runs whose names are equal up to a hyphen share the clock in the
+    browser."""
     header = {
         "run": name, "planned": planned, "begins": [], "aim": "On its twin",
         "told": [[head.layer, head.head, head.what] for head in told], "growing": growing, "first": first,
@@ -284,7 +286,7 @@ def _packed(
 
 
 def layer_of(data: bytes, layer: int) -> bytes:
-    """Queries and keys of one layer of a pack that holds several."""
+    """A pack with one of the pack's layers."""
     header, arrays = unpack(data)
     place = header["held"].index(layer)
     del header["sections"], arrays["value_norms"]

@@ -1,4 +1,4 @@
-"""The lesson on convolution and attention: how far each sees, a shifted picture, what is built in, cheaper ways."""
+"""The lesson on convolution and attention: how far each sees, a shifted picture, inductive biases, cheaper variants."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def both(shift: Shifted) -> Pictures:
 
 
 def answers(shift: Shifted) -> str:
-    """How far a convolution's differ after the shift, in words."""
+    """How far a convolution's outputs differ after the shift, in words."""
     return f"differ by {shift.convolution:.0e} of their size" if shift.convolution else "are exactly the same"
 
 
@@ -281,7 +281,7 @@ READS = {"may": "what may be read", "here": "what is mixed", "other": "what is m
 
 
 def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
-    """The same place, through a 3 × 3 kernel and through attention, whose shares are computed of the picture."""
+    """The patches that a 3 × 3 kernel and that attention read, or mix, at the same place."""
     import torch
 
     another = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
@@ -304,20 +304,20 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     )
 
 
-WINDOW, HEAD = 49, 64  # tokens of a window, numbers of a head
+WINDOW, HEAD = 49, 64  # tokens in a window, width of a head
 
 
 # Cheaper ways ---------------------------------------------------------------------------------------------------------
 
 
 def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, int]]) -> Question:
-    """`products`: of each count of tokens, the FLOPs of all pairs, in windows, and of linear attention."""
-    every, windows, straight = (tuple(column) for column in zip(*products, strict=True))
+    """`products`: by count of tokens, the FLOPs of the first product of all pairs, in windows, of linear attention."""
+    every, windows, linear = (tuple(column) for column in zip(*products, strict=True))
     return Question(
         "two_ways_cheaper",
         f"Linear attention never makes the N × N table: at {counts[-1]:,} tokens its first product costs ▢ FLOPs.",
-        Number(1e5, 1e11, log=True), straight[-1],
-        f"2Nd² = 2 · {counts[-1]:,} · {HEAD}²: it grows with N, not N², and is 1/{every[-1] // straight[-1]} of all "
+        Number(1e5, 1e11, log=True), linear[-1],
+        f"2Nd² = 2 · {counts[-1]:,} · {HEAD}²: it grows with N, not N², and is 1/{every[-1] // linear[-1]} of all "
         f"pairs. At N = d = {HEAD} tokens the two cost the same, and below that it costs more. Counted, not measured: "
         "what is quickest also depends on memory: *Cost*, step 4.",
         prose=f"One head of {HEAD} numbers. Full attention compares all pairs. Attention in windows of {WINDOW} tokens "
@@ -330,7 +330,7 @@ def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, in
             tuple(counts),
             (
                 Series("all pairs", every, WEIGHTS), Series(f"windows of {WINDOW}", windows, VALUE, dash=True),
-                Series("linear attention", straight, QUERY, shown=1, below=True),
+                Series("linear attention", linear, QUERY, shown=1, below=True),
             ),
             1e5, 1e11, "tokens", at=(2, len(counts) - 1), title="FLOPs of the first product", log_x=True, log_y=True,
             x_ticks=tuple(counts),

@@ -1,8 +1,8 @@
 """The nine steps of one attention layer: at each step the formula, the line of code that does it, and the tensor.
 
-A layer as wide as its input is vit.py's own; one of another width is the teaching layer, whose skip carries the values.
-A picture's tensors are computed here, with the layer's own weights. Those of random tokens and random weights are
-computed in the browser (microscope/lessons/walknumbers.js), which also puts the numbers into what a step says.
+The layer is vit.py's Block if input and output are equally wide; else the teaching layer, whose skip carries values.
+A picture's tensors are computed here, with the model's parameters. Tensors of random tokens and random parameters are
+computed in the browser (microscope/lessons/walknumbers.js), which also fills the numbers into the sentences.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class Step:
     name: str
     says: str  # {names} of numbers are replaced by the numbers
     formula: str  # _ subscript, ^ superscript
-    axes: tuple[str, ...]  # the name of each number of the shape
+    axes: tuple[str, ...]  # names of the shape's numbers
     reckoning: str  # how the shape is computed; the page replaces names of axes by numbers
     file: str
     lines: tuple[Line, ...]
-    tensors: tuple[str, ...]  # their names; all have one shape, and the last is the result
+    tensors: tuple[str, ...]  # names; all tensors of a step have one shape, and the last is the result
     joined: bool = False  # the heads' columns are concatenated
 
     def plain(self) -> dict:
-        """As JSON takes it; its tensors are the groups that are drawn."""
+        """The step for JSON; its tensors become "groups", which are drawn."""
         record = asdict(self)
         return record | {"groups": [{"name": name, "role": ROLES.get(name, "plain")} for name in record.pop("tensors")]}
 
@@ -57,14 +57,14 @@ def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[st
     return Step(name, says, formula, axes, reckoning, listing(home).file, lines, tensors, joined)
 
 
-# What a picture gives -------------------------------------------------------------------------------------------------
+# The tensors of a picture ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Walk:
     steps: list[Step]
-    tensors: list[dict[str, Tensor]]  # of each step, by their names
-    tokens: list[str]  # their names
+    tensors: list[dict[str, Tensor]]  # for each step {name: tensor}
+    tokens: list[str]  # names
     scale: float
 
     @property
@@ -73,7 +73,7 @@ class Walk:
 
 
 def size_of_walk(vit: VisionTransformer, picture: Image.Image) -> tuple[int, int]:
-    """(H, W) in pixels"""
+    """(H, W) of the model input, in pixels."""
     c = vit.config
     native = tuple(min(side, MOST_SIDE * c.patch_size) for side in c.image_size)
     return images.fit(picture.size, c.patch_size, native)
@@ -99,7 +99,7 @@ def _called(prefix: str) -> str:
 
 
 def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None = None) -> list[dict[str, Tensor]]:
-    """Of each of the nine steps, in the attention half of a layer of vit.py."""
+    """The tensors of each of the nine steps, in the attention half of a layer of vit.py."""
     attn, normed = block.attn, block.norm1(x)
     flat = dict(zip("QKV", attn.qkv(normed).chunk(3, dim=-1), strict=True))  # (B, N, D) each
     _, (q, k, v) = attn(normed, None, rotation)  # (B, h, N, d) each
@@ -125,7 +125,7 @@ def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
 
 
 def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None = None) -> list[Step]:
-    """The steps through the attention half of a layer of vit.py. Without a block: of one without QK norm."""
+    """The steps through the attention half of a layer of vit.py; without a `block`, of a layer without QK norm."""
     extra = "".join(
         word for word, is_so in (
             (" Queries and keys are then normalised, head by head.",
@@ -187,7 +187,7 @@ class TeachingAttention(nn.Module):
 
 
 def teaching_steps() -> list[Step]:
-    """Of the teaching layer: dim columns in, chan columns out."""
+    """The steps through the teaching layer, from dim columns to chan columns."""
     first = _step(
         "Tokens",
         "Each row is one token.",
@@ -213,7 +213,7 @@ def teaching_steps() -> list[Step]:
 
 
 def _middle(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
-    """From Q, K, V to W_O: the same seven steps in both layers. `home` holds the lines of code."""
+    """The seven steps from Q, K, V to W_O, the same in both layers. `home`: the class whose source is shown."""
     return [*_share_out(home, x, widths, extra), *_weigh(), *_bring_back(home, widths[1])]
 
 
@@ -319,12 +319,12 @@ def _bring_back(home: type, C: str) -> list[Step]:
 
 # As bytes for the browser; large tensors are cut to what the page shows -----------------------------------------------
 
-MOST_ROWS, WHOLE_ROWS = 64, 100  # up to 100 tokens are shown whole; of more, the first 64
+MOST_ROWS, WHOLE_ROWS = 64, 100  # all rows are shown of up to 100 tokens; of more tokens, the first 64 rows
 MOST_COLUMNS, MOST_HEADS = 768, 12  # columns of all heads together
 
 
 def steps_to_bytes(walk: Walk, id: str) -> bytes:
-    """Holds the first item of each batch; a tensor that several steps share is in it once."""
+    """Packs the first item of the batch. A tensor that several steps share is packed once."""
     sections: dict[bytes, str] = {}  # a tensor's bytes -> the name of its section
     arrays, steps = {}, []
     heads = walk.shapes[2][1]
@@ -348,8 +348,8 @@ def steps_to_bytes(walk: Walk, id: str) -> bytes:
 
 
 def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:
-    """(panels, rows, columns): the matrices that are drawn side by side, of the first item of the batch. Concatenated
-    heads become one panel each, so that the page can show where one ends."""
+    """The matrices that are drawn side by side, of the first item of the batch: (panels, rows, columns). Concatenated
+    heads become one panel each, so that the page can show where each head ends."""
     first = tensor[0].float().cpu()
     if first.dim() == 3:
         return first
@@ -367,8 +367,8 @@ def visible(tokens: int) -> int:
 
 
 def _range(tensors: dict[str, Tensor]) -> dict[str, float]:
-    """The smallest and largest number, including those that are not shown, and where the colours end: at the 99th
-    percentile of the absolute values, because one outlier would make everything else pale."""
+    """The smallest and largest number of the whole tensors, and the end of the colour scale: the 99th percentile of the
+    absolute values, because one outlier would make everything else pale."""
     first = [tensor[0].float().cpu().flatten() for tensor in tensors.values()]
     low, high = min(float(t.min()) for t in first), max(float(t.max()) for t in first)
     sizes = np.concatenate([t.abs().numpy() for t in first])

@@ -1,4 +1,4 @@
-"""The lesson on what a weight is not: not what arrives, not a score, not always about the picture, no explanation."""
+"""The lesson on what a weight is not: what arrives, a score, a fact about the picture, an explanation."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def wanted_layer(subject: Subject, chosen: Settings) -> int:
-    """The one that is chosen, or in which the patch was chosen: an address may name either."""
+    """The layer that the address names: in `layer`, or else in `look`, with the patch."""
     inside = int(chosen.look.split(".")[0]) if chosen.look else UPPER
     return layer_of(inside if chosen.layer == UPPER else chosen.layer, subject)
 
@@ -111,7 +111,7 @@ DESK = (
     "A head is a **mixing desk**. Its {tokens} faders sum to 100 %; drawn are the {channels} that are furthest up for "
     "patch ({row}, {column}) in layer {layer}, head {head}. The fader does not say how loud the singer is."
 )
-SIDE = 640  # pixels of the picture, which is drawn twice
+SIDE = 640  # pixels, the picture's longer side
 
 
 def carried(subject: Subject, layer: int) -> bytes:
@@ -180,8 +180,8 @@ WHOLE = "Set A to 89 to see it, or all three to 88."
 
 # Does the map explain? ------------------------------------------------------------------------------------------------
 
-AT_ONCE = 400  # tokens: of more, somebody has to ask for the measurement
-MAPS = {  # name -> (words, why it is tempting where it is not the best)
+AT_ONCE = 400  # with more tokens, the measurement starts only when the reader asks for it
+MAPS = {  # name -> (words, what is said to a reader who wrongly guesses it)
     "weight": (
         "weight, last layer",
         "One layer: those below have mixed before, and the patch’s own vector goes past attention.",
@@ -214,7 +214,7 @@ BLANK = (
 def explain_question(
     shares: Mapping[str, Mapping[str, float]], askers: int, drawn: Sequence[str], aspect: float
 ) -> Question:
-    """`found`: of each drawing the mean score of each map; `drawn`: the maps, and last the picture, as data URLs."""
+    """`shares`: for each scene the mean score of each map; `drawn`: data URLs of the maps and, last, the picture."""
     means = {name: sum(of_picture[name] for of_picture in shares.values()) / len(shares) for name in (*MAPS, *CONTROLS)}
     ends = {
         name: (
@@ -285,7 +285,7 @@ def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def measuring(subject: Subject, query: tuple[int, int], side: int) -> Generator[Wait, None, list[float]]:
-    """Blanks one block after another: gives how far each moves the feature, and on the way how many are done."""
+    """Blanks one block after another and yields its progress. Returns how far each block moves the feature."""
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks
 
@@ -300,12 +300,12 @@ def measuring(subject: Subject, query: tuple[int, int], side: int) -> Generator[
 
 
 def looked_at(subject: Subject) -> Row:
-    """The picture, before anything is computed."""
+    """The picture and the introduction, shown until the maps are computed."""
     return Row(Picture(as_jpeg(pictures.small(subject.image))), Words(BLANK))
 
 
 def which_map(subject: Subject, query: tuple[int, int], asking: Tensor, maps: Mapping[str, Tensor]) -> Question:
-    """`own`: the block of the patch that asks, which every map knows: it is left dark."""
+    """`asking`: the block around the query's patch. It is left dark, because every map knows it."""
     from playground.analysis.explain import ASKERS, FORETOLD
 
     image = pictures.small(subject.image)

@@ -1,4 +1,5 @@
-"""Heads that lock on: the one whose rows agree most, whoever asks; and tokens that stand far out."""
+"""The step “not always about the picture” of the lesson on weights: a head whose rows are alike whichever patch asks,
+and tokens whose vectors are unusually long."""
 
 from __future__ import annotations
 
@@ -47,11 +48,11 @@ from playground.numbers import percent
 
 LOUD = 1.3  # × the median key's length
 FAR = 3  # × the median token's length
-PAIRS = tuple(  # without registers, and the same training with four of them; the largest first
+PAIRS = tuple(  # (without registers, trained alike with four registers), the largest first
     (f"vit_{size}_patch14_dinov2.lvd142m", f"vit_{size}_patch14_reg4_dinov2.lvd142m")
     for size in ("giant", "large", "base", "small")
 )
-SINK = {"model": "dinov2-small", "sample": "coffee"}  # its layer 0, head 5
+SINK = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head 5 is a sink
 
 
 def locked(subject: Subject, chosen: Settings) -> Iterator[Part]:
@@ -78,7 +79,7 @@ NO_SINK = (
     "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads that give "
     "nearly all to one token."
 )
-SAYS = {  # by the number of heads that give so much
+SAYS = {  # by the number of heads that give more than LOCKED to one place
     "none": PLACE.replace("{many}", "None") + "give" + GIVES + NO_SINK,
     "one": PLACE + "gives" + GIVES + SINK_SAYS,
     "several": PLACE + "give" + GIVES + SINK_SAYS,
@@ -90,7 +91,7 @@ MOST, LEAST = (
 
 
 def about_agreeing(seen, mean, text: str, which: str = "most") -> Words:
-    """The text with numbers of the head that agrees most, or least."""
+    """The text with numbers of the head whose rows agree most (or `which="least"`)."""
     share = to_one_place(mean)
     values = {
         value: Measured("agreeing", of_agreeing(share, which, value), {"which": which, "what": value})
@@ -111,12 +112,12 @@ def which_head(subject: Subject, mean) -> Ask:
     asks, says = about_agreeing(seen, mean, ASKS), {name: about_agreeing(seen, mean, SAYS[name]) for name in SAYS}
     most, least = about_agreeing(seen, mean, MOST), about_agreeing(seen, mean, LEAST, "least")
     verdict = says[by_count(int((share > LOCKED).sum()))]
-    (layer, head), of_least = (spot_of(at, share) for at in (share.argmax(), share.argmin()))
+    (layer, head), least_head = (spot_of(index, share) for index in (share.argmax(), share.argmin()))
     rows, columns = seen.grid
     heat = seen.on_grid(mean_row(seen, layer, head)).flatten()
     shown = Photo(
         subject.photo(), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True, words=most.says,
-        beside=agrees_least(subject, of_least, least.says),
+        beside=agrees_least(subject, least_head, least.says),
     )  # fmt: skip
     truth = Measured("agreeing_percent", 100 * float(share[layer, head]))
     picture = Made("agreed_rows", {"words": most, "least": least, "brightest": LOCKED / 3})
@@ -128,7 +129,7 @@ def which_head(subject: Subject, mean) -> Ask:
 
 
 def locked_question(asks: str, truth: float, says: str, tokens: int, drawn: str, shown: Photo | None) -> Question:
-    """`drawn`: a sentence where the rows are those of some patches."""
+    """`drawn`: a sentence for a model with so many patches that only some of their rows were measured, else empty."""
     return Question(
         "weight_locked", asks, Number(0, 100, " %"), truth, says + (drawn and f" {drawn}"),
         prose="The class token has query, key and value like every token. But some heads give much of every row to one "
@@ -142,14 +143,15 @@ def locked_question(asks: str, truth: float, says: str, tokens: int, drawn: str,
     )  # fmt: skip
 
 
-def by_count(many: int) -> str:
-    return {0: "none", 1: "one"}.get(many, "several")
+def by_count(heads: int) -> str:
+    return {0: "none", 1: "one"}.get(heads, "several")
 
 
-def agrees_least(subject: Subject, which: tuple[int, int], words: str) -> Beside:
-    """The mean row of the head that agrees least, bright where a patch gets as much as the table calls a lot."""
+def agrees_least(subject: Subject, spot: tuple[int, int], words: str) -> Beside:
+    """The mean row of the head that agrees least: (layer, head). The colour scale ends at LOCKED / 3 or above, so that
+    an even row stays dark."""
     seen = subject.trace()
-    mean = seen.on_grid(mean_row(seen, *which))
+    mean = seen.on_grid(mean_row(seen, *spot))
     return pictures.row(pictures.small(subject.image), mean, None, words, max(LOCKED / 3, float(mean.max())))
 
 
@@ -178,14 +180,14 @@ HAS_NONE = LONG + "So it has no **megaphone**; it is heard because most queries 
 
 
 def megaphone(seen, mean) -> Words:
-    """Is the token heard by all because its key is long?"""
+    """Tells whether all patches attend to the token because its key is long."""
     times = {"times": Measured("key_length", key_of_agreeing(seen, mean))}
     has, none = (Words(text, values=times) for text in (HAS, HAS_NONE))
     here = has if times["times"].value > LOUD else none
     return Words(here.says, own={"text": Made("megaphone", {"loud": LOUD, "has": has, "none": none})})
 
 
-# Tokens that stand far out --------------------------------------------------------------------------------------------
+# Tokens with unusually long vectors -----------------------------------------------------------------------------------
 
 
 def lengths(subject: Subject) -> Iterator[Part]:
@@ -244,7 +246,7 @@ def lengths_in_words(subject: Subject) -> str:
 
 
 def card(subject: Subject) -> Iterator[Part]:
-    """Lengths after the last layer on the picture, the map of the head that agrees most, and the numbers."""
+    """A map of the tokens' lengths after the last layer, a row of the last layer, a histogram, and the numbers."""
     if why := subject.too_long(1):
         yield Words(why)
         return

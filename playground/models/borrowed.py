@@ -35,15 +35,15 @@ class Borrowed:
     package: str
     version: str
     member: str  # the file in the package
-    sha256: str  # of that file
-    size: int  # of that file, in bytes
+    sha256: str  # of the member
+    size: int  # of the member, in bytes
     licence: str
     author: str
     source: str
 
     @property
     def megabytes(self) -> float:
-        """Bytes of the download: the whole package, even if only one file of it is kept."""
+        """The size of the download: of the whole package, even if only one file of it is kept."""
         return PACKAGE_BYTES[self.package] / 1e6
 
 
@@ -83,7 +83,7 @@ PHOTOGRAPHS = (
         "CC0", "Lav Varshney", "scikit-image",
     ),
 )  # fmt: skip
-CONVERTED = {  # SHA-256 of the stored file, where it is converted from the package's
+CONVERTED = {  # SHA-256 of stored files that are converted from the package's file
     DINOV2.file: "dc75e3ddfb5c5c7ccd76eb1cdf4deda601bece43fdfdf8ac2a64fea6c64eb0b7"
 }
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # names for `python -m playground download`
@@ -104,7 +104,7 @@ def hub_cache() -> Path:
 def hub_weights(repository: str) -> Path | None:
     """The weights of a repository on the hub such as "timm/vit_…", if they are in its cache."""
     folder = glob.escape(f"models--{repository.replace('/', '--')}")  # a name may come from an address
-    with suppress(OSError):  # another process deletes its folder at this moment
+    with suppress(OSError):  # another process may be deleting its folder
         return next(filter(is_whole, hub_cache().glob(f"{folder}/snapshots/*/model.safetensors")), None)
     return None
 
@@ -187,8 +187,8 @@ def dinov2_small(offline: bool = False) -> Path:
 
 @contextmanager
 def sentence_if_unwritable(size: int = 15 * 10**6) -> Iterator[None]:
-    """Wraps lines that do nothing but write into the cache: every OSError in them becomes a sentence about that folder.
-    `size` is roughly what is written."""
+    """Wraps lines that only write into the cache, and turns every OSError in them into a sentence about its folder.
+    `size`: about how many bytes are written."""
     try:
         yield
     except OSError as error:
@@ -215,7 +215,7 @@ def _workplace(size: int) -> Iterator[Path]:
     with sentence_if_unwritable(size):
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob(".fetch-*"):
-            with suppress(FileNotFoundError):  # the process that it belonged to has just deleted it
+            with suppress(FileNotFoundError):  # its own process has just deleted it
                 if time.time() - old.stat().st_mtime > STALE:
                     shutil.rmtree(old, ignore_errors=True)
         work = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder, ignore_cleanup_errors=True)
@@ -269,8 +269,8 @@ def _follow(pip: subprocess.Popen, package: str, work: Path, report: type | None
 
 
 def _bytes_in(folder: Path) -> int:
-    """The size of all files below, while pip moves and deletes some of them: what is gone when it is looked at counts
-    nothing. (Path.rglob would raise where a folder is gone; os.walk passes it over.)"""
+    """The size of all files in a folder. pip moves and deletes some meanwhile; missing files count nothing. (Path.rglob
+    would raise for a missing folder; os.walk skips it.)"""
     total = 0
     for place, _, files in os.walk(folder):
         for file in files:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playground.models.source import Source
     from playground.vit import Config
 
-CURATED = {  # the models that are offered first, and what each is good for
+CURATED = {  # models that are listed first -> what each is good for
     "dinov2-small": "eyes find eyes: the clearest parts",
     "vit_small_patch14_reg4_dinov2.lvd142m": "clean maps: registers absorb the noise",
     "vit_base_patch14_reg4_dinov2.lvd142m": "the same, larger and sharper",
@@ -47,7 +47,7 @@ class Card:
 
 
 def card(name: str) -> Card | None:
-    """What a person wants to know of a model before downloading it; None if it can't be loaded."""
+    """The facts to show about a model before it is downloaded; None if it can't be loaded."""
     import torch
 
     from playground.models import timm_models
@@ -123,7 +123,7 @@ def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
 
 
 def _resolved(names: list[str]) -> dict[str, Source]:
-    """Fetches a timm model, or a repository of the hub, which can be judged by its files alone."""
+    """{name: Source} of names. A repository of the hub can only be judged by its files, so it is fetched."""
     if not names:
         return {}
     from playground.models import loading, timm_models, zoo
@@ -135,7 +135,7 @@ def _resolved(names: list[str]) -> dict[str, Source]:
 
 
 def _from_the_hub(name: str, source: Source | None) -> None:
-    """Fetches and loads it at once, to find out whether that works."""
+    """Fetches a model from the hub and loads it at once, to find out whether it works."""
     from playground.models.loading import load
     from playground.models.source import build
 

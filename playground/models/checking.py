@@ -1,4 +1,4 @@
-"""Whether our pass computes what somebody's own model computes: the same pictures through both, layer by layer."""
+"""Compares our pass with that of a user's own model, on the same pictures, layer by layer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
 
-CLOSE = {torch.float32: 1e-4, torch.float64: 1e-4}  # as a share of the largest number; for shorter numbers:
+CLOSE = {torch.float32: 1e-4, torch.float64: 1e-4}  # tolerance as a share of the largest number; for 16 bits:
 CLOSE_ENOUGH = 0.05
 
 
@@ -21,11 +21,11 @@ CLOSE_ENOUGH = 0.05
 class Check:
     """How far our model and the given one differ. True if they agree; as text, a sentence."""
 
-    layers: tuple[float, ...]  # difference of the tokens after each layer; empty where the layers were not found
-    answer: float | None  # of the answer; None where the model answers something that we do not compute
-    what: str  # what was compared as the answer: "logits" or "features"
+    layers: tuple[float, ...]  # difference of the tokens after each layer; () if the model's layers were not found
+    answer: float | None  # difference of the answers; None if we don't compute the model's answer
+    what: str  # the answer that was compared: "logits" or "features"
     parts: int | None  # the first layer whose tokens differ
-    differs: bool  # whether the answer does
+    differs: bool  # whether the answers differ
 
     def __bool__(self) -> bool:
         return self.parts is None and not self.differs and (self.answer is not None or bool(self.layers))
@@ -129,7 +129,7 @@ def _layers(model: nn.Module, depth: int) -> list[nn.Module]:
 
 @contextmanager
 def _judging(model: nn.Module) -> Iterator[None]:
-    """Switches dropout off; afterwards each module is back in its mode."""
+    """Switches dropout off, and afterwards restores each module's mode."""
     learning = [module for module in model.modules() if module.training]
     model.eval()
     try:

@@ -1,7 +1,7 @@
-"""Weights of timm's models under our names, and what a checkpoint says of the model that it belongs to.
+"""Weights of timm's models under our names, and the architecture that a checkpoint shows.
 
-Somebody who trains a model of timm changes it: other labels, another input, another pooling, registers, fewer layers.
-The name says what the architecture is, the weights say what was changed. Files of weights are read here too.
+People who train a model of timm change it: other labels, another input, another pooling, registers, fewer layers. The
+name gives the original architecture, the weights show the changes. Files of weights are read here too.
 """
 
 from __future__ import annotations
@@ -84,11 +84,11 @@ def told(description: Mapping[str, Any]) -> Given:
 
 
 def changed(base: Config, state: Mapping[str, Tensor], known: Given, description: Mapping[str, Any]) -> Config:
-    """`base` with what somebody has changed, as the weights (under our names) tell it: classes, input size, pooling,
-    prefix tokens, depth, width; as is `known` of it, and as `said` by the config.json of `timm.models.save_for_hf`.
-    What stands nowhere is as in the model that was named, and heads have the size of its heads."""
+    """`base` with the changes that the weights (under our names) show: classes, input size, pooling, prefix tokens,
+    depth, width; with `known` options and the `description` in the config.json of `timm.models.save_for_hf`. All else
+    is as in `base`, also the width of heads."""
     if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
-        return base  # no such model: source.fitting says what it lacks
+        return base  # these are no weights of such a model; source.fitting raises
     arguments = description.get("model_args") or {}
     if hidden := [name for name, value in arguments.items() if name not in SHOWN and value is not None]:
         raise PlaygroundError(f"its config.json asks for {hidden[0]}, which the playground's ViT has not")
@@ -143,7 +143,7 @@ def _heads(base: Config, state: Mapping[str, Tensor], width: int) -> int:
 def _places(
     base: Config, state: Mapping[str, Tensor], patch: int, tokens: int, size: tuple[int, int] | None
 ) -> tuple[str, tuple[int, int]]:
-    """(the kind of positions, the input size): learned positions have a row for each patch, and maybe for each prefix
+    """(the kind of positions, the input size). Learned positions have a row for each patch, and perhaps for each prefix
     token."""
     usual = tuple(side // patch * patch for side in size or base.image_size)
     if "pos_embed" not in state:
@@ -172,7 +172,7 @@ def _pool(base: Config, state: Mapping[str, Tensor], norm: str, pool: str | None
     if pool in ("token", "avg"):
         return pool
     if "cls_token" not in state or norm == "pooled":
-        return "avg"  # timm pools before its last norm where it takes the mean
+        return "avg"  # with mean pooling, timm pools before its last norm
     return "token" if base.pool.startswith("map") or base.norm_place == "pooled" else base.pool
 
 
@@ -288,12 +288,12 @@ def _unwrapped(path: str | os.PathLike[str], state: dict[str, Tensor]) -> dict[s
 
 
 def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundError:
-    if isinstance(error, OSError):  # the disk's or the folder's fault: it says nothing of the format
+    if isinstance(error, OSError):  # an error of disk or folder, not of the format
         return PlaygroundError(f"{path} can't be read: {error.strerror or error}.")
     return PlaygroundError(f"{path} is not a readable safetensors file ({error}); save it again in that format.")
 
 
-# What the description of an architecture may say. Files of weights carry one, and a file may come from anybody.
+# Bounds of an architecture's description. Files of weights contain one, and a file may come from anybody.
 
 
 COUNTS = {  # field -> (smallest, largest): wider than any published ViT

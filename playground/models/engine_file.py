@@ -1,8 +1,8 @@
 """Weights for the engine that computes in the browser: `playground/microscope/engine/vit.js` reads what this writes.
 
-The container is that of `playground/pack`. Large matrices are int8, with a gain for each 32 numbers of a row; all
-else is float32, or float16 where that changes nothing that is seen. What a licence asks for stands in the header: whose
-they are, under which licence, and what was changed.
+The container is that of `playground/pack`. Large matrices are int8, with a gain for each 32 numbers of a row; all else
+is float32, or float16 if that has no visible effect. As licences require, the header has the author, the licence, and
+what was changed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
 
 
 def to_engine(vit: VisionTransformer, numbers: str = "int8") -> bytes:
-    """The weights of a ViT as the browser's engine reads them; `numbers` is "int8" or, for comparison, "float32"."""
+    """The bytes of a ViT's weights for the browser's engine; `numbers` is "int8" or, for comparison, "float32"."""
     arrays: dict[str, np.ndarray | bytes] = {}
     for name, array in _folded(vit).items():
         if numbers == "int8" and name.endswith(".weight") and array.ndim == 2:
@@ -80,7 +80,7 @@ def to_engine(vit: VisionTransformer, numbers: str = "int8") -> bytes:
 
 
 def card(vit: VisionTransformer) -> dict:
-    """What the browser needs to know of a model before fetching its weights: see `shell/workersource.js`."""
+    """The facts that the browser needs before it fetches a model's weights: see `shell/workersource.js`."""
     config = vit.config
     return {
         "title": plain_name(vit.name),
@@ -95,8 +95,8 @@ def card(vit: VisionTransformer) -> dict:
 
 
 def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, columns) float32 -> (codes int8, gains float16 (rows, blocks)): each number is about code × gain of its
-    block."""
+    """(codes int8, gains float16 (rows, blocks)) of a matrix (rows, columns) float32: a number is about its code × its
+    block's gain."""
     rows, columns = matrix.shape
     blocks = math.ceil(columns / BLOCK)
     filled = np.zeros((rows, blocks * BLOCK), np.float32)

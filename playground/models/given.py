@@ -1,4 +1,4 @@
-"""Options by which a person says how a model was built and trained, where its file of weights does not."""
+"""Options about how a model was built and trained, for facts that its file of weights lacks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 from playground.errors import PlaygroundError
 
 Colours = tuple[float, float, float]
-ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # those of vit.py, by name: torch can wait
-READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # activations that weights can't tell apart
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit.py, without torch
+READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # poolings that weights can't tell apart
 POOLS = (*READ_OUT, "map", "max", "avgmax")  # timm's names; with the last two the playground shows rows but no labels
-LARGEST = 10  # the largest mean or deviation that is taken: pixels lie between 0 and 1
+LARGEST = 10  # the largest accepted mean or deviation; pixels lie between 0 and 1
 
 
 @dataclass(frozen=True)

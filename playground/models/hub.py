@@ -1,6 +1,6 @@
-"""Fetching from elsewhere: whether the hub answers, and how far something is that takes a while.
+"""Downloads: a check whether the hub answers, and progress bars.
 
-Whether it answers is found out within seconds and remembered, for the hub's own library tries for half a minute.
+The check takes seconds at most and its result is remembered; the hub's own library would try for half a minute.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def check(name: str) -> None:
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:
-        return  # its library says at once that it is not to be asked
+        return  # in offline mode the hub's library raises at once
     if time.monotonic() - _silent_since > REMEMBERED:
         answers: Queue[bool] = Queue()
         threading.Thread(target=lambda: answers.put(_answers(constants.ENDPOINT)), daemon=True).start()
-        with suppress(Empty):  # it keeps silent
+        with suppress(Empty):  # no answer in time
             if answers.get(timeout=PATIENCE):
                 return
         _silent_since = time.monotonic()
@@ -56,7 +56,7 @@ def _answers(address: str) -> bool:
     return True
 
 
-# How far something is that takes a while: a bar in a terminal, and in a log a line now and then.
+# Progress: a bar in a terminal, a line from time to time in a log.
 
 
 EVERY = 10.0  # seconds

@@ -1,7 +1,7 @@
 """Models as `transformers` saves them, or has them in memory: ViT, DeiT, DINOv2 (with registers), DINOv3, and the image
 towers of CLIP and SigLIP. Their weights get our names, which are timm's, and their config.json becomes a Config.
 
-`transformers` itself is not needed: what a file holds is told by the names in it.
+`transformers` itself is not needed: the names in a file show what it holds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OUTSIDE_LAYERS = {  # Hugging Face's name -> ours
     "visual_projection.weight": "head.weight",
     "head.probe": "attn_pool.latent",
 }
-BEGINNINGS = (  # of names outside the layers: (their beginning, ours)
+BEGINNINGS = (  # beginnings of names outside the layers: (theirs, ours)
     (r"embeddings\.patch_embeddings\.projection\.", "patch_embed.proj."),
     (r"embeddings\.patch_embeddings?\.", "patch_embed.proj."),
     (r"(layernorm|norm|post_layernorm)\.", "norm."),
@@ -84,7 +84,7 @@ def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     for key, three in parts.items():
         if "weight" not in key or len(three) == 3:
             some = next(iter(three.values()))
-            matrices = [three.get(letter, torch.zeros_like(some)) for letter in "qkv"]  # a bias may be left out
+            matrices = [three.get(letter, torch.zeros_like(some)) for letter in "qkv"]  # a missing bias is 0
             ours[key] = torch.cat(matrices)
     for key, gate in gates.items():
         if key in ours:
@@ -147,8 +147,8 @@ Said = dict[str, Any]
 def hugging_face_config(
     names: Iterable[str], state: dict[str, Tensor], description: Said, pixels: Said
 ) -> tuple[Config, dict[str, Tensor]]:
-    """The architecture of such weights, which had these names and are renamed already, and those of them that it uses.
-    Most of it follows from the shapes; the rest stands in config.json (`said`) and preprocessor_config.json
+    """The architecture of weights, and the weights that it uses. `names`: their names in the file; `state`: the renamed
+    weights. Most follows from the shapes; the rest is in config.json (`description`) and preprocessor_config.json
     (`pixels`)."""
     names = list(names)
     if reason := _not_plain(names, state):
@@ -167,7 +167,7 @@ def hugging_face_config(
     width, patch = patches.shape[0], patches.shape[2]
     if family == "dinov3" and float(description.get("rope_theta", 100.0)) != 100.0:
         raise PlaygroundError("it turns queries and keys at another pace than DINOv3 (rope_theta)")
-    projects = any(name.startswith("visual_projection.") for name in names)  # into the space that captions share
+    projects = any(name.startswith("visual_projection.") for name in names)  # into the space of captions
     reads, classes, state = _readout(family, state, width, projects)
     gated = state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * state["blocks.0.mlp.fc2.weight"].shape[1]
     act = "silu" if gated and family == "dinov2" else description.get("hidden_act", usual.get("act", "gelu"))
@@ -201,8 +201,8 @@ def hugging_face_config(
 
 
 def hugging_face_words(config: Said, pixels: Said) -> set[str]:
-    """What these files say of a model, as options of `load`. A config.json of `transformers` leaves out defaults, and
-    the model's class decides how tokens become an answer."""
+    """The options of `load` that these files state. A config.json of `transformers` leaves out defaults, and the
+    model's class decides how tokens become an answer."""
     words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "num_heads": _told_heads(config)}
     words["act_layer"] = config.get("model_type") or config.get("hidden_act")
     return {"global_pool", *(word for word, value in words.items() if value)}
@@ -229,8 +229,8 @@ def _family(names: list[str], state: dict[str, Tensor]) -> str:
 
 
 def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) -> tuple[Said, int, dict[str, Tensor]]:
-    """(what is pooled and normed how, classes, the weights that take part): each family's classifier reads something
-    else, and without one it is what `transformers` calls the pooled output."""
+    """(pooling and norm, classes, the weights that are used). What the classifier reads differs by family; without a
+    classifier the answer is the pooled output of `transformers`."""
     classes = state["head.weight"].shape[0] if "head.weight" in state else 0
     if family == "siglip":
         if classes or "attn_pool.latent" not in state:
@@ -241,7 +241,7 @@ def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) 
     if classes and state["head.weight"].shape[1] == 2 * width:
         return {"pool": "token+avg"}, classes, state
     if classes and "dist_token" in state and "head_dist.weight" not in state:
-        # One classifier, of the class token alone. Ours averages two: twice this one, and nothing of the other
+        # One classifier, of the class token alone. Our model averages two, so this one is doubled and the other is 0
         twice = {key: 2 * state[key] for key in ("head.weight", "head.bias")}
         nothing = {key.replace("head", "head_dist"): torch.zeros_like(value) for key, value in twice.items()}
         return {}, classes, state | twice | nothing

@@ -38,14 +38,13 @@ from playground.models.source import Asked, Source, assumed, build, notice, over
 from playground.models.timm_models import WEIGHTS
 from playground.vit import Config, VisionTransformer
 
-# A model that somebody has in memory, of timm or `transformers`, as our VisionTransformer with the same weights.
-#
-# The tensors are shared where they need no rearranging; device and dtype stay as they are.
+# Converts a model in memory, of timm or `transformers`, to our VisionTransformer with the same weights. Tensors are
+# shared unless they need rearranging; device and dtype stay as they are.
 
 
 def source_of(model: nn.Module) -> Source:
-    """Warns that mean and deviation are assumed: the libraries' models state only those of the weights published under
-    their name."""
+    """The Source of a model in memory. Its mean and deviation are only assumed, and reported so: the libraries' models
+    state those of the published weights of their name."""
     others_files.no_adapters(model.state_dict())
     model = _vit_in(model)
     library = type(model).__module__.partition(".")[0]
@@ -79,8 +78,8 @@ def source_of(model: nn.Module) -> Source:
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
-    """The ViT itself, or the only one inside a larger model, such as its `backbone`; the larger model's own answer is
-    not shown."""
+    """The model itself if it is a ViT, else the only ViT inside it, such as its `backbone`. The larger model's answer
+    is then not shown."""
     if any(map(_is_vit, [model])) or type(model).__module__.startswith("transformers."):
         return model
     inside = [module for module in model.modules() if _is_vit(module)]
@@ -117,7 +116,7 @@ def _timm(model: Any) -> tuple[Config, str]:
     if reason := timm_models.why_not(model, itself=True):
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.instead(model)}")
     cfg = model.pretrained_cfg or {}
-    name = cfg.get("architecture") or type(model).__name__  # without its tag, which names weights that it may not have
+    name = cfg.get("architecture") or type(model).__name__  # without the tag
     return timm_models.read_config(model, name), name
 
 
@@ -138,7 +137,7 @@ def _transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[st
 
 HUB, FOLDER = "hf-hub:", "local-dir:"  # as timm writes them
 ON_THE_HUB = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
-ALSO_HERE = {"facebook/dinov2-small": "dinov2-small"}  # the same weights, which this playground borrows elsewhere
+ALSO_HERE = {"facebook/dinov2-small": "dinov2-small"}  # the same weights, which the playground gets elsewhere
 
 
 def load(
@@ -193,7 +192,7 @@ def load(
 def resolve(
     model: str | os.PathLike[str], pretrained: bool, weights: str | os.PathLike[str] | None, offline: bool, given: Given
 ) -> Source:
-    """The Source of what was asked for; for a pickled file, with its weights already read."""
+    """The Source of a model; for a pickled file, with its weights already read."""
     if not isinstance(model, str | os.PathLike):
         raise PlaygroundError(
             f"load takes a model's name, such as 'dinov2-small', a file, a folder or a model; given was "
@@ -254,10 +253,10 @@ def _of_object(
 
 
 def _hold_against(theirs: nn.Module, ours: VisionTransformer) -> None:
-    """Compares ours with theirs: raises if the tokens differ, and hides labels if only the answers do."""
+    """Compares our model with theirs: raises if the tokens differ, and hides labels if only the answers differ."""
     try:
         checked = checking.check(ours, theirs)
-    except PlaygroundError:  # it wants more than a picture, such as a text beside it
+    except PlaygroundError:  # the model needs more than a picture, such as a text
         return
     if checked.parts is not None:
         raise PlaygroundError(f"This {ours.name} can't be shown, for our pass is another one: {checked}.")
@@ -269,13 +268,13 @@ def _hold_against(theirs: nn.Module, ours: VisionTransformer) -> None:
 
 
 def _place(name: str) -> Path:
-    """The file or folder that the text may mean."""
+    """The text as a path, expanded."""
     place = Path(name.removeprefix(FOLDER)).expanduser()
     try:
         place.stat()
     except FileNotFoundError:
         pass
-    except (OSError, ValueError) as error:  # longer than a name can be, a byte that no name has, a folder of others
+    except (OSError, ValueError) as error:  # an impossible name, or a folder that may not be read
         why = getattr(error, "strerror", None) or error
         raise PlaygroundError(f"There is no model called {name[:60]!r}: as a file it can't be read ({why}).") from None
     return place

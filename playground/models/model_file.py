@@ -1,5 +1,5 @@
-"""A model in a .safetensors file: writing one, and reading its Source. The architecture stands in the file's metadata
-if this playground wrote it, or in JSON files beside it if `transformers` or timm did; what neither says is assumed, and
+"""A model in a .safetensors file: writing one, and reading its Source. The architecture is in the file's metadata if
+this playground wrote it, or in JSON files beside it if `transformers` or timm did. Missing facts are assumed and
 reported. checkpoints.py reads the weights."""
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from playground.models.timm_models import WEIGHTS
 from playground.vit import PAPER, Config, Told, VisionTransformer
 
 LONGEST_NAME = 80
-MOST_TOLD = 4096  # heads in one file
-PICKLED_WEIGHTS = "pytorch_model.bin"  # names that `transformers` and timm give such a file
+MOST_TOLD = 4096  # told heads that a file may list
+PICKLED_WEIGHTS = "pytorch_model.bin"  # the name of pickled weights by `transformers` and timm
 
 Held = dict[str, Tensor]  # a state dict; its tensors may be on the meta device, shapes without numbers
 
@@ -54,7 +54,7 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
 
 
 def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
-    """Name -> file, of all weights in a folder and its direct subfolders: `transformers` saves each model as
+    """{name: file} of all weights in a folder and its direct subfolders, because `transformers` saves each model as
     model.safetensors in a subfolder."""
     top = Path(folder).expanduser()
     if not top.is_dir():
@@ -76,8 +76,9 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def from_file(path: Path, of: Path, given: Given = NOTHING) -> Source:
-    """The Source of a file of weights. Its architecture stands in the file, where this playground wrote it, or in
-    config.json and preprocessor_config.json beside it, where `transformers` or timm's save_for_hf did."""
+    """The Source of a file of weights. Its architecture is in the file if this playground wrote it, or in config.json
+    and preprocessor_config.json beside it if `transformers` or timm's save_for_hf did. `of`: the file that errors name,
+    of which `path` may be a copy."""
     metadata, arrays = outline(path)
     if "config" in metadata:
         return over(_described_inside(path, metadata, arrays), given)
@@ -97,10 +98,11 @@ def from_file(path: Path, of: Path, given: Given = NOTHING) -> Source:
 
 
 def with_weights(base: Source, path: Path, of: Path, given: Given) -> Source:
-    """A named model with weights from a file, changed where they show that it was (fewer layers, other labels …). `of`
-    is the named file, `path` maybe a copy. A config.json beside it counts if it names the same architecture."""
+    """A named model with weights from a file, and with the changes that the weights show (fewer layers, other labels
+    …). `of`: the file that errors name, of which `path` may be a copy. A config.json beside it counts if it names the
+    same architecture."""
     metadata, arrays = outline(path)
-    if "config" in metadata:  # which says everything, of such a model
+    if "config" in metadata:  # this playground's own file, which states everything
         with torch.device("meta"):
             fitting(VisionTransformer(base.config), arrays, str(path))
         return over(replace(_described_inside(path, metadata, arrays), name=base.name), given)
@@ -176,7 +178,7 @@ def _from_hugging_face_file(path: Path, arrays: Held, description: dict[str, Any
 
 
 def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> Config:
-    """The Config that a file and what lies beside it describe; PlaygroundError if it is impossible."""
+    """The Config that `describe` returns; a PlaygroundError with the file's name if it is impossible."""
     try:
         return checkpoints.config(dataclasses.asdict(describe()))
     except PlaygroundError as error:

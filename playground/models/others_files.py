@@ -63,12 +63,12 @@ def from_others(state: Mapping[str, Tensor]) -> Held:
     for theirs in ("register_tokens", "storage_tokens"):
         if theirs in ours:
             ours["reg_token"] = ours.pop(theirs)
-            if "pos_embed" in ours and is_meta(state):  # whose registers come after positions were added
+            if "pos_embed" in ours and is_meta(state):  # this model inserts registers after adding positions
                 ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
                 ours["pos_embed"] = ours["pos_embed"][:, 1:]
     for name in [name for name in ours if name.endswith(".attn.qkv.bias") and f"{name}_mask" in state]:
         q, k, v = ours[name].chunk(3)
-        ours[name] = torch.cat([q, torch.zeros_like(k), v])  # which is what the mask says: keys have none
+        ours[name] = torch.cat([q, torch.zeros_like(k), v])  # the mask sets the bias of keys to 0
     return _plain_head(_gated(ours))
 
 
@@ -135,8 +135,8 @@ def config_of(state: Mapping[str, Tensor], heads: int | None = None) -> Config |
     return base if "pos_embed" in state else replace(base, positions="rotary", eps=1e-5, image_size=(256, 256))
 
 
-# Models that add a learned number for each pair of places to their scores, softmax(q·kᵀ·scale + B): BEiT and timm's
-# ViTs with relative positions. How B is made differs from model to model; the model itself is asked for it, once.
+# Models that add a learned number B for each pair of places to their scores, softmax(q·kᵀ·scale + B): BEiT and timm's
+# ViTs with relative positions. Each model computes B in its own way, so the model itself computes it, once.
 
 KINDS = ("VisionTransformerRelPos", "Beit")  # of timm
 
@@ -179,7 +179,7 @@ GRAPH = 7  # of the model
 NODE, WEIGHT = 1, 5  # of the graph
 INPUT, OUTPUT, KIND = 1, 2, 4  # of a node
 SHAPE, TYPE, NAME, DATA = 1, 2, 8, 9  # of a weight
-FLOAT32 = 1  # the one type that is read
+FLOAT32 = 1  # only this type is read
 
 
 def read_onnx(path: Path) -> dict[str, np.ndarray]:

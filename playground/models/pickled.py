@@ -1,8 +1,8 @@
-"""Weights that torch has pickled (.pth, .pt, .bin, .ckpt, .pth.tar), for whoever has such a file on this machine.
+"""Weights that torch has pickled (.pth, .pt, .bin, .ckpt, .pth.tar), from files on this machine.
 
-They are read by `torch.load(weights_only=True)`, which runs none of a file's code, in a process of its own that ends
-when it takes too much memory or time (pickled_process.py). It hands back a safetensors file, which is read like any
-other. A server never reads such a file: nothing in serving/ imports this.
+`torch.load(weights_only=True)` reads them without running a file's code, in a separate process that is ended if it
+takes too much memory or time (pickled_process.py). It writes a safetensors file, which is then read like any other. A
+server never reads pickled files: nothing in serving/ imports this.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from playground.errors import PlaygroundError
 
 SUFFIXES = (".pth", ".pt", ".bin", ".ckpt", ".tar")
 MOST_BYTES = 40 * 10**9
-PATIENCE = 60  # seconds, and one more for each
+PATIENCE = 60  # seconds, and one more for each of these bytes
 BYTES_A_SECOND = 20 * 10**6
 KNOWN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR")
 LONGEST_SENTENCE = 1000
@@ -35,8 +35,8 @@ def is_pickled(path: Path) -> bool:
 
 @contextmanager
 def as_safetensors(path: Path) -> Iterator[Path]:
-    """A temporary safetensors file with the weights of a pickled one, for the time of the `with`. Its metadata may hold
-    "arch", the model's name, as timm's training script writes it."""
+    """A temporary safetensors file with a pickled file's weights, deleted after the `with`. Its metadata may hold
+    "arch", the model's name as timm's training script writes it."""
     size = path.stat().st_size
     if size > MOST_BYTES:
         raise PlaygroundError(f"{path} has {size / 1e9:,.0f} GB; at most {MOST_BYTES / 1e9:,.0f} are read.")

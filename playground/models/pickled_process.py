@@ -15,10 +15,10 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-SPARE = 2**30  # bytes beside those of the file, which is held twice at most
+SPARE = 2**30  # bytes of memory allowed besides a multiple of the file's size
 CORE_SECONDS = 60
 INSIDE = ("state_dict_ema", "model_ema", "state_dict", "model_state_dict", "model", "teacher", "student")
-SCALARS = ("float64", "float32", "int64", "int32", "bool")  # NumPy types in checkpoints, such as of an accuracy
+SCALARS = ("float64", "float32", "int64", "int32", "bool")  # NumPy types in checkpoints, for example of an accuracy
 
 
 def main(path: str, out: str) -> None:
@@ -46,8 +46,8 @@ def main(path: str, out: str) -> None:
 
 
 def _weights(content: Any) -> dict[str, Tensor]:
-    """The state dict in what was saved: bare, or in a checkpoint beside optimiser and epoch; an average of the weights
-    before the weights themselves, as timm takes them."""
+    """The state dict in a file's content: the content itself, or a part of a checkpoint. Averaged weights are
+    preferred, as by timm."""
     for name in INSIDE:
         if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
             content = content[name]
@@ -59,8 +59,8 @@ def _weights(content: Any) -> dict[str, Tensor]:
 
 
 def _harmless() -> list:
-    """Safe classes that training scripts save beside weights: timm's options, NumPy's numbers. Making them runs no
-    code."""
+    """Safe classes that training scripts save with weights: timm's options, NumPy's numbers. Creating them runs no code
+    of the file."""
     of_numpy = [numpy.dtype, *(type(numpy.dtype(name)) for name in SCALARS)]
     return [argparse.Namespace, (numpy._core.multiarray.scalar, "numpy.core.multiarray.scalar"),
             numpy._core.multiarray.scalar, *of_numpy]  # fmt: skip

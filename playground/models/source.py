@@ -1,6 +1,6 @@
-"""A model before it is built: its Config, its weights' place, and what was assumed. zoo.py gives the Source of a name,
-model_file.py of a file, loading.py of everything Python's users have. Callers pass the Source on instead of asking
-twice."""
+"""The Source of a model, before it is built: its Config, where its weights are, and what was assumed. zoo.py makes the
+Source of a name, model_file.py of a file, loading.py of anything that `load` takes. Callers pass a Source on, so that
+it is made once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "acti
 
 
 def assumed(config: Config, known: Collection[str] = ()) -> tuple[Assumed, ...]:
-    """What a file of weights does not say and we assume; without what is known from elsewhere."""
+    """Facts that a file of weights lacks and that are assumed, without those that are `known` from elsewhere."""
     every = [
         Assumed("mean", f"mean {numbers(config.mean)}"),
         Assumed("std", f"std {numbers(config.std)}"),
@@ -81,19 +81,19 @@ class Source:
     name: str
     config: Config
     weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights; None: random ones
-    where: str = ""  # they are, in a sentence about them
-    shapes: dict[str, Tensor] | None = None  # of the weights, where they are known before those are read
+    where: str = ""  # the weights' place, for sentences about them
+    shapes: dict[str, Tensor] | None = None  # of the weights, if known before the weights are read
     assumed: tuple[Assumed, ...] = ()
-    unlike: str = ""  # what the classifier reads that ours does not, as the end of a sentence
+    unlike: str = ""  # how the classifier's input differs from ours, as the end of a sentence
     given: Given = NOTHING
     told: tuple[Told, ...] = ()
-    file: Path | None = None  # the file, if it is somebody's own
+    file: Path | None = None  # the user's own file, if it is one
 
 
 def over(source: Source, given: Given) -> Source:
     """The same Source with a person's options."""
     changes = {FIELDS[word]: getattr(given, word) for word in given.words}
-    if changes.get("pool") not in READ_OUT:  # "map" shows in the weights; with other kinds there are no labels
+    if changes.get("pool") not in READ_OUT:  # "map" is visible in the weights; with other kinds no labels are shown
         changes.pop("pool", None)
     return replace(
         source,
@@ -105,7 +105,7 @@ def over(source: Source, given: Given) -> Source:
 
 
 def outlined(source: Source) -> VisionTransformer:
-    """The shapes of the weights, without memory."""
+    """The model with the shapes of its weights, without memory for them."""
     with torch.device("meta"):
         return VisionTransformer(source.config)
 
@@ -162,7 +162,7 @@ def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dic
     return state
 
 
-# What `load` was called with, and whether the model still has those weights: it may be trained afterwards.
+# The arguments of `load`, and whether the model still has the loaded weights: it may be trained afterwards.
 
 
 class Asked(NamedTuple):
@@ -181,10 +181,10 @@ def remember(vit: VisionTransformer, asked: Asked | None) -> None:
 
 
 def asked(vit: VisionTransformer | None) -> Asked | None:
-    """The arguments by which a command loads it again; None if no command can."""
+    """The arguments by which a command loads the model again; None if no command can."""
     return None if vit is None or vit not in _loaded or is_changed(vit, vit.state()) else _loaded[vit][1]
 
 
 def is_changed(vit: VisionTransformer, then: State) -> bool:
-    """Whether the weights had changed since `load` when the model's state was this one; for () it is unknown."""
+    """Whether the weights had been changed after `load` by the time of the state `then`; () means an unknown state."""
     return vit in _loaded and then not in ((), _loaded[vit][0])

@@ -1,8 +1,8 @@
-"""Texts for models that learned from captions: CLIP and SigLIP. Their image tower is our own VisionTransformer; the
-text tower, which is no part of it, is that of `transformers`, where it is installed (pip install
-'attention-playground[text]') and where its weights lie beside those of the image tower.
+"""Texts for models that learned from captions: CLIP and SigLIP. Their image tower is our own VisionTransformer. The
+text tower is that of `transformers`, if this is installed (pip install 'attention-playground[text]') and if the tower's
+weights are stored with those of the image tower.
 
-A tower is not kept: what it says of a text is a few hundred numbers, which are.
+A tower is not kept in memory; a text's vector, a few hundred numbers, is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 
-if TYPE_CHECKING:  # whether a tower is there is asked before the first picture, which needs no torch
+if TYPE_CHECKING:  # the server checks for a tower before it imports torch
     from torch import Tensor
 
     from playground.vit import VisionTransformer
@@ -46,7 +46,7 @@ def beside(file: Path) -> Path | None:
 
 
 def twin(name: str) -> Path | None:
-    """The folder in the hub's cache."""
+    """The folder of the twin repository in the hub's cache."""
     repository = TWINS.get(name) or name
     here = borrowed.hub_weights(repository) if "/" in repository else None
     return beside(here) if here else None
@@ -81,7 +81,7 @@ def _read(folder: Path, written: int, text: str) -> Tensor:
         tokenizer = AutoTokenizer.from_pretrained(folder, **here)
         towers = (CLIPModel if clip else SiglipModel).from_pretrained(folder, use_safetensors=True, **here).eval()
         most = towers.config.text_config.max_position_embeddings
-        padding = False if clip else "max_length"  # as each was trained
+        padding = False if clip else "max_length"  # as in each one's training
         tokens = tokenizer(text, truncation=True, max_length=most, padding=padding, return_tensors="pt")
         with torch.no_grad():
             features = towers.get_text_features(input_ids=tokens["input_ids"])

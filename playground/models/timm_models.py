@@ -1,7 +1,6 @@
-"""timm's models: which of them are plain ViTs, how they are built, and where their weights lie.
+"""timm's models: which of them are plain ViTs, their Config, and where their weights are.
 
-The model that is built is our own VisionTransformer. Importing timm takes seconds, so it happens only when one of its
-names is asked for.
+They are built as our own VisionTransformer. Importing timm takes seconds, so it is imported only for its names.
 """
 
 from __future__ import annotations
@@ -43,7 +42,8 @@ def matching(pattern: str) -> list[str]:
 
 
 def timm_config(name: str) -> Config:
-    """Our Config for one of timm's models; PlaygroundError says why if our VisionTransformer can't be built like it."""
+    """Our Config for one of timm's models. Raises a PlaygroundError with the reason if our VisionTransformer can't be
+    it."""
     if name == "dinov2-small":
         return DINOV2_SMALL
     import timm
@@ -72,8 +72,8 @@ def check_name(name: str) -> None:
 
 
 def why_not(model: Any, itself: bool = False) -> str | None:
-    """Why our VisionTransformer can't be this timm model, or None if it can. `itself`: somebody has it in memory, and
-    it can be asked what its weights do not tell."""
+    """Why our VisionTransformer can't be this timm model; None if it can. `itself`: whether the user has the model in
+    memory, so that facts can be read from it that its weights lack."""
     kind = type(model).__name__
     if is_biased(model) and not itself:
         return (
@@ -107,7 +107,7 @@ def why_not(model: Any, itself: bool = False) -> str | None:
     if block.attn.proj.in_features != model.embed_dim:
         return "its heads together are not as wide as its tokens"
     if model.global_pool == "" and not model.num_classes:
-        return None  # all tokens come out, and nothing is pooled
+        return None  # without pooling, all tokens are the output
     if model.global_pool not in ("token", "avg", "map") or getattr(model, "pool_include_prefix", False):
         return f"it pools its tokens by {model.global_pool!r}"
     return None
@@ -218,8 +218,8 @@ def _labels(model: Any, name: str) -> tuple[str, ...]:
 
 
 def hub_file(name: str, offline: bool, report: type | None = None) -> str:
-    """The path of its safetensors file. timm models whose weights are published elsewhere are refused: those are
-    pickled."""
+    """The path of a model's safetensors file. timm models whose weights are not on the hub are refused, because these
+    are pickled."""
     from huggingface_hub import hf_hub_download
     from timm.models import get_pretrained_cfg
 
@@ -282,7 +282,7 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
 
 
 def _nearest_that_loads(name: str) -> str:
-    """Suggestions for an unknown name: models with all its words, a small one first; else names with similar letters;
+    """Suggestions for an unknown name: models whose names have all its words, small ones first; else similar names;
     else a common plain ViT."""
     import timm
 

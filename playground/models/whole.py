@@ -1,8 +1,8 @@
-"""Whether a file in the cache is whole. What is damaged (an empty file after a full disk, half of one after a power
-cut) counts as absent: the app goes on with what is whole, and whoever fetches it gets a new one.
+"""Checks whether a file in the cache is complete. A damaged file (empty after a full disk, or half written after a
+power cut) counts as absent: the app works without it, and fetching it gives a new one.
 
-Every start looks at each file: a photograph's digest, and of weights, which are large, whether the file is as long as
-its header says. `python -m playground doctor` reads those to their end as well.
+Every start checks each file: a photograph by its digest, and weights, which are large, by the length that their header
+states. `python -m playground doctor` also reads weights to their end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def is_whole(path: Path, digest: str | None = None) -> bool:
 
 @lru_cache(500)
 def _trouble(path: Path, digest: str | None, number: int, size: int, changed: int) -> str | None:
-    """Logs it once for the operator."""
+    """What is wrong with a file; None if nothing. Cached, so that it is logged once."""
     trouble = what_is_wrong(path, digest)
     if trouble:
         log.warning(

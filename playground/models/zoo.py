@@ -1,7 +1,7 @@
 """The names of models: what ships, what is untrained, DINOv2, the paper's architectures, and every plain ViT of timm.
 
-A name becomes a Source here, once; who loads the model passes that on. For timm's models, the architecture and the
-address of the weights come from timm, but the model that is built is our own VisionTransformer. No name is a path.
+A name becomes a Source here, once, and callers pass that on. For timm's models, architecture and address of the weights
+come from timm, but the model is built as our own VisionTransformer. No name is a path.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def from_eight_bits(codes: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.
 
 
 def in_eight_bits(data: bytes) -> bytes:
-    """A trace's pack with its queries and keys in half as many bytes: to be drawn, not to be read as numbers."""
+    """A trace's pack with queries and keys in half as many bytes: exact enough to be drawn, not to be computed with."""
     header, arrays = unpack(data)
     del header["sections"]
     for name in ("q", "k"):
@@ -104,7 +104,7 @@ COUNTS = {  # field -> (smallest, largest)
 MOST_SIDE = 65_536  # pixels
 LONGEST_WORD = 300
 MOST_MOMENTS = 1000
-MOST_SCORE = 1e6  # of a query or key: the largest number of sixteen bits is 65,504
+MOST_SCORE = 1e6  # bound on the numbers of queries and keys; float16 ends at 65,504
 
 Arrays = dict[str, np.ndarray]
 

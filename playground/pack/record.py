@@ -1,5 +1,5 @@
-"""What a forward pass leaves: the queries, keys and values of each layer, by token, layer and head. As bytes, for the
-browser, it holds queries, keys and the norms of the values."""
+"""The record of a forward pass: the queries, keys and values of each layer. As bytes, for the browser, it holds
+queries, keys and the norms of the values."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class Record:
     vit: VisionTransformer | None
     vit_state: State = ()  # digest of the model's weights in this pass
     cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # who did not hear whom in the pass
-    at: At = untouched  # what else was put into the pass, see playground/vit.py
+    at: At = untouched  # the pass's interventions as a function, see playground/vit.py
     interventions: tuple[str, ...] = ()  # the same in words: "heads 4.0, 7.3 off"
-    stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of one that was read from bytes
+    stored_norms: dict[int, Tensor] = field(default_factory=dict)  # value norms of a record that was read from bytes
     picture: Image.Image | None = None  # the image given to `playground.trace`, in full size
     picture_name: str = ""  # the image's file, or a sample's name
     foretold: dict[Any, Any] = field(default_factory=dict)  # see analysis/faithfulness.py
@@ -111,12 +111,12 @@ class Record:
         return self.picture or self.image
 
     def value_norms(self, layer: int) -> Tensor:
-        """(heads, tokens): ‖W_O v‖, the length of the vector that each token adds to the query at a weight of 1; with
-        the layer's gain if the model has one. weight × value norm is what the token really contributes."""
+        """‖W_O v‖, the length of the vector that each token would add at a weight of 1, LayerScale included: (heads,
+        tokens). weight × value norm is the length of what the token really adds."""
         return self._norms([self.layer_number(layer)])[0]
 
     def _norms(self, layers: Sequence[int]) -> list[Tensor]:
-        """Of each layer. Whether the weights are still those of the pass is asked once."""
+        """The value norms of each layer. Checks once that the model's weights are still those of the pass."""
         if all(self.record[layer].v is None for layer in layers):
             return [self.stored_norms[layer] for layer in layers]
         blocks = self._need_vit().blocks
@@ -304,8 +304,8 @@ class Record:
             raise PlaygroundError(f"This pack is damaged: {error}.") from None
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickling: leaves out the network, hundreds of megabytes that the receiver has or may not have. Value
-        norms, which need the network, are computed first."""
+        """For pickling: leaves out the network, which may take hundreds of megabytes. Value norms, which need the
+        network, are computed first."""
         if self.vit is None:
             return self.__dict__ | {"at": untouched}
         if self.vit.config.biased:
@@ -370,7 +370,7 @@ def index(number: Any) -> int | None:
 
 # A trace as a pandas table: `Trace.table`
 
-SPREAD = 256  # patches at most that are asked
+SPREAD = 256  # patches whose rows are measured, at most
 
 
 def table_of_query(seen: Any, query: Any, scale: Any) -> pd.DataFrame:

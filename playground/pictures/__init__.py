@@ -1,1 +1,1 @@
-"""Bytes become an upright RGB picture; what is risky is decoded in a process that can be killed."""
+"""Turns bytes into upright RGB pictures. Risky formats are decoded in a process that can be killed."""

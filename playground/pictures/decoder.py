@@ -1,9 +1,8 @@
-"""A process that decodes pictures, and may take so much memory and time for each, and no more: what a decoder takes
-stands in no header that could be checked, and a thread that decodes can't be ended. Here is who asks; the process
-itself is decoder_process.py.
+"""Decodes pictures in a process with limited memory and time (decoder_process.py). A file's header does not say how
+much a decoder will take, and a decoding thread can't be ended; a process can. This module starts it and sends requests.
 
-A server has all that people bring decoded so (serving/pictures.py). In Python and notebooks pictures are decoded where
-they are opened, but for AVIF and HEIC: a file of three kilobytes that says 100 × 100 pixels made one take 0.9 GB.
+A server decodes all uploads this way (serving/pictures.py). Python and notebooks decode in their own process, except
+AVIF and HEIC: a file of three kilobytes that claims 100 × 100 pixels made a decoder take 0.9 GB.
 """
 
 from __future__ import annotations
@@ -28,23 +27,23 @@ from playground.errors import Busy, PlaygroundError
 MOST_BYTES = 600 * 2**20
 CORE_SECONDS = 5  # seconds of one core for a file
 SLOW, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # AVIF and HEIC; HEIC of 64 megapixels takes 2
-PATIENCE = 2.0  # seconds for each of those, on a busy machine
-STARTING = 120.0  # seconds until a process is ready, which no file is to blame for
-LOOK_EVERY = 0.05  # seconds, whether somebody still waits for it
+PATIENCE = 2.0  # seconds of waiting for each second of a core, since the machine may be busy
+STARTING = 120.0  # seconds until a process is ready; they don't count as a file's time
+LOOK_EVERY = 0.05  # seconds between two checks whether somebody still waits for the answer
 LONGEST_SENTENCE = 2000
 PIPE = 2**20  # bytes
-READY = b"\1"  # the first that a process says
-REQUEST = struct.Struct("<IIIQ")  # pixels and longest side that are wanted, seconds of a core, bytes of the file
+READY = b"\1"  # a process's first byte
+REQUEST = struct.Struct("<IIIQ")  # most pixels, longest side, seconds of a core, bytes of the file
 HEAD = struct.Struct("<III?")  # header of an answer: width, height of the RGB, or 0, 0 and the length of a sentence
 # the last one of this process
 
-# Nothing else of the environment: no secret of the server lies in the memory of a process that reads hostile files
+# The only variables that the process gets: a process that reads hostile files must not hold the server's secrets
 KNOWN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
-SAVING = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # one thread: each of numpy's threads would take memory
+SAVING = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thread of numpy would take memory
 
 
 class Killed(Busy):
-    """Something else ended the process: a full memory, or the operator. The file may be fine."""
+    """The process was ended from outside, by a full memory or the operator. The file may be fine."""
 
 
 class TookTooMuch(PlaygroundError):
@@ -76,7 +75,7 @@ class Worker:
         for pipe in (self._process.stdin, self._process.stdout):
             _widen(pipe.fileno())
         self._ready = threading.Event()
-        self._last = False  # it has had its last file
+        self._last = False  # whether the process has had its last file
 
     @property
     def pid(self) -> int:
@@ -96,14 +95,14 @@ class Worker:
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):  # what was not sent yet
+            with contextlib.suppress(OSError):  # closing sends the rest, which fails
                 pipe.close()
 
     def decoded(
         self, data: bytes, pixels: int, side: int = 2**31, stays: Callable[[], None] = lambda: None
     ) -> Image.Image:
-        """Upright RGB of a file, of about `kept` pixels and with sides of `side` at most. `stays` is called again and
-        again; when it raises, because who asked has left, or when the time is over, the process is ended."""
+        """Upright RGB of a file, with about `pixels` pixels and sides of at most `side`. `stays` is called repeatedly;
+        if it raises, because the person has left, or if the time is over, the process is ended."""
         seconds = SLOW_CORE_SECONDS if SLOW.match(data) else CORE_SECONDS
         answers: SimpleQueue[Answer | None] = SimpleQueue()
         request = REQUEST.pack(pixels, side, seconds, len(data))
@@ -136,14 +135,14 @@ class Worker:
             if length:
                 return Answer(sentence=self._process.stdout.read(length).decode(errors="replace"))
             pixels = self._process.stdout.read(3 * width * height)
-        except (OSError, ValueError, struct.error):  # it has ended
+        except (OSError, ValueError, struct.error):  # the process has ended
             return None
         return Answer((width, height), pixels) if len(pixels) == 3 * width * height else None
 
     def _waited_for(
         self, answers: SimpleQueue[Answer | None], patience: float, stays: Callable[[], None]
     ) -> Answer | None:
-        """Waits until the process is ready: only then a file's time begins."""
+        """Waits for an answer. The file's time begins only when the process is ready."""
         was_ready, until = False, time.monotonic() + STARTING
         while time.monotonic() < until:
             stays()
@@ -159,7 +158,7 @@ class Worker:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
         status = self._process.poll()
-        self.end()  # where it goes on, and says what it should not
+        self.end()  # in case the process still runs
         if status == -9:
             return Killed("The process that decodes pictures was ended from outside: try again.")
         return TookTooMuch(
@@ -169,7 +168,7 @@ class Worker:
 
 
 def _widen(pipe: int) -> None:
-    """Enlarges the pipe: a picture has megabytes, and Linux gives 64 KB."""
+    """Enlarges the pipe, because a picture has megabytes and Linux's default is 64 KB."""
     with contextlib.suppress(ImportError, AttributeError, OSError):
         import fcntl
 

@@ -24,10 +24,8 @@ from playground.pictures.decoder import HEAD, READY, REQUEST
 from playground.pictures.images import decode_here
 
 THREADS = 2  # threads of the AVIF and HEIC decoders; each takes memory
-MOST_FILES = 50  # that one process decodes: what a decoder loses of its memory goes with it
-LARGE = (
-    150 * 2**20
-)  # bytes that it took at most: what is free of them now is in pieces, too small for the next large one
+MOST_FILES = 50  # decoded by one process, because decoders may leak memory
+LARGE = 150 * 2**20  # bytes: after a larger peak the process ends, because its free memory is fragmented
 
 
 def main() -> None:
@@ -35,7 +33,7 @@ def main() -> None:
     _limit_memory(int(sys.argv[1]))
     AvifImagePlugin.DEFAULT_MAX_THREADS = pillow_heif.options.DECODE_THREADS = THREADS
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing that a library prints is taken for an answer
+    os.dup2(2, 1)  # a library's prints must not be taken for an answer
     answers.write(READY)
     answers.flush()
     for file in range(MOST_FILES):
@@ -84,7 +82,7 @@ def _limit_memory(most_bytes: int) -> None:
 
 
 def _limit_seconds(seconds: int) -> None:
-    """Limits this process's CPU seconds: the system counts from its beginning, and ends it."""
+    """Gives this process that many more CPU seconds; then the system ends it."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

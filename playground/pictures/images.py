@@ -30,8 +30,8 @@ from collections.abc import Iterator
 
 from playground.pictures.decoding import TIFF_NUMBERS
 
-MOST_PATCHES = 16_384  # that are traced
-KEPT_PIXELS = 2**25  # of larger ones squares of pixels become one, here and in the browser: engine/images.js
+MOST_PATCHES = 16_384  # of a traced picture
+KEPT_PIXELS = 2**25  # in larger pictures, squares of pixels are averaged, here and in the browser (engine/images.js)
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
 
@@ -40,7 +40,7 @@ def open_image(source: Source, pixels: int = KEPT_PIXELS) -> Image.Image:
     """An upright RGB picture, decoded and detached from its file, from a path, bytes, a file object or a PIL image; or
     from an array or a tensor of (height, width, 3), (3, height, width) or (height, width): bytes, or 0 … 1.
 
-    A file object is read from its beginning and stays open. Pictures of more than `kept` pixels, 33.6
+    A file object is read from its beginning and stays open. Pictures of more than `pixels` pixels, by default 33.6
     million, come back at half size or less.
     """
     if hasattr(source, "__array__") and not isinstance(source, Image.Image | memoryview):
@@ -51,7 +51,7 @@ def open_image(source: Source, pixels: int = KEPT_PIXELS) -> Image.Image:
 
 
 def _file_of(source: Source) -> str:
-    """The path or name of the picture, for captions of what is made of it; "" for bytes."""
+    """The path or name of the picture, for captions; "" for bytes."""
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     return str(getattr(source, "filename", "") or "")
@@ -249,14 +249,14 @@ def given_input(values: Any) -> torch.Tensor:
     return pixels.float() if pixels.requires_grad else pixels.cpu().float()
 
 
-# Upright RGB of a picture of any mode, in bands of rows: there are never two full copies of one of 64 megapixels.
+# Upright RGB of a picture of any mode, in bands of rows, so that there are never two full copies of 64 megapixels.
 
-# Whether LittleCMS may be asked to read a colour profile, told by its table of tags.
+# Decides by its table of tags whether a colour profile is safe to be read by LittleCMS.
 #
-# Two kinds would take what no picture is worth: multi-process elements, whose stages may be named a hundred thousand
-# times in a few hundred bytes and are all computed for each of 36,000 colours; and tables that claim more numbers
-# than the profile holds, for which room is made before they are read. Cameras, scanners, screens and printers need
-# neither.
+# Two kinds would take far too much time or memory: multi-process elements, whose stages may be named a hundred thousand
+# times in a few hundred bytes and are all computed for each of 36,000 colours; and tables that claim more numbers than
+# the profile holds, for which memory is allocated before they are read. Profiles of cameras, scanners, screens and
+# printers have neither.
 
 TAGS_AT, TAG = 128, struct.Struct(">4sII")  # name, offset, size
 MOST_TAGS = 100  # LittleCMS reads no profile that has more
@@ -326,8 +326,8 @@ def _bands(picture: Image.Image, multiple: int = 1) -> Iterator[tuple[int, Image
 
 
 def _parts(band: Image.Image, scale: tuple[float, float] | None) -> tuple[Image.Image, Image.Image | None]:
-    """The picture with eight bits a channel, in RGB or a mode (such as CMYK) that `_colours` converts by its colour
-    profile; and its opacity, None where nothing shines through."""
+    """The picture with eight bits a channel, in RGB or in a mode such as CMYK that `_colours` converts by its colour
+    profile; and its opacity, None if all pixels are opaque."""
     if scale:
         return _shallow(band, *scale), None
     if band.has_transparency_data:
@@ -364,7 +364,7 @@ def _shallow(band: Image.Image, low: float, high: float) -> Image.Image:
     import numpy as np
 
     values = np.nan_to_num(np.asarray(band, dtype=np.float64), nan=low, posinf=high, neginf=low)
-    if band.mode.startswith("I;16"):  # the upper eight bits, as Pillow itself and browsers read colours of sixteen
+    if band.mode.startswith("I;16"):  # the upper eight bits, as Pillow and browsers read 16-bit colours
         grey = (values // 256).astype(np.uint8)
     else:
         grey = np.rint((values - low) * (255 / max(high - low, 1e-300))).astype(np.uint8)
@@ -389,7 +389,7 @@ def _colours(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.
 
 
 def _orientation(exif: bytes | None) -> int:
-    """Parsed by hand: Pillow would parse all of EXIF for this one number, warn, and trust the sizes it claims."""
+    """The EXIF orientation. Parsed by hand: Pillow would parse all of EXIF, print warnings, and trust claimed sizes."""
     tiff = exif.removeprefix(b"Exif\0\0").removeprefix(HIDDEN_EXIF) if isinstance(exif, bytes) else b""
     order = "<" if tiff.startswith(b"II") else ">"
     with contextlib.suppress(struct.error):

@@ -1,4 +1,4 @@
-"""What lies behind the objects: plain, textured or cluttered surfaces, landscapes, a table by a wall."""
+"""Backdrops behind the objects: plain, textured or cluttered surfaces, landscapes, a table by a wall."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ GROUNDED = frozenset({"landscape", "indoors"})  # the backdrops with a ground th
 @dataclass(frozen=True)
 class Backdrop:
     kind: str
-    materials: tuple[Material, ...] = ()  # materials of its surfaces, in the order that each kind's function explains
+    materials: tuple[Material, ...] = ()  # of its surfaces, in the order that the function of its kind documents
     horizon: float = 0.55  # where the ground begins, from the top
     sun: tuple[float, float] | None = None  # (x, y), unit: the image's height
     clouds: float = 0.5
@@ -68,7 +68,7 @@ def paint_backdrop(backdrop: Backdrop, height: int, width: int) -> Sheet:
 
 
 def _surface(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
-    """One material all over."""
+    """Fills the sheet with one material."""
     sheet.fill(backdrop.materials[0], "backdrop")
 
 

@@ -17,13 +17,13 @@ from playground.scenes.textures import Colour, Material
 
 # Boards as in the game of pairs: every sign lies on two fields of different colours, anywhere on the board.
 #
-# The question to every field is the colour of its twin, the other field with the same sign. Neither the field itself
-# nor its place says anything about that: the answer stands in one other field alone.
+# Each field has to name the colour of its twin, the other field with the same sign. The field itself and its place say
+# nothing about that colour: only the twin does.
 
 SIGNS = "♠♣♥★●▲■☂☀☎♞♪⚓⚑✈✿❄☺⚡✚♛♟✉▼"  # each board shows some of them
 COLOURS = ("#C0392B", "#C58A00", "#3C8D40", "#1F8A99", "#4A5FC1", "#A2459E")
 SIDE = 6  # fields along a side
-FINE = 96  # pixels of a field as people see it; the model's have `patch`
+FINE = 96  # pixels of a field for people; the model's fields have `patch` pixels
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Boards:
 
     images: np.ndarray  # (B, H, W, 3) uint8
     twin: np.ndarray  # (B, F): the number of the field with the same sign
-    wanted: np.ndarray  # (B, F): the colour of that field
+    wanted: np.ndarray  # (B, F): the colour of the twin
 
 
 def boards(random: np.random.Generator, count: int, patch: int) -> Boards:
-    """`patch` pixels along a side of each field."""
+    """Draws boards. patch: pixels along a side of each field"""
     fields, kinds = SIDE * SIDE, len(COLOURS)
     sign, twin, colour = np.empty((3, count, fields), np.int64)
     for board in range(count):
@@ -208,7 +208,7 @@ def _odd_tile() -> Description:
     return Description(backdrop, tuple(things), light=4.0, ambience=0.1)
 
 
-TILE = 1175  # the seed whose outline is nearest to a true square
+TILE = 1175  # the seed whose outline is closest to a square
 
 
 def _camouflage() -> Description:

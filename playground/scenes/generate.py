@@ -2,7 +2,7 @@
 
 Objects must not be recognisable by colour alone. Every scene has one palette, from which the background takes its
 colours as well; many objects have two strongly different colours; some have exactly the background's colours in another
-texture; neighbours share colours, and equal objects stand far apart. Below stands what a scene's labels are.
+texture; neighbours share colours, and equal objects stand far apart. A scene's labels are defined below.
 """
 
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ def scene(seed: int, size: int = 112) -> Scene:
 
 
 def close_up(seed: int, size: int = 56) -> Scene:
-    """A close-up of one or two things: in 56 pixels as large as a whole scene's are in 112."""
+    """A close-up of one or two things: at 56 pixels they are as large as the things of a whole scene at 112."""
     return draw(describe(seed, most=2, zoom=1.8), size)
 
 
@@ -107,7 +107,7 @@ def _calm(material: Material, amount: float) -> Material:
     return replace(material, colours=tuple(mix(colour, middle, amount) for colour in material.colours))
 
 
-# Backdrops. Each function also returns the colours it used, for things that shall have the same.
+# Backdrops. Each function also returns the colours it used, for things of the same colours.
 
 
 def _backdrop(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop, list[Colour]]:
@@ -216,7 +216,7 @@ def _thing(
 
 
 def _dress(rng, shape: str, size: float, colours, behind, others: list[Thing]) -> tuple[Material, ...]:
-    """Three materials. The body's decides how hard the object is to tell by colour."""
+    """Three materials. That of the body decides how hard the object is to recognise by colour."""
     choice = rng.random()
     fresh = [colour for colour in colours if colour not in behind] or colours
     if shape == "face" and choice < 0.85:
@@ -275,7 +275,7 @@ FAMILIES = {  # of shapes and of materials: labels of the class token
 }
 LABELS = (*FAMILIES, *BACKDROPS)  # all labels of the class token
 ENOUGH_SEEN = 0.35  # objects with a smaller visible share count as absent
-ENOUGH_AREA = 0.008  # objects that cover less of the picture, too
+ENOUGH_AREA = 0.008  # objects that cover a smaller share of the picture count as absent, too
 FEWEST_PATCHES = 3  # objects with fewer patches are left out when attention is measured
 
 

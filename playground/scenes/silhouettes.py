@@ -117,7 +117,7 @@ def _arrow(rng):
     return [Part(np.array([(-1, -a), (neck, -a), (neck, -wing), (1, 0), (neck, wing), (neck, a), (-1, a)]))]
 
 
-# Made things.
+# Things that people make.
 
 
 def _house(rng):

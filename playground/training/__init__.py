@@ -1,1 +1,1 @@
-"""What *Train two now* runs, and what reads the time-lapse: recipes, losses, loop, evaluation."""
+"""Training, for *Train two now* and the time-lapse: recipes, losses, loop, evaluation."""

@@ -1,7 +1,7 @@
 """Folders of labelled pictures: CIFAR-10's own binary files, or one folder of pictures per class.
 
-The validation pictures are those that the folder sets apart (test_batch.bin; val/ or test/ beside train/), otherwise a
-tenth of all, drawn by the seed.
+The validation pictures are those in test_batch.bin, or in val/ or test/ beside train/; without these, a tenth of all
+pictures, drawn by the seed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ADVICE = (
     "data_batch_5.bin, test_batch.bin and batches.meta.txt; or give a folder with one folder of pictures per class."
 )
 SIDE = 32  # pixels along a side of CIFAR's pictures
-RECORD = 1 + 3 * SIDE * SIDE  # its label, then all red bytes, all green, all blue
+RECORD = 1 + 3 * SIDE * SIDE  # bytes of a picture: its label, then all red bytes, all green, all blue
 CIFAR_LABELS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 MOST_RECORDS = 200_000  # CIFAR-10 has 60,000
 LONGEST_META = 65_536  # most bytes of a file of labels; CIFAR-10's has 61
@@ -66,7 +66,7 @@ class Labelled:
     labels: tuple[str, ...]
     training: tuple[Place, ...]
     validation: tuple[Place, ...]
-    tiny: bool  # 32 × 32 pixels each
+    tiny: bool  # whether the pictures have 32 × 32 pixels
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -204,9 +204,9 @@ def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, .
 
 # Drawings as small ----------------------------------------------------------------------------------------------------
 
-DRAWN = 10_000  # there could be more
+DRAWN = 10_000  # number of drawn pictures to browse; more could be drawn
 ZOOM = 1.8  # share of the picture that a thing fills, about as in CIFAR-10
-WELL_SEEN = 0.08  # of the picture, at least
+WELL_SEEN = 0.08  # a thing that covers at least this share of the picture is well seen
 
 
 def drawn(number: int) -> tuple[Image.Image, str]:

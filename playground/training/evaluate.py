@@ -1,5 +1,5 @@
-"""Measures how well a model's attention finds objects, on pictures with known masks, and reads what was measured of the
-bundled one.
+"""Measures how well a model's attention finds objects, on pictures with known masks, and reads these measurements of
+the bundled model.
 
 A row's *mass* is its share on the query's own object, the query itself excluded; only patches of objects are queries.
 The best head, and the parameters of the baselines (area, Gaussian, mean colour, both together), are chosen on other
@@ -40,9 +40,9 @@ from playground.vit import VisionTransformer
 SIGMAS = (0.7, 1.0, 1.5, 2.0)  # of the Gaussian
 TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of the mean-colour kernel
 SET = 0.6  # a row "marks" the fewest patches that together hold this share of it
-DISTANT = 3  # patches, across or down, from which on another patch is far
+DISTANT = 3  # patches, across or down: another patch at this distance or more is far
 UNLIKE = 0.25  # mean colours farther apart than this are unlike; red, green and blue go from 0 to 1
-LAST = 2  # layers in which the class token is looked at
+LAST = 2  # number of last layers in which the class token's rows are measured
 GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # of LABELS, in order
 
 
@@ -164,12 +164,12 @@ def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequ
 
 @dataclass(frozen=True)
 class Shares:
-    """How much of its weight a patch gives to the object that it lies on: (pictures, candidates), the mean over
-    patches; nan where no patch was asked. Candidates are heads, or settings of the filter."""
+    """The share of its weight that a patch gives to the object that it lies on, (pictures, candidates): the mean over
+    patches, nan if no patch was measured. Candidates are heads, or settings of the filter."""
 
-    near: Tensor  # of what goes to other patches
-    far: Tensor  # … to patches beyond the eight neighbours
-    unlike: Tensor  # … to distant patches whose colour is unlike
+    near: Tensor  # of the weight on other patches
+    far: Tensor  # of the weight on patches beyond the eight neighbours
+    unlike: Tensor  # of the weight on distant patches of an unlike colour
 
     @staticmethod
     def of(pictures: Sequence[np.ndarray], grids: Sequence[np.ndarray], rows_of: Callable) -> Shares:
@@ -207,8 +207,8 @@ def of_area(picture: np.ndarray, grid: np.ndarray, questions: Asked) -> Tensor:
 
 
 def chosen(shares: Tensor, here: Tensor) -> tuple[int, Tensor]:
-    """The candidate that is best on `shares` of other pictures (pictures, candidates), and its share on `here`:
-    (pictures,)."""
+    """The candidate with the best mean of `shares`, and its shares on other pictures, `here`: (pictures,). Both tables:
+    (pictures, candidates)"""
     best = int(shares.nanmean(0).argmax())
     return best, here[:, best]
 
@@ -310,9 +310,9 @@ def f1(predicted: Tensor, true: Tensor) -> Tensor:
 
 
 def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, float]:
-    """Of each family of things that a scene shows and the model names: the share of a map of the class token that lies
-    on them, without what prefix tokens have, and their share of the patches. Means over families and scenes. The
-    "attention" is that of the last two layers, averaged over heads."""
+    """For each family of things that a scene shows and the model names: the share of the class token's map that lies on
+    them, prefix tokens left out, and their share of the patches ("area"). Means over families and scenes. "attention"
+    is the mean over heads of the last two layers."""
     by_method: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
     for scene in scenes:
         patch, present = vit.config.patch_size, presence(scene)
@@ -339,8 +339,8 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
     return {method: float(np.mean(shares)) for method, shares in by_method.items()}
 
 
-# What was measured of the bundled model, beside a filter without a network: read from its card, assets/MODEL.md,
-# which `python benchmarks/bundled.py --write-card` wrote. Documentation and the lesson *Training* show this table.
+# Measurements of the bundled model and of the filter without a network, read from its card, assets/MODEL.md, which
+# `python benchmarks/bundled.py --write-card` writes. Documentation and the lesson *Training* show this table.
 
 CARD = ASSETS / "MODEL.md"
 FILTER, OURS, LESS = "filter, no network", "`bundled`", "`bundled` − filter"
@@ -388,6 +388,6 @@ def table() -> tuple[list[str], list[list[str]]]:
 
 
 def markdown() -> str:
-    """The same for a file's text."""
+    """The table as Markdown."""
     head, lines = table()
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *lines))

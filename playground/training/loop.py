@@ -27,12 +27,12 @@ from playground.training.losses import Scenes, Teachers
 from playground.training.recipe import Course, moments, pace
 from playground.vit import VisionTransformer, attention_by_hand
 
-# Where half as many bits are faster.
+# Half precision, where it is faster.
 
 
 def half(device: str) -> torch.autocast:
-    """Matrices are multiplied in bfloat16 where that is faster: on GPUs, and on processors that multiply it (with AMX
-    3 ×, with AVX-512 BF16 2 × for a training step). On others it is slower than float32."""
+    """Multiplies matrices in bfloat16 if that is faster: on GPUs, and on processors with AMX (a training step is 3 × as
+    fast) or AVX-512 BF16 (2 ×). On other processors bfloat16 is slower than float32."""
     kind = torch.device(device).type
     fast = torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
     return torch.autocast(kind, torch.bfloat16, enabled=kind != "cpu" or fast)
@@ -236,9 +236,9 @@ def _leave_ctrl_c_to_the_run(_: int) -> None:
 
 
 def _thirds(vit: VisionTransformer) -> dict[nn.Parameter, list[nn.Parameter]]:
-    """Each layer's matrix of queries, keys and values as three of their own, which share its memory. Muon makes all
-    directions of an update equally strong. In one matrix the values' directions, whose gradient is fifteen times as
-    large in the beginning, would leave nothing to queries and keys."""
+    """Each layer's matrix of queries, keys and values as three matrices that share its memory. Muon makes all
+    directions of an update equally strong. In one matrix, the directions of values, whose gradient is fifteen times as
+    large at the beginning, would leave nothing to queries and keys."""
     wholes = [block.attn.qkv.weight for block in vit.blocks]
     return {whole: [nn.Parameter(third) for third in whole.data.chunk(3)] for whole in wholes}
 
@@ -246,8 +246,8 @@ def _thirds(vit: VisionTransformer) -> dict[nn.Parameter, list[nn.Parameter]]:
 def _optimisers(
     vit: nn.Module, teachers: nn.Module, recipe: Course, thirds: dict[nn.Parameter, list[nn.Parameter]]
 ) -> dict[str, torch.optim.Optimizer]:
-    """Muon for the matrices of the layers, of which one step achieves as much as over 1.5 of AdamW's. AdamW for the
-    rest, with weight decay for matrices but not for gains, biases, tokens and positions."""
+    """Muon for the matrices of the layers: one of its steps achieves as much as more than 1.5 steps of AdamW. AdamW for
+    all else, with weight decay for matrices but not for gains, biases, tokens and positions."""
     inner = [p for p in vit.blocks.parameters() if p.dim() == 2]
     named = [*vit.named_parameters(), *teachers.named_parameters()]
     rest = [(name, p) for name, p in named if not any(p is m for m in inner)]

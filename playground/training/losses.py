@@ -1,5 +1,5 @@
-"""The training data and the losses of the model that is told where to look. Drawn scenes are labelled completely, so
-each patch can be supervised. In brackets, the names in LOSSES. Only the class head is kept after training.
+"""The training data and the losses of the model that is told where to look. Drawn scenes have complete labels, so each
+patch can be supervised. Names in brackets are those in LOSSES. Only the class head is kept after training.
 
   [class]                         cross entropy of the class token: families of shapes and materials, kind of backdrop
   [shape, material, ground, box]  every patch says what it is a part of, and how far away its object's sides are
@@ -184,8 +184,8 @@ def unevenness_loss(scores: Tensor, segment: Tensor) -> Tensor:
 
 
 def neighbour_loss(scores: Tensor, target: Tensor) -> Tensor:
-    """Cross entropy between each patch's softmax row, scores (B, patches, N), and the row it should have, wanted
-    (patches, patches). Patches without a wanted neighbour, at the edge, are left out."""
+    """Cross entropy between each patch's softmax row, from scores (B, patches, N), and its target row, target (patches,
+    patches). Patches at the edge that lack the target neighbour are left out."""
     log_row = scores.log_softmax(-1)[..., -target.shape[1] :]  # (B, patches, patches)
     return -(log_row * target).sum((-2, -1)).mean() / target.sum()
 

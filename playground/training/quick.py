@@ -1,8 +1,8 @@
 """Trains two very small models for the lesson about training, in less than a minute on two slow cores.
 
 Both see the same boards of the game of pairs and begin with the same random weights. Each patch has to name the colour
-of its twin, the other patch with the same sign. In one model that is all. In the other, one head is also told where to
-look: a loss on its attention weights. So what attention does by itself stands beside what it does when it is asked to.
+of its twin, the other patch with the same sign. In one of the models, a second loss on a head's attention weights also
+tells that head where to look. So attention that emerges by itself can be compared with attention that a loss demands.
 
 The small layer that names the colours is not part of the model.
 """
@@ -67,7 +67,7 @@ class Pairs(Course):
     polish: float = 0.0
     apart: bool = True
     workers: int = 0
-    longer: float = 4.0  # how much longer queries and keys are at the beginning: with short ones it starts later
+    longer: float = 4.0  # factor of queries' and keys' length at the beginning; with short ones learning starts later
     told: tuple[int, int] | None = None  # the head whose attention weights a loss reads
     config: Config = SMALL
     name: str = "pairs"
@@ -80,7 +80,7 @@ class Pairs(Course):
 
 
 class Colours(nn.Module):
-    """The losses: the [colour] of each patch's twin, and where one head looks if it is [told]."""
+    """The losses: [colour], of each patch's twin, and [told], on one head's attention weights."""
 
     def __init__(self, recipe: Pairs):
         super().__init__()
@@ -128,7 +128,7 @@ class Learner:
         return float(mass.max()), int(layer), int(head)
 
 
-Learned = dict[str, Learner]  # by the names of the two
+Learned = dict[str, Learner]  # by the models' names
 
 
 def recipes(seed: int = 0) -> dict[str, Pairs]:

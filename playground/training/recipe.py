@@ -31,7 +31,7 @@ class Course:
     seed: int = 0
     polish: float = 0.15  # extra steps at the end, as a share of `steps`
     polish_pace: float = 0.3  # learning rate at its beginning, as a share of the highest
-    rounds: int = 1  # how often all of it is gone through, polish included, each time at the highest rate again
+    rounds: int = 1  # repetitions of the whole course, polish included, each from the highest rate again
     apart: bool = False  # whether Muon turns queries, keys and values one by one
     decay_looking: bool = True  # weight decay for queries' and keys' matrices too; without it rows may become narrow
     workers: int = 1  # processes that make the pictures; their number doesn't change the result
@@ -70,7 +70,7 @@ class Recipe(Course):
     even_from: float = 0.65  # share of the run after which "uneven" begins
     evenness: float = 0.25  # weight of the loss "uneven"
     name: str = "bundled-taught"
-    even: tuple[int, int] = (4, 0)  # (layer, head): the one with another weight of "uneven" in the polish
+    even: tuple[int, int] = (4, 0)  # (layer, head) with its own weight of "uneven" in the polish
     evenness_there: float = 1.5
     looking: float = 0.2  # weight of the loss "looked", in the polish
     beside: tuple[int, int] = (0, 5)  # (layer, head): should attend to the left neighbour
@@ -89,10 +89,10 @@ class Emergent(Course):
     rounds: int = 2
     near_until: float = 0.7  # share of the run with windows of the views and scenes from near; then, whole ones
     near: int = 10  # patches along the side of a window
-    named: int = 8  # of a batch: drawn scenes, made for the step, of which only names are asked
+    named: int = 8  # drawn scenes in a batch, made for the step, for the loss "class" only
     coarse: int = 14  # patches along the side of a view
     fine: int = 28  # patches along the side of a view in the polish …
-    fine_batch: int = 8  # … and how many of those make a step
+    fine_batch: int = 8  # … and views in such a step
     fine_named: int = 2
     coarse_views: int = 4000
     fine_views: int = 400
@@ -102,13 +102,14 @@ class Emergent(Course):
     gathering: float = 2.0  # weight of the loss "rest"
     picture: float = 0.3  # weight of the loss "picture"
     naming: float = 2.0  # weight of the loss "class"
-    longer: float = 4.0  # how much longer queries and keys are at the beginning
+    longer: float = 4.0  # factor of queries' and keys' length at the beginning
     waves: float = 0.2  # size of the positions at the beginning
     apart: bool = True
 
     def untrained(self) -> VisionTransformer:
-        """Queries and keys begin longer, and positions as waves instead of noise. With short ones all weights would be
-        alike for hundreds of steps: nothing to learn from. These prefer some patches by chance, whichever they are."""
+        """The model at step 0, with longer queries and keys than usual, and with waves instead of noise as positions.
+        With short queries and keys all weights would be equal for hundreds of steps and teach nothing; with long ones
+        each row prefers some random patches."""
         vit = super().untrained()
         for block in vit.blocks:
             block.attn.qkv.weight.data[: 2 * self.config.width] *= self.longer
@@ -118,8 +119,8 @@ class Emergent(Course):
 
 
 def waves(rows: int, columns: int, width: int) -> Tensor:
-    """(rows · columns, width): sines and cosines of the row and of the column, of longer and longer waves: from a
-    sixth of the picture to almost three pictures."""
+    """Positions, (rows · columns, width): sines and cosines of row and column, with wavelengths from a sixth of the
+    picture to almost three pictures."""
     length = (1 / 6) * 16 ** torch.linspace(0, 1, width // 4)  # (width / 4,)
     down, across = ((torch.arange(n)[:, None] + 0.5) / n * 2 * torch.pi / length for n in (rows, columns))
     down, across = (torch.cat([angle.sin(), angle.cos()], dim=1) for angle in (down, across))  # (n, width / 2)
@@ -149,8 +150,8 @@ def snapshot_steps(steps: int, count: int = 12) -> list[int]:
 
 
 def moments(recipe: Course) -> list[int]:
-    """The steps after which a run keeps its model: about a dozen in the first round; in each later one its middle and
-    its end; and after every polish."""
+    """The steps after which a run keeps its model: about a dozen in the first round, the middle and the end of each
+    later round, and after every polish."""
     later = [recipe.round * r + step for r in range(1, recipe.rounds) for step in (recipe.steps // 2, recipe.steps)]
     polished = [recipe.round * (r + 1) for r in range(recipe.rounds)]
     return sorted({*snapshot_steps(recipe.steps), *later, *polished})

@@ -21,7 +21,7 @@ and its arrays are, for L layers and H heads,
     trace0 …      (bytes,) uint8: Trace.to_bytes(numbers="int8") of each moment on the sample, which the microscope
                   reads as it is; empty where only the curves are kept
 
-Where in a run something begins, such as another loss, is said here too.
+The module also lists the steps of a run at which something begins, such as another loss.
 """
 
 from __future__ import annotations
@@ -56,10 +56,8 @@ from playground.training.losses import LAST
 from playground.training.recipe import Emergent, Recipe
 from playground.vit import VisionTransformer
 
-# Where in a training run something begins: another kind of picture, or a loss on the attention weights themselves.
-#
-# Without this, the curves of a run would invite wrong causes: a jump looks like something that emerged where in truth
-# it was asked for.
+# Steps of a training run at which something begins: another kind of picture, or a loss on the attention weights.
+# Without them, the curves would suggest wrong causes: a jump looks as if something emerged that a loss has demanded.
 
 Head = tuple[int, int]  # (layer, head)
 
@@ -70,7 +68,7 @@ class Beginning:
     short: str  # for a line in a chart
     says: str  # a sentence, without its step
     loss: str = ""  # the loss that begins, one of LOSSES; "" where only the pictures change
-    told: tuple[Head, ...] = ()  # the heads that are told from here on where to look
+    told: tuple[Head, ...] = ()  # the heads that are told where to look from here on
 
 
 def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
@@ -142,7 +140,7 @@ def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
 
 
 def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
-    """Those beginnings that a run really had: a loss that stays 0 was not used."""
+    """The beginnings that a run really had. A loss that stays 0 was not used."""
     if isinstance(recipe, Emergent):
         return of_the_emergent(recipe)
     used = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
@@ -150,7 +148,7 @@ def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
 
 
 def _named(heads: tuple[Head, ...]) -> str:
-    """Heads in words: such as: head 0 in each of the layers 3, 4 and 5 is"""
+    """Heads in words, such as "head 0 in each of the layers 3, 4 and 5 is"."""
     if len({head for _, head in heads}) == 1 and len(heads) > 1:
         *most, last = (str(layer) for layer, _ in heads)
         return f"head {heads[0][1]} in each of the layers {', '.join(most)} and {last} is"
@@ -180,7 +178,7 @@ MOST_BYTES = 100 * 10**6
 PATCHES = 14  # along a side of the sample at most, even if the model's own grid is finer: it is stored a dozen times
 POINTS = 300  # of the curve, at most
 EARLY = 12  # the first points are single steps, not averages
-HABITS = tuple(field.name for field in fields(Habits) if field.name != "to_one")  # the file is older than that
+HABITS = tuple(field.name for field in fields(Habits) if field.name != "to_one")  # older files lack `to_one`
 
 
 @dataclass(frozen=True)
@@ -259,18 +257,18 @@ def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
 
 
 def only_curves(file: Path, output: Path) -> None:
-    """The same file without its traces, which make up nearly all its bytes."""
+    """Writes the file without its traces, which are nearly all of its bytes."""
     _with_traces(file, output, lambda data: data[:0])
 
 
 def in_eight_bits(file: Path, output: Path) -> None:
-    """The same file with traces in half as many bytes."""
+    """Writes the file with traces in half as many bytes."""
     _with_traces(file, output, lambda data: data and Trace.from_bytes(data).to_bytes(numbers="int8"))
 
 
 def within(file: Path, output: Path, most: float) -> None:
     """Rewrites the time-lapse without some moments, so that it has at most `most` bytes."""
-    read(file)  # says what is wrong with it
+    read(file)  # raises if the file is invalid
     header, arrays = unpack(file.read_bytes())
     del header["sections"]
     traces = [arrays.pop(f"trace{i}") for i in range(len(header["moments"]))]
@@ -283,7 +281,7 @@ def within(file: Path, output: Path, most: float) -> None:
 
 
 def where_most_happens(traces: list[bytes], most: float) -> list[int]:
-    """Which moments to keep so that their traces have at most `most` bytes. Repeatedly drops the one whose neighbours
+    """The moments to keep so that their traces have at most `most` bytes. Repeatedly drops the moment whose neighbours
     have the most similar rows; the first and the last stay."""
     decoded = [Trace.from_bytes(trace) for trace in traces]
     rows = [torch.cat([moment.weights(layer) for layer in range(moment.layers)]) for moment in decoded]

@@ -1,5 +1,5 @@
-"""Our scripts as Streamlit components: a message carries the address of a script, never the script;
-and which of them a lesson mounts, in what styles."""
+"""Our scripts as Streamlit components: a message carries the address of a script, never the script. Also the table of
+scripts that lessons mount, with their styles."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Script:
     file: str  # of microscope/
     box: str  # class of the element, and its data- attribute
     styles: str  # a file of microscope/
-    look: str = ""  # one more class of the element: the rules that drawings of one lesson have of their own
-    mounts: str = ""  # which function of the file, where it has several drawings
-    settles: bool = False  # it takes settings when it opens or comes from elsewhere, and tells them otherwise
+    look: str = ""  # another class of the element, for styles of a single lesson
+    mounts: str = ""  # the function to call, in a file with several drawings
+    settles: bool = False  # whether it takes settings only from a new message, and else keeps and reports its own
 
     @property
     def html(self) -> str:
@@ -60,8 +60,8 @@ SCRIPTS = {
 }
 
 
-# All that a message carries of our scripts: their address. The app may lie in a folder: its root is that of the script
-# that the page itself names (toolbar.py).
+# The text of a message: it carries only a script's address. The app may be served below a folder, so the address is
+# relative to that of the script that the page itself loads (toolbar.py).
 STUB = """
 const ROOT = document.querySelector("script[data-toolbar]").src.split("api/app/")[0];
 export default async (args) => {
@@ -82,7 +82,7 @@ export default async (args) => {
 
 @cache
 def component(name: str, script: str, *styles: str, box: str = "", mounts: str = "", shadow: bool = True):
-    """What a page calls to mount `script`, which finds its place by the name: `<div class="name" data-name>`."""
+    """The function that mounts `script` on a page. The script finds its element by `<div class="name" data-name>`."""
     mount = st.components.v2.component(
         f"attention_{name}", html=(box or f'<div class="{name}" data-{name}></div>') + "\n",
         js=STUB.replace("ADDRESS", scripts.address(script, *styles, mounts=mounts)), isolate_styles=shadow,
@@ -95,7 +95,7 @@ def component(name: str, script: str, *styles: str, box: str = "", mounts: str =
 
 
 def lesson_component(name: str):
-    """A script of SCRIPTS."""
+    """Mounts a script of SCRIPTS."""
     script = SCRIPTS[name]
     return component(name, script.file, script.styles, box=script.html, mounts=script.mounts)
 
@@ -106,12 +106,11 @@ SHELL_STYLES = (
 )  # fmt: skip
 APP = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)
-SHARED = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # of a page that somebody shares
+SHARED = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # for pages that people share
 
 
 def app_component(name: str):
-    """A component that shares the app's one script and the choice in it: the toolbar, the stage, a lesson's
-    settings."""
+    """A component of the app's own script, which holds the choice: the toolbar, the stage, a lesson's settings."""
     return component(name, APP, *APP_STYLES)
 
 

@@ -1,4 +1,4 @@
-"""What is the same on every page: the window's title, and the little room around it."""
+"""Parts that are the same on every page: the window's title, and the page's narrow margins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Before any answer: its headers, what is nobody's business, and whether the server was called by a name of its own."""
+"""Middleware for every answer: security headers, hidden parts of Streamlit, and the check of the server's own names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POLICY = (
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-# How much the server does, and parts of Streamlit that no page of ours uses
+# Addresses that are refused: metrics of the server, and parts of Streamlit that our pages don't use
 NOBODYS_BUSINESS = (
     "/_stcore/metrics", "/_stcore/agent", "/_stcore/upload_file", "/_stcore/bidi-components", "/component/", "/auth/",
     "/oauth2callback",
@@ -57,7 +57,7 @@ class Headers:
         return await app(scope, receive, with_headers)
 
 
-# Whoever calls the server by a name that is not its own is refused, before anything else looks at what they ask.
+# Refuses requests to host names that are not the server's own, before anything else reads the request.
 
 
 REFUSAL = (
@@ -67,7 +67,7 @@ REFUSAL = (
 
 
 class KnownHosts:
-    """ASGI middleware: the first that a request or a socket meets."""
+    """ASGI middleware, the outermost for requests and sockets."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -78,4 +78,4 @@ class KnownHosts:
         ledger.refused["foreign names"] += 1
         named = " and ".join(hosts.hosts_named(scope))[:100]
         refusal = PlainTextResponse(REFUSAL.format(named=named), 403, headers() | {"Cache-Control": "no-store"})
-        await refusal(scope, receive, send)  # to a socket, too: its browser is told the status
+        await refusal(scope, receive, send)  # for a socket, too: its browser gets the status

@@ -1,5 +1,5 @@
-"""Plays a lesson in the app: each part with Streamlit as it comes. No lesson's name stands in here. Its
-runs have a button and a progress."""
+"""Plays a lesson in the app: shows each part with Streamlit when it arrives, and a lesson's runs with a button and
+their progress. Knows no lesson by name."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def show(name: str) -> None:
 def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
     """A fragment: a setting of this step, or polling for its work, redraws nothing else."""
     if runs_of_this_session(here) != at_work:
-        st.rerun()  # the whole page: only that can begin or end the looking
+        st.rerun()  # the whole page: a fragment can't start or stop its own polling
     with queue.page():
         _draw(lesson, step, here)
 
@@ -103,7 +103,7 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
 
 
 def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
-    """Settings that a drawing reports. Unchecked input from a browser."""
+    """Takes over the settings that a drawing reports. Unchecked input from a browser."""
     settings = words(state[key].settings)
     message = state.get("messages", {}).get(key)
     for name in drawing.settings:
@@ -116,12 +116,12 @@ def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
 @dataclass
 class _Message:
     """The last message to a drawing. If the drawing itself reported a setting, the message stays the same and its bytes
-    are not sent again; the session keeps only their digest. A running number tells a drawing that Streamlit recreates
-    that it has had this message, so that the settings it reported since then hold."""
+    are not sent again; the session keeps only their digest. Streamlit may recreate a drawing: by the message's number
+    it knows that it has had this message, and keeps the settings that it has reported since."""
 
     digest: bytes
-    sent: dict[str, object]  # the settings with which it was sent
-    begins: dict[str, object]  # and those that hold now
+    sent: dict[str, object]  # the settings in the message
+    begins: dict[str, object]  # the settings that hold now
 
     @staticmethod
     def of(data: bytes, begins: dict[str, object]) -> _Message:
@@ -191,7 +191,7 @@ class _Player:
                 lines = [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows)]
                 st.markdown(page.mathematics(page.minus("\n".join(lines))))
             case Code(text, language):
-                st.code(text, language=language, wrap_lines=True, height="stretch")  # beside another as high
+                st.code(text, language=language, wrap_lines=True, height="stretch")  # as high as code beside it
             case Exercise():
                 self.exercise(part)
             case Run():
@@ -218,7 +218,7 @@ class _Player:
         self.offered.add(setting)
 
     def drawing(self, drawing: Drawing) -> None:
-        """Stores the settings that the drawing reports in session state, which puts them into the address."""
+        """Mounts a drawing. The settings that it reports go into session state, and from there into the address."""
         script = SCRIPTS[drawing.name]
         begins = {name: state[name] for name in drawing.settings}
         begins |= {"view_id": self.here.view_id, "microscope": "./?"}
@@ -249,7 +249,7 @@ class _Player:
             st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | shown)
 
     def exercise(self, exercise: Exercise) -> None:
-        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # here it is computed
+        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # the answer is of this picture already
         settings = {name: str(state[name]) for name in self.lesson.choices}
         lesson_component("exercise")(
             key=f"exercise_{exercise.id or exercise.asks[:40]}", data=record | {"settings": settings}
@@ -263,13 +263,13 @@ def _is_settled(part: Part) -> bool:
 
 # Shows a lesson's Run: its button, then its progress and a way to stop it.
 
-LOOK_EVERY = 0.7  # seconds
+LOOK_EVERY = 0.7  # seconds between two polls of a run
 DROPPED = "Your result was dropped: the newer results of other people needed the memory. Run it again."
 
 
 def runs_of_this_session(here: Here) -> bool:
-    """Gives the step's runs to the subject, and says whether one is at work. Called also while another step is on view:
-    that keeps its place in the queue."""
+    """Gives the session's runs to the subject, and says whether one is at work. It is also called while another step is
+    on view, because a run that nobody looks at loses its place in the queue."""
     here.works = state.setdefault("works", {})
     for work in here.works.values():
         work.look()

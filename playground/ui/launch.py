@@ -48,11 +48,11 @@ def launch(host: str = "localhost", port: int | None = None, browser: bool = Tru
 def _answer_to(*names: str) -> None:
     if names:
         os.environ["PLAYGROUND_HOSTS"] = " ".join((os.environ.get("PLAYGROUND_HOSTS", ""), *names))
-    settings.read()  # raises where one is no name
+    settings.read()  # raises an error if one of the names is invalid
 
 
 def _as_name(host: str) -> Iterable[str]:
-    """The host if it is a name: addresses are answered anyway."""
+    """The host if it is a name; requests to addresses are answered anyway."""
     is_address = ":" in host or host.replace(".", "").isdecimal()
     return [] if is_address or host == "localhost" else [host]
 
@@ -77,7 +77,7 @@ def _is_free(host: str, port: int) -> bool:
     except socket.gaierror:
         raise _no_address(host) from None
     with socket.socket(family, kind) as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended is no obstacle
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignores sockets of a server that has just ended
         try:
             tried.bind(address)
         except OSError as error:

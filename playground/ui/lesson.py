@@ -73,7 +73,7 @@ def _power(match: re.Match) -> str:
 
 
 def low(text: str) -> str:
-    """As `mathematics`, for charts, which render no LaTeX."""
+    """Subscripts as in `mathematics`, for charts, which render no LaTeX."""
     return text.replace("d_k", "d<sub>k</sub>")
 
 
@@ -90,12 +90,12 @@ def _on_next(step: str) -> None:
 
 
 def _place() -> str:
-    """Scrolls to the top when the page or its step changes."""
+    """A text that changes with the page and its step: then the browser scrolls to the top."""
     return f"{st.session_state.page} {st.session_state.get('step', '')}"
 
 
 def end() -> None:
-    """The button to what follows; also reports the settings to the browser."""
+    """Shows the button to the next step or page, and reports the settings to the browser."""
     state = st.session_state
     if state["class"] == "no":
         _way_on()
@@ -104,7 +104,7 @@ def end() -> None:
 
 
 def _way_on() -> None:
-    """To the page's next step, or from its last one to the next page."""
+    """The button to the page's next step, or after the last step to the next page."""
     state = st.session_state
     for (step, _), (following, title) in pairwise(state.titles.items()):
         if step == state.step:

@@ -1,4 +1,4 @@
-"""The server's life: its settings at the start, what it cleans up while running, pages that are being left, and a quick
+"""The server's life cycle: settings at the start, cleaning up while it runs, pages that are being left, a quick
 exit."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from playground.serving import cache, ledger, models, people, pictures, prepared
 from playground.ui import messages, streamlit_private
 from playground.ui.streamlit_private import asked_of, shown_on
 
-# What happens once per server, when the first page of it is drawn.
+# Work that is done once per server.
 
 
 AFTER_THE_FIRST_PICTURE = 2.0  # seconds
@@ -28,7 +28,7 @@ AFTER_THE_FIRST_PICTURE = 2.0  # seconds
 
 @st.cache_resource(show_spinner=False)
 def once_per_server() -> None:
-    settings.now()  # a typing error in them is said now
+    settings.now()  # raises now for a mistyped setting
     streamlit_private.ask_nobody_for_our_address()
     streamlit_private.hush_toasts()
     streamlit_private.hide_sessions()
@@ -69,9 +69,9 @@ class InJson(logging.Formatter):
 
 FILES = 65536  # that the process may have open
 FORGET_EVERY = 60.0  # seconds
-# Python's switch interval in seconds: how long another thread may keep the interpreter while the event loop waits. An
-# answer waits a dozen times, at each read and write: with Python's default of 5 ms that was a tenth of a second while
-# one page ran.
+# Python's switch interval in seconds: how long another thread may keep the interpreter while the event loop waits. For
+# one answer the loop waits a dozen times, at each read and write: with Python's default of 5 ms, answers took a tenth
+# of a second longer while a page ran.
 TURN = 0.0005
 LAST_SECONDS = 3  # from the signal to the end
 
@@ -108,8 +108,8 @@ async def _forget_the_gone() -> None:
 
 
 def _end_soon_after(number: signal.Signals) -> None:
-    """Ends the process LAST_SECONDS after it was told to. The server would wait for every connection and thread, such
-    as a stalled upload or a long computation. An alarm of the operating system needs none of them."""
+    """Ends the process LAST_SECONDS after the signal. The server would wait for every connection and thread, such as a
+    stalled upload or a long computation; an alarm of the operating system does not."""
     former = signal.getsignal(number)
 
     def end(number: int, frame) -> None:
@@ -121,8 +121,8 @@ def _end_soon_after(number: signal.Signals) -> None:
     signal.signal(number, end)
 
 
-# A part of a page may ask while the page is being left: a drawing tells a choice a moment after it was made.
-# Streamlit takes the page from the last that asked, and the browser wipes the page that the person has gone to.
+# A part of a page may send a request while the page is being left, because drawings report a choice with a delay.
+# Streamlit takes the page from the last request, and would draw the left page over the new one.
 
 
 class LeftPages:

@@ -10,7 +10,7 @@ import streamlit as st
 from playground.serving import ledger, queue
 from playground.ui import streamlit_private
 
-AGAIN_AFTER = 2.0  # seconds: a toast about waiting is prolonged as often
+AGAIN_AFTER = 2.0  # seconds after which a toast about waiting is prolonged
 
 
 def plain(text: str) -> str:
@@ -29,8 +29,8 @@ class OnPage:
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
     def who(self) -> ledger.Who:
-        """The network of its socket. On the server's own machine Streamlit tells none, and the person's pages and
-        requests would count as two people's."""
+        """The person, by the network of the page's socket. On the server's own machine Streamlit gives no address; then
+        the person's pages and requests would count as two people's."""
         session = streamlit_private.session()
         home = ledger.seats.address_of(session)
         network = ledger.network(st.context.ip_address) if home is None else home

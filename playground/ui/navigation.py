@@ -1,7 +1,7 @@
-"""Where a person is: the page, what its address says, and the picture and model that go with them from page to page.
+"""A person's place: the page, its address, and the picture and model that stay from page to page.
 
-The browser alone writes the address. A lesson has settings that its widgets keep here, so it tells them to the browser
-(microscope/shell/address.js), which writes them beside the choice.
+Only the browser writes the address. A lesson's settings are kept here by its widgets, so they are reported to the
+browser (microscope/shell/address.js), which writes them into the address with the choice.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _look(address: dict[str, str] | None) -> None:
 
 
 def _from_toolbar() -> dict | None:
-    """The toolbar's report, if it is new."""
+    """The toolbar's report; None if it is not new."""
     state = st.session_state
     choice = (state.get("toolbar") or {}).get("choice")
     if not choice or choice == state.get("told"):
@@ -87,8 +87,8 @@ def _from_toolbar() -> dict | None:
 
 
 def _stay() -> None:
-    """Keeps the subject of the former run and counts as a request of its person. The server may have forgotten the
-    picture meanwhile."""
+    """Keeps the subject of the former run, and counts this as a request of its person. The server may have forgotten
+    the picture meanwhile."""
     here = st.session_state.here
     if trouble := st.session_state.pop("trouble", None):
         messages.error(trouble)
@@ -126,7 +126,7 @@ def _send_again(choice: dict[str, str], words: dict[str, str]) -> None:
 
 
 def _instead() -> Here:
-    """A subject to show instead of one that can't be had."""
+    """A subject to show instead of one that is not available."""
     here = st.session_state.get("here") or Here({})
     try:
         _ = here.picture
@@ -136,8 +136,8 @@ def _instead() -> Here:
 
 
 def _address_of(page: str, moved: bool) -> dict[str, str]:
-    """The address's query, where it leads to something new. Else the browser has rewritten it since, and Streamlit's
-    copy is old."""
+    """The address's query if the person opened a new address; else {}, because the browser rewrites the address and
+    Streamlit's copy is old."""
     state = st.session_state
     return dict(st.query_params) if moved or streamlit_private.went_through_history() else state.address
 
@@ -154,8 +154,9 @@ def _settings_now() -> dict[str, str]:
 
 
 def tell_settings(part: str) -> None:
-    """Has the browser write a lesson's settings into its address; a `part` of a page that is redrawn alone reports its
-    own. A new setting is a step for the Back button; a new page or picture was one already."""
+    """Reports a lesson's settings to the browser, which writes them into the address; a `part` of a page that is
+    redrawn alone reports its own. A new setting adds a step for the Back button; a new page or picture has added one
+    already."""
     state, settings = st.session_state, _settings_now()
     state.address = state.here.words() | settings
     message = {"run": streamlit_private.session(), "page": state.page, "settings": settings, "step": not state.arriving}

@@ -49,7 +49,7 @@ PARTS = {  # parts of the model in their order: name -> (the page about it, the 
     "Norm  ": ("block", ("training", "code")),
     "Answer": ("block", ("training", "code")),
 }  # fmt: skip
-BEFORE, AFTER = ("Picture", "Patches", "+ Positions"), ("Norm  ", "Answer")  # the layers
+BEFORE, AFTER = ("Picture", "Patches", "+ Positions"), ("Norm  ", "Answer")  # parts before and after the layers
 
 
 def after(page: Page) -> Page:

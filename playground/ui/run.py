@@ -1,5 +1,5 @@
-"""The app's server: uvicorn on `app:app`. Streamlit's own command would do, but listens at no Unix socket, and makes
-its sockets so that a small answer waits 40 ms for an acknowledgement.
+"""The app's server: uvicorn on `app:app`. Streamlit's own command can't listen at a Unix socket, and with its sockets a
+small answer waits 40 ms for an acknowledgement.
 
     python -m playground.ui.run FILE     listens at a Unix socket, behind the proxy alone: deploy/start.py starts it so
 """
@@ -19,16 +19,16 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from playground.assets import APP
 from playground.serving import settings
 
-LONGEST = 2**17  # bytes of a message: a page says little, and pictures come as uploads
-PING = 30  # seconds between two of a socket: a proxy has to leave it alone for so long
+LONGEST = 2**17  # bytes of a message: pages send little, and pictures come as uploads
+PING = 30  # seconds between two pings of a socket: proxies must allow so long a silence
 BACKLOG = 2048
-FRAMES, FRAMES_A_SECOND = 500, 50.0  # of one socket, at once and after those: browsers send no pings, and few crumbs
+FRAMES, FRAMES_A_SECOND = 500, 50.0  # pings and fragments of one socket, at once and then per second; browsers send few
 SLICE = 4096  # bytes: half a thousand pings
 
 
 class Socket(WebSocketsSansIOProtocol):
-    """Counts pings and fragments, which the server answers before our code sees them: a sender of too many is cut
-    off."""
+    """Counts pings and fragments, which the server handles before our code sees them, and disconnects senders of too
+    many."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -58,7 +58,7 @@ def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
 
     os.chdir(APP.parent)  # where Streamlit finds .streamlit/, the production settings
     sys.path.insert(0, str(APP.parent))
-    st.get_option("server.port")  # reads the log settings now: later it would turn uvicorn's log on again
+    st.get_option("server.port")  # reads the log settings now; later that would turn uvicorn's log on again
     streamlit_private.read_environment()
     trusted = ["*"] if behind_proxy else list(settings.now().proxies)
     config = uvicorn.Config(
@@ -92,7 +92,7 @@ def at_port(host: str, port: int) -> list[socket.socket]:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         try:
             listener.bind(address)
-        except OSError:  # no addresses of the new kind here, say
+        except OSError:  # for example, this machine has no IPv6 addresses
             listener.close()
             continue
         listener.listen(BACKLOG)

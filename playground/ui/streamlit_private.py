@@ -1,4 +1,4 @@
-"""What we use of Streamlit though it does not promise to keep it. Tried with Streamlit 1.67.
+"""Private parts of Streamlit that we use, although a new version may change them. Tried with Streamlit 1.67.
 
 Each function says why it is needed; tests/ui/test_streamlit_private.py fails when a part is gone, and counts them.
 """
@@ -30,20 +30,19 @@ PARTS = {  # parts of Streamlit's page, as selectors for frame.py's styles; scri
 
 
 def ask_nobody_for_our_address() -> None:
-    """The attack: for each page of another host that asks for a socket, Streamlit asks the internet for this machine's
-    address, and the whole server waits up to two seconds for the answer. Streamlit asks in the midst of its decision
-    whether that host may come in, which depends on its settings: a route or a middleware would have to decide it in
-    its stead, and could only be wrong."""
+    """Prevents an attack: for each socket from another host's page, Streamlit asks the internet for this machine's
+    address, and the whole server waits up to two seconds for the answer. This happens inside Streamlit's decision
+    whether that host may connect, which a route or middleware of ours could not replace correctly."""
     net_util.get_external_ip = lambda: None
 
 
 def said(message: bytes) -> str:
-    """The kind of a browser's message to Streamlit; "" for one that is not allowed. Streamlit would obey more than our
-    pages need: clear everybody's caches, or make a million upload addresses. ValueError if it is no message."""
+    """The kind of a browser's message to Streamlit; "" for a kind that is not allowed. Streamlit also obeys messages
+    that our pages don't need, such as clearing everybody's caches. ValueError if it is no message."""
     parsed = BackMsg()
     try:
         parsed.ParseFromString(message)
-    except Exception as error:  # of protobuf, which is a part of Streamlit and none of ours
+    except Exception as error:  # protobuf's; it is a dependency of Streamlit, not ours
         raise ValueError("Streamlit's pages say nothing of this kind.") from error
     kind = parsed.WhichOneof("type")
     return kind if kind in HEARD else ""
@@ -68,8 +67,8 @@ def asked_of(message: bytes) -> tuple[str, str]:
 
 
 def shown_on(message: bytes, page: str) -> tuple[bytes, str]:
-    """A message to a browser, and the page that it shows after it. A fragment belongs to `page`, whichever page asked
-    for it."""
+    """A message to a browser, and the page that the browser shows after it. A fragment is assigned to `page`, whichever
+    page requested it."""
     parsed = ForwardMsg.FromString(message)
     kind = parsed.WhichOneof("type")
     if kind == "navigation":
@@ -83,7 +82,7 @@ def shown_on(message: bytes, page: str) -> tuple[bytes, str]:
 
 
 def read_environment() -> None:
-    """Streamlit's own command takes its options from the environment, too (STREAMLIT_SERVER_…); we do not start it."""
+    """Reads Streamlit's options from the environment (STREAMLIT_SERVER_…), as its own command would do."""
     typed = {bool: lambda word: word.lower() in ("true", "1"), int: int, float: float, str: str}
     for name, option in config.get_config_options().items():
         if (word := os.environ.get(option.env_var)) is not None and option.type in typed:
@@ -91,8 +90,8 @@ def read_environment() -> None:
 
 
 def use_our_pages() -> None:
-    """The attack: the first visitor of a fresh server names a page in a run's address, and has it run without app.py.
-    Until st.navigation is first called, Streamlit finds pages/ by itself, behind every route and middleware."""
+    """Prevents an attack that no route or middleware can stop: until st.navigation is first called, Streamlit finds
+    pages/ by itself, so the first visitor of a fresh server could run a page without app.py."""
     PagesManager.uses_pages_directory = False
 
 
@@ -108,8 +107,8 @@ def went_through_history() -> bool:
 
 
 def stop_if_left() -> None:
-    """Raises Streamlit's own exception if the person has left the page or started another run: any access to the
-    session's state does that."""
+    """Raises Streamlit's own exception if the person has left the page or started another run, as any access to the
+    session's state does."""
     st.session_state.get("page")
 
 
@@ -120,7 +119,7 @@ def session() -> str:
 
 
 def toast(sentence: str, former=None, **options):
-    """Replaces the former toast. A fragment may not write outside of itself twice; there, a new toast appears."""
+    """Replaces the former toast; in a fragment, which may not write outside itself twice, shows a new one."""
     if former is not None:
         try:
             return former.toast(sentence, **options)
@@ -131,18 +130,18 @@ def toast(sentence: str, former=None, **options):
 
 @st.fragment(run_every=86400)
 def drawn_by_the_next_server() -> None:
-    """Makes Streamlit redraw a page after a reconnect, which it does only if a fragment runs by the clock. Else a new
-    server would know nothing of the page, and its fragments' requests would be lost."""
+    """Makes Streamlit redraw a page after a reconnect, which it does only if a fragment has a timer. Without it a
+    restarted server would not know the page, and requests of its fragments would be lost."""
 
 
 def hush_toasts() -> None:
-    """Silences Streamlit's warning about toasts in callbacks: it fears they are lost with the page's redraw, but toasts
-    are no part of the page."""
+    """Silences Streamlit's warning that toasts in callbacks are lost when the page is redrawn: they are no part of the
+    page, so they are not lost."""
     logging.getLogger("streamlit").addFilter(lambda record: "within a callback" not in str(record.msg))
 
 
 def hide_sessions() -> None:
-    """Keeps session ids out of the log: whoever knows one may reconnect as that browser."""
+    """Keeps session ids out of the log, because anybody who knows one can reconnect as that browser."""
 
     def hide(record: logging.LogRecord) -> bool:
         record.args = tuple("…" for _ in record.args or ())

@@ -43,8 +43,7 @@ CLASS = "./?story=1#lecture=new"  # shell/storyway.js reads it
 
 @st.fragment(run_every=5)
 def present() -> None:
-    """How the class reaches the server. Not announced by screen readers when it changes: it is read when somebody comes
-    to it."""
+    """Shows how the class reaches the server. Screen readers don't announce its changes."""
     st.caption(sentence(ledger.seats.people(), queue.passes().waiting))
 
 
@@ -95,7 +94,7 @@ def plan(here: Here) -> None:
 
 
 def pick() -> None:
-    """A plan of one's own: its scenes in the order of picking. The address keeps it."""
+    """The lecturer's own plan: scenes in the order in which they were picked. It is kept in the address."""
     st.multiselect(
         "Scenes, in your order", teaching.SCENES, [name for name in state.scenes.split("-") if name in teaching.SCENES],
         key="picked", format_func=title_of, on_change=take,
@@ -149,10 +148,10 @@ def quiz() -> None:
     st.markdown(f"**{right} of {answered} right**, {len(questions)} questions in all. Nothing is kept or sent.")
 
 
-# A plan's scenes as slides in one file: the living story on one's own picture, what lessons draw and ask of it, and
-# questions of the quiz.
+# A plan's scenes as slides in one file: the interactive story about the chosen picture, drawings and questions of
+# lessons, and questions of the quiz.
 
-QUIZ = 5  # questions of the quiz: the plan speaks of so many
+QUIZ = 5  # questions of the quiz, as in the plan's words
 SHOWN = ("ask", "drawing", "choice", "slider")  # kinds of a lesson's parts that slides show
 MOST_BYTES = 12 * 2**20  # most bytes of all layers in the file; beyond that, only the opening layer
 
@@ -193,10 +192,10 @@ def mounted() -> dict[str, printed.Mounted]:
 
 
 def flat(parts: Iterable[dict]) -> Iterator[dict]:
-    """The parts without rows: those of a row follow one another."""
+    """The parts with rows flattened."""
     for part in parts:
         if part["kind"] == "row":
-            timing = {name: part[name] for name in ("after",) if name in part}  # until its question was guessed
+            timing = {name: part[name] for name in ("after",) if name in part}  # shown after its question was guessed
             yield from (inner | timing for inner in flat(part["parts"]))
         else:
             yield part
@@ -207,7 +206,7 @@ def kind_of(part: dict) -> str:
 
 
 def living_page(here: Here) -> str:
-    """The story about the picture, in the view in which it opens."""
+    """The page of the story about the picture, in the picture's opening view."""
     from playground.figures import html
 
     seen, named = here.trace(), here.sample_name

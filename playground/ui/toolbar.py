@@ -1,8 +1,8 @@
-"""The toolbar, one component on every page: it keeps the choice of picture, model and grid, and leads to other pages.
-The page's HTML names it ahead of Streamlit's own scripts (`Ahead`).
+"""The toolbar, one component on every page: it keeps the choice of picture, model and grid, and links to other pages.
+The page's HTML loads it before Streamlit's own scripts (`Ahead`).
 
-It is drawn before the page, so that Streamlit keeps it from page to page. On the microscope it says nothing to the
-server's script; on a lesson it tells each choice, for the lesson's numbers are computed here.
+It is drawn before the page, so that Streamlit keeps it from page to page. On the microscope's page it sends nothing to
+the server's script; on a lesson's page it reports each choice, because the server computes the lesson's numbers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def draw(page: Page) -> None:
         "page": page.name,
         "arrived": state.get("arrived", 0),
         "answer": state.get("answer"),
-        "run": streamlit_private.session(),  # another one where the server is another
+        "run": streamlit_private.session(),  # changes with the server
     }
     app_component("toolbar")(
         key="toolbar", data=data, default={"choice": None}, on_choice_change=lambda: None, on_go_change=_on_go
@@ -95,10 +95,10 @@ def _plain(words: object) -> dict[str, str]:
 # Streamlit's scripts wait in a template until our first picture is there: they take a second to build the page, and the
 # picture does not need them.
 
-# Where another version of Streamlit writes them otherwise, they begin at once
+# If a version of Streamlit writes them differently, they start at once
 STREAMLITS_OWN = re.compile(rb'(?:\s*<(?:script type="module"|link rel="modulepreload")[^>]*>(?:</script>)?)+')
 PATHS = ("", MICROSCOPE.name)  # endings of the address of the microscope's page
-# Streamlit writes its own name into the window's title until it begins; in See it may not
+# Streamlit writes its own name into the window's title until it starts, and in See it may never start
 OURS = {
     b"<title>Streamlit</title>": f"<title>{TITLE}</title>".encode(),
     b'href="./favicon.png"': (
@@ -115,10 +115,10 @@ class Ahead:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        elsewhere = ("/api/", "/static/", "/c/")  # a class's page for phones is not Streamlit's
+        elsewhere = ("/api/", "/static/", "/c/")  # not Streamlit's pages; /c/ is a class's page for phones
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        # Streamlit would compress numbers at every request, though they gain nothing by it
+        # Streamlit would compress numbers at every request, though they don't become smaller
         plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
         if scope["method"] != "GET" or f"{path_of(scope)}/".startswith(elsewhere):
             return await self.app(plain, receive, send)
@@ -156,7 +156,7 @@ async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> N
         page = gzip.compress(page, mtime=0)
         headers["Content-Encoding"] = "gzip"
     headers["Content-Length"] = str(len(page))
-    for name in ("ETag", "Last-Modified"):  # they are of Streamlit's file: our own line in it may differ tomorrow
+    for name in ("ETag", "Last-Modified"):  # they identify Streamlit's file, without our line in it
         del headers[name]
     await send(start)
     await send({"type": "http.response.body", "body": page})

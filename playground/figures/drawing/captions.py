@@ -1,4 +1,4 @@
-"""What a figure says: headings, captions, and what the picture can't show."""
+"""The words of a figure: headings, captions, and facts that the picture can't show."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(key: str, *cases: str, **filled: object) -> str:
-    """What the table of words has for it, in the first of these cases that has words of its own."""
+    """The words for `key` in way_words.py, for the first of the `cases` that has its own, filled in."""
     return words(key, "figure", *filter(None, cases)).format(**filled)
 
 
@@ -50,7 +50,7 @@ def picture(name: str) -> str:
 
 
 def place(spec: Spec) -> str:
-    """ "layer 4, head 0", "after layer 4" of what has no heads."""
+    """ "layer 4, head 0", or "after layer 4" for a way to look that has no heads."""
     if spec.way.through_layers:
         return say("through_layers")
     if not spec.way.of_heads:
@@ -63,7 +63,7 @@ def head(spec: Spec) -> str:
 
 
 def places(shown: list[Shown]) -> str:
-    """Of all panels, in a sentence: "layer 4: head 0, head 3 and the mean of all heads"."""
+    """The places of all panels, in words: "layer 4: head 0, head 3 and the mean of all heads"."""
     every = list(dict.fromkeys(place(one.spec) for one in shown))
     if len(every) == 1:
         return every[0]
@@ -78,15 +78,15 @@ def _and(listed: list[str]) -> str:
 
 
 def headings(shown: list[Shown]) -> list[tuple[str, str]]:
-    """Over each panel what sets it apart from the others: its head, its layer, its patch."""
+    """(heading, "") for each panel: what differs between the panels, such as layer, head or patch."""
     specs = [one.spec for one in shown]
-    told = {
+    candidates = {
         "layer": [say("layer", layer=spec.layer) for spec in specs],
         "head": [head(spec) for spec in specs],
         "query": [asked(spec.query) for spec in specs],
         "what": [method(spec) for spec in specs],
     }
-    changing = [names for names in told.values() if len(set(names)) > 1] or [told["what"]]
+    changing = [names for names in candidates.values() if len(set(names)) > 1] or [candidates["what"]]
     return [(", ".join(names), "") for names in zip(*changing, strict=True)]
 
 
@@ -111,7 +111,7 @@ def scaled(seen: Trace, given: str | None) -> str:
 
 
 def breadth(map_: Map, all_tokens: int) -> str:
-    """How many tokens a row listens to, as its entropy has it."""
+    """How many tokens a row listens to, by its entropy, in words."""
     even = "even" if is_even(map_, all_tokens) else ""
     return "" if map_.breadth is None else say("breadth", even, count=_count(map_.breadth))
 
@@ -137,7 +137,7 @@ def from_to(low: float, high: float) -> str:
 
 
 def outside(map_: Map, spec: Spec) -> str:
-    """What goes to tokens that have no place in the picture, in a row of weights: "CLS 0.4 %, registers 1.2 %"."""
+    """The shares of the prefix tokens in a row of weights: "CLS 0.4 %, registers 1.2 %"."""
     if spec.head == "max" and spec.way.rows:
         return ""
     if not (map_.prefix and spec.prefix and spec.way.whole and spec.direction == "row"):
@@ -159,7 +159,7 @@ def taken(map_: Map) -> float:
 
 
 def caption(spec: Spec, shown: list[Shown], span: Domain, where: str) -> str:
-    """One or two sentences that say what is seen, and with what it was made: `where` in which model."""
+    """A caption of a few sentences: what is shown, in which model, and `where` in the model."""
     return sentences(spec, shown, span, made_with(shown[0].seen, spec, where))
 
 
@@ -186,7 +186,7 @@ def _brightness(spec: Spec, span: Domain) -> list[str]:
 
 
 def peak(maps: list[Map], span: Domain | None) -> str:
-    """A peak is not hidden: how many patches are brighter than can be shown, and how much the largest has."""
+    """How many patches are brighter than the colour scale's top, and the largest value."""
     count = sum(len(clipped(one, span)) for one in maps) if span else 0
     return brighter(span, count, max(float(one.grid.max()) for one in maps), "patches") if span else ""
 
@@ -204,28 +204,28 @@ def sides(of_blocks: Sequence[int]) -> str:
 
 
 def for_and_against(spec: Spec, maps: list[Map]) -> str:
-    """How much each way, and the patch with the most: "; 48 % for it, most patch 3, 4 (+3.2 %); 52 % against it, …"."""
+    """The share on each side, and its largest patch: "; 48 % for it, most patch 3, 4 (+3.2 %); 52 % against it, …"."""
     if not spec.for_and_against or moved_by_nothing(maps):
         return ""
-    said = []
+    sides_in_words = []
     for side, sign in (("for", 1), ("against", -1)):
         largest = max(float((sign * one.grid).max()) for one in maps)
         if largest <= 0:
-            said.append(say("side", f"{side}.none"))
+            sides_in_words.append(say("side", f"{side}.none"))
             continue
         written = signed(sign * largest, spec.in_percent)
         if len(maps) > 1:
-            said.append(say("side", f"{side}.several", most=written))
+            sides_in_words.append(say("side", f"{side}.several", most=written))
             continue
         share = float(maps[0].grid[sign * maps[0].grid > 0].sum()) if spec.in_percent else 0.0
-        at = "{}, {}".format(*divmod(int((sign * maps[0].grid).argmax()), maps[0].grid.shape[1]))
+        patch = "{}, {}".format(*divmod(int((sign * maps[0].grid).argmax()), maps[0].grid.shape[1]))
         part = f"{percent(abs(share))} " if share else ""
-        said.append(say("side", side, share=part, patch=at, most=written))
-    return f"; {'; '.join(said)}"
+        sides_in_words.append(say("side", side, share=part, patch=patch, most=written))
+    return f"; {'; '.join(sides_in_words)}"
 
 
 def unmoved(spec: Spec, maps: list[Map]) -> str:
-    """What blanking moves so little that nobody should look for a pattern in it."""
+    """Says where blanking moves next to nothing, so that nobody looks for a pattern in the map."""
     if not moved_by_nothing(maps):
         return ""
     least = least_move(spec)
@@ -240,17 +240,18 @@ def brighter(span: Domain, count: int, largest: float, what: str) -> str:
 
 
 def told_apart(less: float, more: float, written: Callable[[float], str]) -> tuple[str, str]:
-    """Two numbers as they are written, with as many digits as tell them apart: never "above 10 %, up to 10 %"."""
-    said, digits = (written(less), written(more)), 3
-    while said[0] == said[1] and digits < 8:
-        percents = said[0].endswith("%")
-        said = tuple(f"{100 * x:.{digits}g} %" if percents else f"{x:.{digits}g}" for x in (less, more))
+    """Two numbers in words, with enough digits to differ: never "above 10 %, up to 10 %"."""
+    texts, digits = (written(less), written(more)), 3
+    while texts[0] == texts[1] and digits < 8:
+        percents = texts[0].endswith("%")
+        texts = tuple(f"{100 * x:.{digits}g} %" if percents else f"{x:.{digits}g}" for x in (less, more))
         digits += 1
-    return said
+    return texts
 
 
 def taught(shown: list[Shown]) -> list[str]:
-    """A head that a loss told where to look is no evidence of what a transformer finds by itself."""
+    """Says where a loss told the head where to look: such a head is no evidence of what a transformer finds by
+    itself."""
     from playground.analysis.heads import told
 
     spec, seen = shown[0].spec, shown[0].seen
@@ -262,7 +263,7 @@ def taught(shown: list[Shown]) -> list[str]:
 
 
 def held(maps: list[Map]) -> str:
-    """How much of what there is the colours of features show."""
+    """Says how much of the features' variance their colours show."""
     if maps[0].colours is None:
         return ""
     shares = [one.held for one in maps]
@@ -271,7 +272,7 @@ def held(maps: list[Map]) -> str:
 
 
 def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, str]) -> str:
-    """What all panels share, and what changes `along` the rows and the columns."""
+    """The caption of a grid: what all panels share, and what changes `along` rows and columns."""
     first, maps = shown[0], [one.map for one in shown]
     fixed = [] if "models" in along.values() else [naming.model(first.seen)]
     layers = {one.spec.layer for one in shown}
@@ -289,21 +290,21 @@ def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, 
 
 
 def _counted(query) -> str:
-    """A patch with what its numbers are."""
+    """The query in words; a patch with the note that its numbers are row and column."""
     return say("counted", who=asked(query)) if isinstance(query, tuple | list) else asked(query)
 
 
 @dataclass(frozen=True)
 class About:
-    """What the words of a way to look are filled with."""
+    """Values for the curly brackets in the words of a way to look."""
 
     spec: Spec
     seen: Trace
-    who: str = ""  # asks
-    several: bool = False  # pictures or passes, and each has a likeliest label of its own
+    who: str = ""  # the query, in words
+    several: bool = False  # whether there are several pictures or passes: each has its own likeliest label
 
 
-FILLED: dict[str, Callable[[About], str]] = {  # what stands in curly brackets in way_words.py
+FILLED: dict[str, Callable[[About], str]] = {  # a name in curly brackets in way_words.py -> its value
     "who": lambda a: a.who,
     "text": lambda a: a.spec.text,
     "parts": lambda a: str(len(PART_COLOURS)),
@@ -335,16 +336,16 @@ def _says(spec: Spec, who: str, shown: list[Shown], many: bool = False) -> str:
 
 
 def explained(spec: Spec, seen: Trace) -> dict[str, str]:
-    """What a file says of its numbers beside what they are called: whose they are, how made, and what a sign means."""
+    """Facts about a file's numbers: the label that they explain, how they were made, what a sign means, their unit."""
     about, cases = About(spec, seen), ["label"] * spec.explains_label
     names = seen.vit.config.labels if seen.vit and spec.explains_label else ()
-    said = {
+    facts = {
         "label": (names[int(spec.label)] if names else spec.label) if spec.explains_label else "",
         "made": _filled(spec.way.words("made", *cases), about),
         "sign": say("sign") if spec.for_and_against else "",
         "unit": _filled(spec.way.words("unit", *cases), about),
     }
-    return {key: words for key, words in said.items() if words}
+    return {key: words for key, words in facts.items() if words}
 
 
 def margin(seen: Trace) -> str:
@@ -353,17 +354,18 @@ def margin(seen: Trace) -> str:
 
 
 def _label(about: About) -> str:
-    """By its name, where it has one. The likeliest one is not named where each picture or pass has its own."""
+    """The label in words, with its name if it has one. "The likeliest" has no name if pictures or passes differ in
+    it."""
     given, seen = about.spec.label, about.seen
     if (about.several and not given) or seen.vit is None or seen.logits is None:
         return say("label", called=given) if given else say("likeliest")
     names, number = seen.vit.config.labels, int(given or seen.logits.argmax())
-    called = f"“{names[number]}”" if names else str(number)
-    return say("label", called=called) if given else say("likeliest", "called", called=called)
+    name = f"“{names[number]}”" if names else str(number)
+    return say("label", called=name) if given else say("likeliest", "called", called=name)
 
 
 def outlined(spec: Spec, maps: list[Map]) -> list[str]:
-    """How much of what the patches get lies within the lines, counted from these lines."""
+    """Says which share of the patches' weight lies inside the outline as it is drawn."""
     if not has_outline(spec):
         return []
     shares = [share_within(outline(one.grid, spec), one.grid) for one in maps]
@@ -379,20 +381,21 @@ def queries_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
 
 
 def made_with(seen: Trace, spec: Spec, where: str) -> str:
-    """The model, its layer and its head. "Through all layers" some sentences say by themselves."""
+    """The model and the place in it. Some captions already say "through all layers": then the place is left out."""
     says_it = where in spec.way.words("caption")
     return ", ".join(filter(None, [naming.model(seen), "" if says_it else where]))
 
 
 def altered(spec: Spec, shown: list[Shown]) -> list[str]:
-    """A scale that the network was not trained with, and an edge that is cut, are counterfactuals, and said to be."""
+    """Says what is counterfactual, a cut edge or a scale that the network was not trained with, and how far the map
+    can be trusted."""
     return _cut(shown[0].seen) + _scaled(spec, shown) + naming.trusted((one.spec, one.seen) for one in shown)
 
 
 def assumed(traces: Iterable[Trace]) -> list[str]:
-    """What nobody has said of these models, and what was taken instead."""
-    of = {naming.model(seen): seen.assumed for seen in traces if seen.assumed}
-    return [say("assumed", model=name, what=what) for name, what in of.items()]
+    """Says what was assumed about these models because nothing states it."""
+    assumptions = {naming.model(seen): seen.assumed for seen in traces if seen.assumed}
+    return [say("assumed", model=name, what=what) for name, what in assumptions.items()]
 
 
 def _cut(seen: Trace) -> list[str]:
@@ -406,7 +409,7 @@ def _scaled(spec: Spec, shown: list[Shown]) -> list[str]:
     number = seen.scale_number(spec.scale)
     if number == seen.native_scale == seen.scale:
         return []
-    if not spec.way.of_heads and not spec.whole:  # made of the pass, whatever is asked of one layer
+    if not spec.way.of_heads and not spec.whole:  # made of the pass, which ran with the trained scale
         return []
     several = len({one.spec.layer for one in shown}) > 1
     where = say("scaled_in", "pass" if spec.whole else "each" if several else "")
@@ -417,7 +420,7 @@ def _scaled(spec: Spec, shown: list[Shown]) -> list[str]:
 
 
 def prefix_line(spec: Spec, maps: list[Map]) -> str:
-    """What the maps leave out, of one map or of many."""
+    """The shares of the prefix tokens, which maps don't show: of one map, or from the least to the most of several."""
     if not maps or not outside(maps[0], spec):
         return ""
     if len(maps) == 1:
@@ -430,7 +433,7 @@ def prefix_line(spec: Spec, maps: list[Map]) -> str:
 
 
 def title(spec: Spec, where: str = "") -> str:
-    """For a file's metadata."""
+    """The title in a file's metadata."""
     model = plain_name(spec.model)
     whose = (
         say("label", "of", called=spec.label, model=model)

@@ -1,4 +1,4 @@
-"""Which font has a letter: Source Sans, else DejaVu, else whatever this machine has."""
+"""Finds a font for each letter: Source Sans, else DejaVu, else any font of this machine."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from matplotlib.ft2font import FT2Font, LoadFlags
 
 from playground.errors import PlaygroundError
 
-FALLBACK = "DejaVu Sans"  # comes with matplotlib, and has what others lack: ₖ, Greek, Cyrillic, Arabic
+FALLBACK = "DejaVu Sans"  # comes with matplotlib, and has letters that others lack: ₖ, Greek, Cyrillic, Arabic
 BOXES = "Last Resort"  # comes with matplotlib too: it has every letter, and draws a box for each
 MISSING = "\N{REPLACEMENT CHARACTER}"
 
 
 def families(font: str | None) -> list[str]:
-    """The font that is asked for, else Source Sans as in the app, and behind it the one that has most letters."""
+    """The font that is asked for, or else Source Sans as in the app; then FALLBACK, which has the most letters."""
     if font is None:
         return [*_source_sans(), FALLBACK]
     known = sorted({entry.name for entry in fontManager.ttflist})
@@ -40,20 +40,20 @@ def _source_sans() -> list[str]:
 
 
 def of_text(text: str) -> list[str]:
-    """The fonts of the house style, and behind them one of this machine for letters that they lack: 猫."""
+    """The fonts of the house style, then fonts of this machine for letters that those lack, such as 猫."""
     house = tuple(matplotlib.rcParams["font.family"])
     more = (_elsewhere(letter) for letter in dict.fromkeys(text) if not _has(letter, house))
     return [*house, *dict.fromkeys(entry.name for entry in more if entry)]
 
 
 def writable(text: str) -> str:
-    """Letters that no font here has are shown as such, not as empty boxes."""
+    """The text with MISSING in place of letters that no font here has, which would be empty boxes."""
     missing = lacking(text)
     return "".join(MISSING if letter in missing else letter for letter in text)
 
 
 def printable(text: str) -> str:
-    """Without halves of letters and other signs that no text can hold."""
+    """The text with MISSING in place of characters that can't be printed, such as surrogates."""
     return "".join(letter if letter.isprintable() else MISSING for letter in text)
 
 
@@ -64,7 +64,7 @@ def lacking(text: str) -> str:
 
 
 def sentence(letters: str, option: str) -> str:
-    """What a person reads whose figure lacks letters; `option` is what they call the one that names a font."""
+    """The warning about letters that no font has. `option`: how its reader writes the option that names a font."""
     return (
         f"no font on this machine has {', '.join(letters)}: the figure shows {MISSING} instead, only an .svg keeps "
         f"them. Install a font such as Noto Sans CJK, or name one with {option}"
@@ -72,13 +72,13 @@ def sentence(letters: str, option: str) -> str:
 
 
 def has_cubic_outlines(families: list[str]) -> bool:
-    """Of OpenType fonts with PostScript outlines, which a PDF can't hold as TrueType."""
+    """Whether one of the fonts is OpenType with PostScript outlines, which a PDF can't hold as TrueType."""
     return any(_begins_with(entry.fname) == b"OTTO" for entry in fontManager.ttflist if entry.name in families)
 
 
 @cache
 def _begins_with(file: str) -> bytes:
-    """The first four bytes of the font; of a collection, those of its first one."""
+    """The first four bytes of a font, or of the first font of a collection."""
     with open(file, "rb") as opened:
         head = opened.read(16)
         if head[:4] != b"ttcf":
@@ -105,8 +105,8 @@ def _elsewhere(letter: str) -> FontEntry | None:
 
 @cache
 def _of_this_machine() -> list[FontEntry]:
-    some = [entry for entry in fontManager.ttflist if BOXES not in entry.name and "Emoji" not in entry.name]
-    return sorted(some, key=lambda entry: (
+    with_letters = [entry for entry in fontManager.ttflist if BOXES not in entry.name and "Emoji" not in entry.name]
+    return sorted(with_letters, key=lambda entry: (
         entry.style != "normal", entry.weight != 400, "Sans" not in entry.name,
         _begins_with(entry.fname) == b"OTTO", entry.name,
     ))  # fmt: skip

@@ -2,11 +2,11 @@
 
 The same lines stand in microscope/core/light.js; tests/figures/test_light.py compares the two.
 
-Heat: the photograph, a little darker and paler, and laid over it warm colours, from red through orange to gold, the
-more opaque the larger the weight. At every place the colour is lighter than what lies beneath and has the picture's own
-light and dark in it: lightness rises with the weight everywhere, and what is attended to can still be recognised.
-Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and smooth lines around the
-fewest patches that hold at least 60 % of what all patches get.
+Heat: warm colours over the photograph, which is a little darker and paler. A larger weight is more opaque, and its
+colour goes from red through orange to gold. The colour is lighter than the photograph beneath it and keeps the
+photograph's light and dark: so lightness rises with the weight everywhere, and objects stay recognisable.
+Light: the photograph in full colour where it is attended to, dim and grey elsewhere. Smooth lines enclose the fewest
+patches that hold at least 60 % of the weight of all patches.
 """
 
 from __future__ import annotations
@@ -17,43 +17,40 @@ from functools import cache
 import numpy as np
 
 BENEATH = (0.0, 0.79)  # what the photograph's darkest and brightest tones become under the heat
-KEPT = 0.7  # of its colour, there
-TONES, STEPS = 64, 256  # of the table: tones beneath, and shares of the exposure
+KEPT = 0.7  # share of the photograph's colour that is left under the heat
+TONES, STEPS = 64, 256  # in the table of heat: tones of the photograph, steps of weights
 TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
-LIFTED = 0.4  # the faintest colour is lighter than the tone beneath by this part of the way to the top
+LIFTED = 0.4  # where the faintest colour lies: 0 is the photograph's tone, 1 is the brightest colour
 HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
-AGAINST = (285, 255, 220)  # the same below zero: violet, blue, sky; as light as their counterparts
-HATCH = (
-    4,
-    0.3,
-    0.3,
-)  # hatching of negative cells, so that grey print shows them: lines per cell, their width, the share of colour left
+AGAINST = (285, 255, 220)  # degrees, for values below zero: violet, blue, sky; as light as HUES
+# Hatching of values below zero, for prints in grey: lines a cell, their width in periods, the share of colour left
+HATCH = (4, 0.3, 0.3)
 MIN_PERIOD = 4  # pixels from line to line
 CHROMAS = (0.17, 0.20, 0.17)
-OPAQUE = 0.94  # of the strongest colour; the rest is the photograph
-OPACITY_POWER = 2.3  # faint weights are seen, too
+OPAQUE = 0.94  # opacity of the strongest colour
+OPACITY_POWER = 2.3  # above 1: opacity rises fast at first, so that faint weights are visible too
 GAMMA = 0.8  # below 1: faint weights are lifted a little
-BRIGHTEST = 0.008  # this share of the cells may be brighter than the exposure can show
-PEAK = 0.2  # of the largest value: full brightness begins no lower, so that a dominant patch stands out
-FLOOR = 2  # times the mean: an even row is not stretched into a pattern
-EVEN = 0.95  # a row that listens to this share of all tokens, as 2^entropy counts them, is called even
-MASS = 0.6  # of what all patches get: so much at least lies within the lines
-DIM, DRAINED = (0.0, 0.56), 0.35  # of the light: where nothing is attended to; how much of the colour stays there
-LIT = 0.8  # of the light: what lies within the lines is at least so near to the photograph
-EASED = 0.5  # of a line: so near its corners come to the mean of them and their neighbours
+BRIGHTEST = 0.008  # share of the cells whose values may exceed the exposure
+PEAK = 0.2  # the exposure is at least this × the largest value, so that a dominant patch stands out
+FLOOR = 2  # the exposure is at least this × the mean, so that an even row shows no pattern
+EVEN = 0.95  # a row whose 2^entropy is at least this share of all tokens is called even
+MASS = 0.6  # share of the weight of all patches that lies inside the outline, at least
+DIM, DRAINED = (0.0, 0.56), 0.35  # light, where nothing is attended to: darkest and brightest tone; share of colour
+LIT = 0.8  # light: patches inside the outline show at least this share of the photograph
+EASED = 0.5  # part of the way by which corners of the outline move towards the mean of their neighbourhood
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
 def exposure(values: np.ndarray) -> float:
-    """The value at which a picture is brightest: that of its brightest cells, or twice the mean where all are alike.
-    Of several pictures together, where they are to be compared."""
+    """The value that is drawn brightest: that of the largest cells, or twice the mean where all cells are alike. Takes
+    the values of several pictures together if they are to be compared."""
     values = np.sort(values, axis=None)[::-1].astype(np.float64)
     return _as_written(float(max(values[int(values.size * BRIGHTEST)], PEAK * values[0], FLOOR * values.mean()))) or 1.0
 
 
 def _as_written(value: float) -> float:
-    """Up to two digits: the number that the legend says is the one that is meant, on the screen and in a figure
-    whose last digits differ."""
+    """Rounds up to two digits: the exposure is then exactly the number in the legend, and the same on the screen and in
+    a figure, whose sums differ in the last digits."""
     if not value > 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
@@ -65,7 +62,7 @@ def is_even(entropy_bits: float, tokens: int) -> bool:
 
 
 def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
-    """0 … 1: how bright each cell is."""
+    """The brightness of each cell: 0 … 1."""
     return np.clip(values / ceiling, 0, 1) ** GAMMA
 
 
@@ -73,7 +70,7 @@ def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
 
 
 def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """(height, width, 3) of 0 … 255 and (height, width) of −1 … 1 -> (height, width, 3): the picture under the heat."""
+    """The photograph under heat. photo: (height, width, 3), 0 … 255; share: (height, width), −1 … 1"""
     step = (np.abs(share) * (STEPS - 1) + 0.5).astype(int)
     opaque, colours = opacities()[step][..., None], table()[tones(photo), step]
     if (share < 0).any():
@@ -82,8 +79,8 @@ def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
 
 
 def hatched(share: np.ndarray, cell: float) -> np.ndarray:
-    """(height, width): what is below zero with slanting lines in which the photograph is seen: colours of one lightness
-    are one grey. `cell` is a patch's height in pixels."""
+    """Fades values below zero in slanting lines, in which the photograph shows through. Without this hatching a grey
+    print could not tell the signs apart. share: (height, width); cell: a patch's height in pixels"""
     (lines, wide, kept), (rows, columns) = HATCH, np.indices(share.shape)
     period = max(MIN_PERIOD, cell / lines)
     inside = (rows + columns) % period < wide * period
@@ -91,28 +88,28 @@ def hatched(share: np.ndarray, cell: float) -> np.ndarray:
 
 
 def faded(photo: np.ndarray, ends: tuple[float, float], kept: float) -> np.ndarray:
-    """0 … 255: the photograph with this darkest and brightest tone, and so much of its colour."""
+    """The photograph with `ends` as its darkest and brightest tone and the share `kept` of its colour: 0 … 255."""
     photo = np.asarray(photo, np.float64)
     grey = (photo @ LUMA)[..., None]
     return 255 * ends[0] + (ends[1] - ends[0]) * (grey + kept * (photo - grey))
 
 
 def tones(photo: np.ndarray) -> np.ndarray:
-    """(height, width) of 0 … 63: the photograph's grey, as the table counts them."""
+    """The photograph's grey as an index into the table: (height, width), 0 … TONES − 1."""
     luma = (np.asarray(photo, np.float64) @ LUMA) / 255
     return (luma * (TONES - 1) + 0.5).astype(int)
 
 
 @cache
 def opacities() -> np.ndarray:
-    """(steps,) of 0 … 1: how opaque the colour of each share is."""
+    """How opaque the colour of each step is: (steps,), 0 … 1."""
     t = np.arange(STEPS) / (STEPS - 1)
     return OPAQUE * (1 - (1 - t) ** OPACITY_POWER)
 
 
 @cache
 def table(hues: tuple[float, ...] = HUES) -> np.ndarray:
-    """(tones, steps, 3) of 0 … 255: the colour that is laid over each tone."""
+    """The colour of each step over each tone of the photograph: (tones, steps, 3), 0 … 255."""
     grey = np.arange(TONES)[:, None] / (TONES - 1)
     base = _lightness(BENEATH[0] + (BENEATH[1] - BENEATH[0]) * grey)
     top = TOPS[0] + (TOPS[1] - TOPS[0]) * _lightness(grey)
@@ -168,19 +165,19 @@ def _encoded(x: np.ndarray) -> np.ndarray:
 
 
 def light(photo: np.ndarray, lit: np.ndarray) -> np.ndarray:
-    """(height, width, 3) of 0 … 255, and (height, width) of 0 … 1: how much of its own light each pixel has."""
+    """The photograph under light. photo: (height, width, 3), 0 … 255; lit: (height, width), 0 dim … 1 as it is"""
     lit = lit[..., None]
     return (faded(photo, DIM, DRAINED) * (1 - lit) + np.asarray(photo, np.float64) * lit + 0.5).astype(np.uint8)
 
 
 def lit(share: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """0 … 1 of each patch, of how bright it is and whether it lies in the densest set."""
+    """How much of the photograph each patch shows, 0 … 1. share: its brightness; chosen: whether it is outlined"""
     return np.maximum(np.sqrt(share), LIT * chosen)
 
 
 def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
-    """(rows, columns) of true and false: the fewest patches that hold this share of what all patches get, the largest
-    first. What is negative gets nothing."""
+    """The fewest patches that together hold the share `mass` of all weight: a mask (rows, columns). Takes the largest
+    first. Negative values count as 0."""
     values = np.maximum(grid.ravel(), 0).astype(np.float64)
     order = np.argsort(-values, kind="stable")
     reached = np.cumsum(values[order])
@@ -191,15 +188,15 @@ def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
 
 
 def contours(chosen: np.ndarray) -> list[np.ndarray]:
-    """Smooth closed lines around the chosen cells, each (points, 2) of row and column. The curve that is drawn is
-    quadratic: a point is what it bends to, between the middles to its neighbours. Just the chosen cells have their
-    middle within it."""
+    """Smooth closed lines around the chosen cells, as control points (points, 2) of quadratic curves, row and column. A
+    curve's ends are the midpoints between neighbouring points. The centres inside the curves are those of chosen
+    cells."""
     return [_smoothed(path) for path in outlines(chosen)]
 
 
 def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
-    """Every corner on the way, nearer to the mean of it and its neighbours: on stairs all the way there, which makes
-    them slopes; elsewhere a part of it, which keeps islands of one or two cells visible and thin ends round."""
+    """Moves each corner towards the mean of its neighbourhood. On stairs it goes all the way, which makes them slopes;
+    elsewhere part of the way, which keeps islands of one or two cells visible and thin ends round."""
     ends = np.array(path, float)
     points = np.concatenate([
         start + np.arange(length)[:, None] * (end - start) / length
@@ -213,20 +210,20 @@ def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
 
 
 def share_within(lines: list[np.ndarray], grid: np.ndarray) -> float:
-    """The share of what all patches get that those have whose middle lies within the lines."""
+    """The share of all patches' weight that lies on patches whose centre is inside the lines."""
     values = np.maximum(grid, 0).astype(np.float64)
     return float(values[within(lines, grid.shape)].sum() / (values.sum() or 1))
 
 
 def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
-    """(rows, columns) of true and false: the cells whose middle lies within the curves. Along a row of middles, each
-    crossing of a curve leads into it or out of it."""
+    """The cells whose centre is inside the curves, a mask (rows, columns): along a row of centres, each crossing of a
+    curve toggles between outside and inside."""
     rows, columns = shape
     crossings = np.zeros((rows, columns + 1), int)
     for points in lines:
         y0, x0 = _curve(points).T
         y1, x1 = np.roll(y0, -1), np.roll(x0, -1)
-        row = np.ceil(np.minimum(y0, y1) - 0.5).astype(int)  # no piece is so long that it crosses two of them
+        row = np.ceil(np.minimum(y0, y1) - 0.5).astype(int)  # pieces are too short to cross two rows of centres
         crosses = row + 0.5 < np.maximum(y0, y1)
         y0, x0, y1, x1, row = (each[crosses] for each in (y0, x0, y1, x1, row))
         x = x0 + (row + 0.5 - y0) / (y1 - y0) * (x1 - x0)
@@ -241,20 +238,20 @@ def _curve(points: np.ndarray) -> np.ndarray:
 
 
 def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
-    """The edges around the chosen cells as closed paths of corners (row, column), the chosen cells on the right. Cells
-    that touch at a corner only have paths of their own."""
+    """The edges around the chosen cells as closed paths of corners (row, column). The chosen cells lie to the right of
+    a path. Cells that touch only at a corner have separate paths."""
     rows, columns = chosen.shape
-    at = np.pad(chosen, 1)
+    padded = np.pad(chosen, 1)
     edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for r in range(rows):
         for c in range(columns):
             if not chosen[r, c]:
                 continue
             for missing, start, end in (
-                (not at[r, c + 1], (r, c), (r, c + 1)),  # above
-                (not at[r + 1, c + 2], (r, c + 1), (r + 1, c + 1)),  # right of it
-                (not at[r + 2, c + 1], (r + 1, c + 1), (r + 1, c)),  # below
-                (not at[r + 1, c], (r + 1, c), (r, c)),  # left of it
+                (not padded[r, c + 1], (r, c), (r, c + 1)),  # above
+                (not padded[r + 1, c + 2], (r, c + 1), (r + 1, c + 1)),  # right
+                (not padded[r + 2, c + 1], (r + 1, c + 1), (r + 1, c)),  # below
+                (not padded[r + 1, c], (r + 1, c), (r, c)),  # left
             ):
                 if missing:
                     edges.setdefault(start, []).append(end)
@@ -265,7 +262,7 @@ def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
         while True:
             ends = edges[here]
             turn = 0
-            if len(ends) > 1 and before is not None:  # two paths cross here: turn right, back to the same cell
+            if len(ends) > 1 and before is not None:  # two paths cross: turn right, which stays at the same cell
                 heading = (here[0] - before[0], here[1] - before[1])
                 right = (here[0] + heading[1], here[1] - heading[0])
                 turn = ends.index(right)
@@ -281,7 +278,7 @@ def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
 
 
 def _corners(path: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Without the points in the middle of straight edges."""
+    """The path without points in the middle of straight edges."""
     kept = []
     for i, point in enumerate(path):
         before, after = path[i - 1], path[(i + 1) % len(path)]

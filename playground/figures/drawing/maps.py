@@ -6,23 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from playground.figures.drawing.spec import Spec
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from playground.analysis.occlusion import Step
-    from playground.tracing import Trace
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light
-from playground.figures.drawing.spec import POOLED
+from playground.figures.drawing.spec import POOLED, Spec
 from playground.figures.drawing.way_words import words
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from playground.analysis.occlusion import Step
     from playground.tracing import Trace
 
@@ -38,7 +31,7 @@ class Asked:
     layer: int
     head: int
     scale: str | None  # None: that of the pass
-    asker: Trace | None = None  # of another picture whose patch asks
+    asker: Trace | None = None  # the trace of another picture, if its patch asks
 
     @property
     def by_row(self) -> bool:
@@ -52,7 +45,7 @@ class Asked:
 @dataclass(frozen=True)
 class Answer:
     numbers: Tensor  # (tokens,)
-    blanked: Step | None = None  # of an occlusion: which blocks were
+    blanked: Step | None = None  # the blocks that an occlusion has blanked
 
 
 def weight(a: Asked) -> Tensor:
@@ -90,7 +83,7 @@ def relevance(a: Asked) -> Tensor:
 
 
 def occlusion(a: Asked) -> Answer:
-    """No token of the prefix can be blanked."""
+    """Prefix tokens get 0, since they can't be blanked."""
     import torch
 
     from playground.analysis import occlusion
@@ -122,14 +115,14 @@ def answer(asked: Asked) -> Answer:
 
 
 def pooled(asked: list[Asked], how: str) -> Answer:
-    """The mean or the largest of these heads."""
+    """The mean or the maximum over heads."""
     import torch
 
     every = torch.stack([answer(one).numbers for one in asked])  # (heads, tokens)
     return Answer(every.mean(0) if how == "mean" else every.amax(0))
 
 
-DEEPEST = 1000  # the logarithm ends at this part of the brightest value
+DEEPEST = 1000  # a logarithmic scale begins at 1/DEEPEST of its end
 
 
 @dataclass(frozen=True)
@@ -137,38 +130,38 @@ class Map:
     """What one head (or one rollout) says about one query."""
 
     grid: np.ndarray  # (rows, columns)
-    prefix: tuple[tuple[str, float], ...]  # what the tokens get that have no place in the picture
-    breadth: float | None  # 2^entropy of a row: it listens to about so many tokens
+    prefix: tuple[tuple[str, float], ...]  # (name, value) of the prefix tokens
+    breadth: float | None  # 2^entropy of a row: about how many tokens it listens to
     colours: np.ndarray | None = None  # (rows, columns, 3) bytes, of features: drawn instead of numbers
-    held: float = 0.0  # of what differs between patches, by these colours
+    held: float = 0.0  # share of the variance between patches that the colours show
     parts: np.ndarray | None = None  # (rows, columns), the number of each patch's part: drawn instead of numbers
-    values: np.ndarray | None = None  # (tokens,), of which the grid has the patches
-    blanked: Step | None = None  # of an occlusion: which blocks were
+    values: np.ndarray | None = None  # (tokens,): the prefix tokens and the grid's patches
+    blanked: Step | None = None  # the blocks that an occlusion has blanked
 
 
 @dataclass(frozen=True)
 class Domain:
     low: float
-    high: float  # what is drawn brightest
+    high: float  # the value that is drawn brightest
     words: str  # beside the colour bar
     percent: bool = False
     open_end: bool = False  # larger numbers have the last colour too
     log: bool = False
-    own: bool = False  # each map has another one: the bar stands for all of them
+    own: bool = False  # each map has a domain of its own, and the bar stands for all of them
     bare: bool = False  # colours without a photograph, in proportion to the numbers
     signed: bool = False  # two colours around zero
 
 
 def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
-    """The numbers that `spec` asks of one head. A scale of None is that of the pass. `asker`: of similarity, the trace
-    of another picture whose patch it is that asks."""
+    """The map of one head that `spec` describes. `scale`: None means that of the pass. `asker`: for similarity, the
+    trace of another picture, if its patch asks."""
     if spec.way.of_heads and head in POOLED:
         heads = [Asked(seen, spec, layer, each, scale) for each in range(seen.heads)]
         answered = pooled(heads, head)
     else:
         answered = answer(Asked(seen, spec, layer, head, scale, asker))
     numbers, breadth = answered.numbers, None
-    if spec.way.rows and spec.direction == "row" and head != "max":  # the largest weights are no row: no sum of 1
+    if spec.way.rows and spec.direction == "row" and head != "max":  # maxima over heads don't sum to 1
         from playground.tracing import entropy
 
         breadth = 2 ** float(entropy(numbers))
@@ -182,8 +175,8 @@ def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None
 
 
 def domain(spec: Spec, maps: list[Map]) -> Domain:
-    """The range of brightness that these maps share: exposed like a photograph, by their own brightest patches, unless
-    the exposure is held. The screen has the same rules (microscope/core/answers.js)."""
+    """The range of brightness that these maps share: set by their brightest patches, like a photograph's exposure,
+    unless `spec.ceiling` sets it. The screen has the same rules (microscope/core/answers.js)."""
     way = spec.way
     if way.coloured:
         return Domain(0, 1, "")  # colours have no bar
@@ -207,7 +200,7 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
 
 
 def floor(spec: Spec, maps: list[Map]) -> float:
-    """The least exposure: where blanking moves nothing, nothing is not made bright."""
+    """The least exposure: it keeps a map dark in which blanking moves nothing."""
     return least_move(spec) if moved_by_nothing(maps) else 0.0
 
 
@@ -216,7 +209,7 @@ def moved_by_nothing(maps: list[Map]) -> bool:
 
 
 def least_move(spec: Spec) -> float:
-    """By how much a block has to move what is explained: less is nothing."""
+    """The least move that counts: a block that moves the feature or the label by less is said to move nothing."""
     from playground.analysis.occlusion import NOTHING
 
     return NOTHING["label" if spec.explains_label else "feature"]
@@ -227,7 +220,7 @@ def _rising(spec: Spec, high: float, words: str, **more) -> Domain:
 
 
 def shares(values: np.ndarray, span: Domain) -> np.ndarray:
-    """0 … 1: how bright each cell is; −1 … 1 of what speaks for something or against it."""
+    """The brightness of each cell: 0 … 1, or −1 … 1 in a signed domain."""
     if span.signed:
         return np.sign(values) * light.shares(np.abs(values), span.high)
     if span.log:
@@ -257,11 +250,11 @@ def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kern
 
 
 def peaks(map_: Map, span: Domain) -> list[tuple[int, int]]:
-    """The patch that speaks most for it and the one that speaks most against it, where there are such."""
+    """In a signed map, the patches with the largest positive and the largest negative value, where there are such."""
     if not span.signed:
         return []
     ends = ((map_.grid.argmax(), 1), (map_.grid.argmin(), -1))
-    places = [tuple(int(n) for n in np.unravel_index(at, map_.grid.shape)) for at, _ in ends]
+    places = [tuple(int(n) for n in np.unravel_index(index, map_.grid.shape)) for index, _ in ends]
     return [place for place, (_, sign) in zip(places, ends, strict=True) if sign * map_.grid[place] > 0]
 
 
@@ -269,7 +262,7 @@ def peaks(map_: Map, span: Domain) -> list[tuple[int, int]]:
 
 
 def patch_of(seen: Trace, query) -> tuple[int, int] | None:
-    """(row, column) of the patch that a query means; None for a prefix token, and where nobody asks."""
+    """(row, column) of the query's patch; None for a prefix token, and without a query."""
     if query is None:
         return None
     patch = seen.token(query) - len(seen.prefix)
@@ -297,7 +290,7 @@ def same_label(label: str, seen: Trace, other: Trace) -> str:
 
 
 def same_layer(layer: int, seen: Trace, other: Trace) -> int:
-    """The same height in another network: layer 8 of 12 stands beside layer 16 of 24."""
+    """The layer at the same relative depth in another network: layer 8 of 12 is compared with layer 16 of 24."""
     if seen.layers == other.layers:
         return layer
     return round(layer / max(1, seen.layers - 1) * (other.layers - 1))

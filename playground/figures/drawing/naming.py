@@ -1,4 +1,4 @@
-"""What models and files are called in a figure and in what its file says of itself, hashes of both too."""
+"""Names of models and files in a figure and in its file's metadata, and hashes of both."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ FILES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
 
 
 def is_changed(seen: Trace) -> bool:
-    """Whether somebody trained or filled the model after its name had loaded it: it is no longer what the name says."""
+    """Whether the model's parameters were changed after loading: then it is no longer what its name says."""
     from playground.models import source  # with torch, which the server begins without
 
     return seen.vit is not None and source.is_changed(seen.vit, seen.vit_state)
 
 
 def is_random(seen: Trace) -> bool:
-    """Whether nothing of what is seen was learned. Of a trace that was read from a file the name alone tells."""
+    """Whether the model is untrained. A trace that was read from a file has no model: there the name tells."""
     if seen.vit is None:
         return plain_name(seen.model).endswith(RANDOM)
     return seen.vit.random_weights and not is_changed(seen)
@@ -49,7 +49,7 @@ def model(seen: Trace) -> str:
 
 
 def weights(seen: Trace) -> str:
-    """Their digest, and whether they are random, or no longer what was loaded."""
+    """The weights' digest, and whether they are random or were changed after loading."""
     if seen.vit is None:
         return "unknown"
     if seen.outdated:
@@ -59,9 +59,9 @@ def weights(seen: Trace) -> str:
 
 
 def published(spec: Spec) -> Spec:
-    """With the files' own names alone: the folders on somebody's disk can name a person. An anonymous figure does not
-    even have those."""
-    called = {
+    """The spec with names of files instead of paths, since folders on somebody's disk can name a person. In an
+    anonymous figure, general words replace these names too."""
+    names = {
         "image": _file(spec.image, "picture", spec.anonymous),
         "other_image": _file(spec.other_image, "other picture", spec.anonymous),
         "weights": _file(spec.weights, "weights", spec.anonymous),
@@ -73,12 +73,12 @@ def published(spec: Spec) -> Spec:
         if kind in ("pictures", "models"):
             short = _file if kind == "pictures" else _model_file
             listed = ",".join(short(value, kind[:-1], spec.anonymous) for value in values.split(","))
-            called[axis] = f"{kind}:{listed}"
-    return replace(spec, **called)
+            names[axis] = f"{kind}:{listed}"
+    return replace(spec, **names)
 
 
 def published_name(spec: Spec, image: str) -> str:
-    """Of one of a grid's pictures."""
+    """The public name of a picture in a grid."""
     return _file(image, "picture", spec.anonymous) or ""
 
 
@@ -89,7 +89,7 @@ def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:
         return replace(seen, model="the other model" if other else "the model")
     if not seen.model.endswith(".safetensors"):
         return seen
-    kept = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # its folder is its name
+    kept = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # the folder is the model's name
     return replace(seen, model="/".join(PurePath(seen.model).parts[-kept:]))
 
 
@@ -112,15 +112,15 @@ def _model_file(name: str | None, plain: str, anonymous: bool) -> str | None:
 
 
 def _is_own(name: str) -> bool:
-    """A model in a file or a folder, of the server's owner, or in somebody's repository on the hub."""
+    """Whether a model is in a file or a folder, belongs to the server's owner, or is in a repository on the hub."""
     if name.startswith("ViT-"):
         return False
     return name.endswith(FILES) or "/" in name or name.startswith(OWN) or Path(name).exists()
 
 
-# Short hashes of a model's weights and of a picture, to tell whether two figures were made from the same.
+# Short hashes of a model's weights and of a picture: they tell whether two figures have the same model or picture.
 
-_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (state, digest): hashed once, and when it was changed
+_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (state, digest); a changed model is hashed again
 
 
 def hash_of_weights(vit) -> str:
@@ -140,8 +140,8 @@ def hash_of_image(image: Image.Image) -> str:
     return sha256(f"{image.width}x{image.height}".encode() + image.convert("RGB").tobytes()).hexdigest()[:16]
 
 
-# How far a map that says what matters can be trusted: its rank correlation with blanking, and what maps get that know
-# nothing.
+# How far a map of what matters can be trusted: its rank correlation with blanking, beside those of a random and of a
+# constant map.
 
 TRUST = "rank correlation with blanking"
 NUMBERS = ("correlation", "random", "constant")
@@ -153,7 +153,7 @@ def trusted(shown: Iterable[tuple[Spec, Trace]]) -> list[str]:
 
 
 def trust_facts(spec: Spec, seen: Trace) -> dict[str, str]:
-    """The same in numbers, for the metadata of a file."""
+    """How well the map agrees with blanking, for the metadata of a file."""
     if not spec.way.attributes:
         return {}
     found = _known(spec, seen)
@@ -161,7 +161,8 @@ def trust_facts(spec: Spec, seen: Trace) -> dict[str, str]:
 
 
 def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
-    """The same for the relevance of many pictures: none of them was blanked, so it is that of the model."""
+    """How well relevance agrees with blanking, for the metadata of many pictures: measured on this model's scenes,
+    because none of the pictures was blanked."""
     from playground.analysis.faithfulness import of_model
 
     found = of_model(vit.name, vit, vit.state(), method)
@@ -179,7 +180,7 @@ def _known(spec: Spec, seen: Trace) -> Foretold | None:
     from playground.analysis.faithfulness import known
     from playground.analysis.occlusion import Asked
 
-    if spec.query is None and not spec.explains_label:  # of a grid each patch asks by itself
+    if spec.query is None and not spec.explains_label:  # the panels of a grid have no common query
         return None
     asked = Asked(label=int(spec.label)) if spec.explains_label else Asked(query=spec.query)
     return known(seen, asked, spec.method if "method" in spec.way.uses else spec.what)
@@ -192,6 +193,6 @@ def _case(found: Foretold | None) -> str:
 def _filled(name: str, found: Foretold | None) -> dict[str, str]:
     if found is None:
         return {"model": name}
-    numbers = {which: f"{getattr(found, which):.2f}" for which in NUMBERS}
+    numbers = {name_of_number: f"{getattr(found, name_of_number):.2f}" for name_of_number in NUMBERS}
     blank = words("blank", "figure", found.by)
     return numbers | {"blocks": str(found.blocks), "blank": blank, "pictures": str(found.pictures), "model": name}

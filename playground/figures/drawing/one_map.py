@@ -1,4 +1,4 @@
-"""What a panel of a figure is asked for, and the numbers that it shows."""
+"""What a panel of a figure is to show, and its numbers."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Other = Subject | Many | None  # what stands beside a figure's first subject
 @dataclass(frozen=True)
 class OneMap:
     subject: Subject
-    spec: Spec  # its layer, its head and its query are those of this map
-    scale: str | None  # of this layer; None: what the pass ran with
-    asker: Trace | None = None  # of similarity between two pictures: the trace whose patch asks
+    spec: Spec  # with this map's layer, head and query
+    scale: str | None  # of this layer; None: that of the pass
+    asker: Trace | None = None  # for similarity between two pictures: the trace whose patch asks
 
     def map(self) -> Map:
         return maps.look(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale, self.asker)
@@ -41,7 +41,7 @@ class OneMap:
 
 @dataclass(frozen=True)
 class Shown:
-    """A panel: what was asked, and the answer."""
+    """A panel: what it is to show, and its map."""
 
     one: OneMap
     map: Map

@@ -1,8 +1,8 @@
-"""What an option of a figure is called by those who read of it: `other_image=` in Python, `--with-image` on the command
-line, `with` in an address.
+"""How readers write an option of a figure: `other_image=` in Python, `--with-image` on the command line, `with` in an
+address.
 
-A sentence holds options by their names in a Spec: {mass}, or with a value {layout:compare}. Whoever shows the sentence
-puts the words of its readers in: `OptionError.told(words)`. Python's are there without asking.
+A sentence names options by their fields in Spec: {mass}, or with a value {layout:compare}. `OptionError.told(words)`
+replaces these by the words of its readers; without it they are Python's.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from playground.errors import PlaygroundError
 
 @dataclass(frozen=True)
 class Words:
-    """The words of those who read a sentence."""
+    """How one kind of reader writes options."""
 
     alone: Callable[[str], str]  # an option -> its word
-    given: Callable[[str, str], str]  # its word, and a value -> how both are written
-    own: Mapping[str, str] = field(default_factory=dict)  # what follows no rule, whatever its value is
+    given: Callable[[str, str], str]  # (its word, a value) -> both as written together
+    own: Mapping[str, str] = field(default_factory=dict)  # words of options that follow no rule; they show no value
 
     def __getitem__(self, option: str) -> Word:
         if option in self.own:
@@ -30,7 +30,7 @@ class Words:
         return Word(self.alone(option), self.given)
 
     def put_into(self, sentence: str, *values: object) -> str:
-        """{} and {0} are values, {mass} and {layout:compare} options."""
+        """Fills a sentence: {} and {0} with values, {mass} and {layout:compare} with options' words."""
         return Formatter().vformat(sentence, values, self)  # type: ignore[arg-type]
 
 
@@ -54,7 +54,7 @@ PYTHON = Words("{}=".format, _with_a_value, {"other_model": OTHER, "whole": OTHE
 
 
 class OptionError(PlaygroundError):
-    """A sentence that names options of a figure. As it stands it is for Python."""
+    """An error whose sentence names options of a figure. `str()` writes them as in Python."""
 
     def __init__(self, sentence: str, *values: object) -> None:
         self.sentence, self.values = sentence, values
@@ -65,7 +65,7 @@ class OptionError(PlaygroundError):
 
 
 def word(option: str, value: object) -> str:
-    """For a sentence: a switch as it was turned, anything else by its name."""
+    """The placeholder for an option in a sentence; a switch comes with its value."""
     return f"{{{option}:{value}}}" if isinstance(value, bool) else f"{{{option}}}"
 
 
@@ -73,7 +73,7 @@ def told(error: PlaygroundError, words: Words) -> str:
     return error.told(words) if isinstance(error, OptionError) else str(error)
 
 
-# What people type for a patch, a length, a size or several numbers, as Python has it.
+# Parsers of what people type: a patch, a length, a size, several numbers.
 
 
 def read_query(text: str | None) -> tuple[int, int] | str | None:
@@ -87,7 +87,7 @@ INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "": 1.0}  
 
 
 def read_length(text: str) -> float:
-    """Inches."""
+    """The length in inches."""
     length = re.fullmatch(r"(\d{1,4}(?:\.\d{1,17})?) ?(in|cm|mm|pt|)", text.strip())
     if not length:
         raise argparse.ArgumentTypeError(f"a width is 5.5in, 89mm, 8.5cm or 397pt; given was {text}")
@@ -95,9 +95,9 @@ def read_length(text: str) -> float:
 
 
 def write_length(inches: float) -> str:
-    """Exact, for a rounded width makes another figure; in the unit that gives the shortest text, as people write it."""
-    same = [f"{inches / size:.6g}{unit}" for unit, size in INCHES.items() if unit]
-    exact = [text for text in same if read_length(text) == inches]
+    """The length in the unit with the shortest exact text. A rounded width would make another figure."""
+    texts = [f"{inches / size:.6g}{unit}" for unit, size in INCHES.items() if unit]
+    exact = [text for text in texts if read_length(text) == inches]
     return min(exact, key=len, default=f"{inches!r}in")
 
 
@@ -114,8 +114,8 @@ MOST = 999  # as in an address; no model has more layers or heads
 
 
 def read_numbers(text: str | int, most: int | None, takes: str, noun: str) -> list[int]:
-    """ "all", "3", "0-3", "2,5", or "2,all"; each number once. `most` is how many there are, None: nobody knows yet.
-    `takes`, "{layer} takes", begins a sentence about a `thing`."""
+    """The numbers of "all", "3", "0-3", "2,5", or "2,all", each once. `most`: how many numbers exist, None: not known
+    yet. For errors: `takes` begins a sentence ("{layer} takes"), `noun` is what is numbered ("layer")."""
     numbers: list[int] = []
     for part in str(text).split(","):
         ends = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")

@@ -1,4 +1,4 @@
-"""How panels share the room on a sheet. A body says how high it would like to be, and is then put into a box."""
+"""How panels share the room on a sheet. A body says how much room it needs, and is then drawn into a box."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from playground.numbers import bare_share
 
 GAP = 0.9  # em, between panels
 CLOSE = 0.3  # em, between the panels of a grid
-NARROW = 8.5  # em, of a panel in a paper: its heading still fits
-HIGHEST = 7.5  # inches, of the panels of a figure in a paper: with its caption it stays on a page
-RAGGED = 0.6  # a last row with a hole in it has to make the pictures so much larger
+NARROW = 8.5  # em: the narrowest panel in a paper whose heading still fits
+HIGHEST = 7.5  # inches: the highest panels in a paper that fit on a page with their caption
+RAGGED = 0.6  # an arrangement whose last row is not full counts as if its pictures were smaller by this factor
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Panel:
         return self.grid[1] / self.grid[0]
 
     def place(self, sheet: Sheet, box: Box, letter: str = "") -> None:
-        """`box` is the picture's; the heading stands over it, behind the panel's letter."""
+        """`box`: of the picture. The heading stands above it, after the panel's letter."""
         em, y = sheet.font / 72, box.y - 0.5 * sheet.font / 72
         if self.sub:
             sheet.text(box.x, y, *fitting_words(self.sub, box.width, small(sheet.font, 0.8)), colour=sheet.theme.muted)
@@ -102,11 +102,12 @@ class Panels:
         return wide, len(rows) * (side + head) + (len(rows) - 1) * GAP * em
 
     def seen(self, width: float, height: float | None, em: float) -> float:
-        """How much of the sheet it fills, square inches."""
+        """The area that the panels fill, in square inches."""
         return math.prod(self.size(width, height, em))
 
     def stop(self, width: float, height: float | None, em: float, least: float) -> float:
-        """Where a panel begins, `least` from the left or farther: what stands beneath lines up with it. 0: nowhere."""
+        """The left edge of the first panel that begins at `least` or farther right, so that words beneath can line up
+        with it; 0 if there is none."""
         side, columns = self.arrange(width, height, em)
         x = 0.0
         for panel in self._rows(columns)[0][:-1]:
@@ -137,7 +138,7 @@ class Grid:
     panels: list[list[Panel]]
     beside: list[str]
     above: list[str]
-    picture: Panel | None = None  # what all of them are about, to the left of the first row, and as large as one
+    picture: Panel | None = None  # the picture that all panels are about, left of the first row, as large as a panel
 
     def _sides(self, em: float) -> tuple[float, float]:
         """(left titles, top titles), inches."""
@@ -156,7 +157,7 @@ class Grid:
         return min(room / sum(aspects), high)
 
     def _before(self, side: float, em: float) -> float:
-        """How wide the picture and the gap behind it are."""
+        """The width of the picture and of the gap after it."""
         return side * self.picture.aspect + GAP * em if self.picture else 0.0
 
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
@@ -166,7 +167,7 @@ class Grid:
         return wide, top + len(self.panels) * side + (len(self.panels) - 1) * gap
 
     def seen(self, width: float, height: float | None, em: float) -> float:
-        """Of the panels themselves: below the picture to their left nothing stands."""
+        """The area of the panels and the picture, without the empty space below the picture."""
         aspects = sum(self._aspects()) * len(self.panels) + (self.picture.aspect if self.picture else 0.0)
         return self._side(width, height, em) ** 2 * aspects
 
@@ -197,34 +198,34 @@ class Grid:
             y += side + gap
 
 
-ABOVE = 1.45  # em, of a title over a panel of a grid
+ABOVE = 1.45  # em: the height of a title over a panel of a grid
 
 
 def entitled(sheet: Sheet, panel: Panel, box: Box) -> None:
-    """A panel with its heading as a grid has it: in the middle above."""
+    """Draws a panel with its heading centred above it, as in a grid."""
     text, size = _title(panel.heading, box.width, small(sheet.font, 0.9))
     sheet.text(box.x + box.width / 2, box.y - 0.5 * sheet.font / 72, text, size, bold=True, ha="center")
     panel.draw(sheet, sheet.panel(box, panel.grid), box)
 
 
 def _title(text: str, room: float, points: float) -> tuple[str, float]:
-    """ "layer 5" is "5" where there is no room for more."""
+    """(text, font size) of a title; "layer 5" becomes "5" if there is no room for more."""
     title = fitting(text, room, points, True)
     number = text.rpartition(" ")[2]
     return fitting(number, room, points, True) if "…" in title[0] and number.isdecimal() else title
 
 
-PICTURE = 0.2  # of the width at most, beside a matrix: the maps are what is looked at
-TALLEST, IN_A_COLUMN = 0.75, 1.3  # of a paper's width, of a matrix
-TURNED = 1.1  # so much larger the cells of a slide become where layers stand side by side, and heads below each other
-FLAT = 0.65  # of a wide paper: so large they stay, on a third of the page
-WIDE = 4.5  # inches, of a paper
+PICTURE = 0.2  # share of the width for the picture beside a matrix, at most
+TALLEST, IN_A_COLUMN = 0.75, 1.3  # a matrix's largest height, × its width: on a page, in a column
+TURNED = 1.1  # on a slide, layers become columns only if this makes the cells larger by this factor
+FLAT = 0.65  # in a wide paper, layers become columns if the cells keep this share of their size: it saves height
+WIDE = 4.5  # inches: a paper of at least this width is wide
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Layers downwards and heads to the right in one panel, or the other way round where a sheet is wide; beside it the
-    picture."""
+    """A panel with layers downwards and heads to the right, or the other way round on a wide sheet; the picture stands
+    beside the panel."""
 
     layers: int
     heads: int
@@ -322,14 +323,14 @@ def _step(needed: float, given: float) -> int:
     return next(n for n in (1, 2, 4, 5, 10, 20, 50, 1000) if n * given >= needed)
 
 
-# The panels that layouts are made of: a map, the picture that it is about, what a convolution reads.
+# The panels of layouts: a map, its picture, what a convolution reads.
 
 
-ROOMY = 1.2  # inches: a map where the largest number that can't be shown stands beside its patch
+ROOMY = 1.2  # inches: in a wider map, the largest clipped number is written beside its patch if it does not fit inside
 
 
 def map_panel(one: Shown, span: Domain, heading: str = "", sub: str = "", small: bool = False) -> Panel:
-    """`small`: the photograph stands beside it, too."""
+    """`small`: whether the map is small and the photograph is also shown by itself."""
     spec, subject, shown = one.spec, one.subject, one.map
     asks = one.one.asker is None and spec.asks  # the patch is one of this picture
     patch = maps.patch_of(subject.seen, spec.query) if asks else None
@@ -346,23 +347,24 @@ def map_panel(one: Shown, span: Domain, heading: str = "", sub: str = "", small:
         sheet.print(axes, beneath, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
         if prints.has_outline(spec):
             sheet.outline(axes, prints.outline(shown.grid, spec), box)
-        over = sorted(maps.clipped(shown, span), key=lambda at: -shown.grid[at])
+        over = sorted(maps.clipped(shown, span), key=lambda place: -shown.grid[place])
         written = bare_share if span.percent else captions.number
-        values = {at: written(float(shown.grid[at])) for at in over}
-        within = [at for at in over if at != patch and sheet.number(axes, at, box, values[at])]
-        if over and over[0] not in within and (within or box.width > ROOMY):  # no smaller one stands for the largest
+        values = {place: written(float(shown.grid[place])) for place in over}
+        within = [place for place in over if place != patch and sheet.number(axes, place, box, values[place])]
+        # Once smaller numbers are written, the largest must be too: else one of them would seem to be the largest.
+        if over and over[0] not in within and (within or box.width > ROOMY):
             sheet.number_beside(axes, over[0], box, values[over[0]] + " %" * span.percent, shown.grid, patch)
-        for at in maps.peaks(shown, span):
-            text = captions.signed(float(shown.grid[at]), span.percent)
-            if not sheet.number(axes, at, box, text) and box.width > ROOMY:
-                sheet.number_beside(axes, at, box, text, np.abs(shown.grid), None)
+        for place in maps.peaks(shown, span):
+            text = captions.signed(float(shown.grid[place]), span.percent)
+            if not sheet.number(axes, place, box, text) and box.width > ROOMY:
+                sheet.number_beside(axes, place, box, text, np.abs(shown.grid), None)
         sheet.mark(axes, patch, box, colour=KEY if spec.direction == "column" else QUERY)
 
     return Panel(heading, sub, subject.seen.grid, draw)
 
 
 def photo_panel(spec: Spec, subject: Subject) -> Panel:
-    """The picture; if a patch asks, it is outlined."""
+    """The picture; the patch that asks, if there is one, is outlined."""
     if spec.query is None or not spec.asks:
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)
@@ -398,7 +400,7 @@ def kernel_panel(spec: Spec, subject: Subject) -> Panel:
 
 
 def has_room(spec: Spec, panels: int, aspect: float) -> bool:
-    """Whether the picture alone fits beside these panels, and they stay large enough."""
+    """Whether the picture by itself fits beside the panels without making them too small."""
     if not spec.made_for.roomy:
-        return spec.purpose == "half" and panels == 1 and aspect > 2.5  # it stands above it
+        return spec.purpose == "half" and panels == 1 and aspect > 2.5  # the picture stands above
     return panels == 1 or not spec.made_for.height or aspect < 1.25

@@ -35,16 +35,16 @@ THEMES = {
 }
 
 PALE = (48, 0.4)  # of the photograph beneath small maps: its darkest tone, and how much of its contrast is left
-FIELD = 0.55  # of the photograph's own colour comes through where a stack of convolutions reaches
+FIELD = 0.55  # share of the photograph that shows where a stack of convolutions reaches
 PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in core/colours.js
-PART_TINT = 0.5  # of them above the photograph
-BAR_CELL = 48  # pixels: its lines lie as those of a patch
-FLAT = 127  # a middle grey, what the bar of the heat is shown on
-LIT_GOLD = (236, 190, 96)  # what the bar of the light is shown on: bright and colourful, so that both can fade
+PART_TINT = 0.5  # opacity of these colours over the photograph
+BAR_CELL = 48  # pixels: the bar is hatched like a patch of this height
+FLAT = 127  # a middle grey, ground of the heat's colour bar
+LIT_GOLD = (236, 190, 96)  # ground of the light's colour bar: bright and colourful, so that both can fade
 
 
 def is_lit(spec: Spec) -> bool:
-    """What may be negative has no share that could be lit: it is always heat, as on the screen."""
+    """Whether the map is drawn as light. Values that are no shares of a whole are always heat, as on the screen."""
     return spec.draw == "light" and spec.shares_a_whole
 
 
@@ -70,12 +70,12 @@ def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> I
 
 
 def densest(grid: np.ndarray, spec: Spec) -> np.ndarray:
-    """(rows, columns): the set that is outlined."""
+    """The patches inside the outline, a mask: (rows, columns)."""
     return light.densest(grid, spec.mass or light.MASS)
 
 
 def outline(grid: np.ndarray, spec: Spec) -> list[np.ndarray]:
-    """The lines around it."""
+    """The lines around these patches."""
     return light.contours(densest(grid, spec))
 
 
@@ -95,16 +95,16 @@ def heated(photo: np.ndarray, share: np.ndarray, over: str) -> np.ndarray:
 
 
 def parted(photo: Image.Image, parts: np.ndarray) -> Image.Image:
-    """The photograph with a colour for each part, and a white line where one part ends."""
+    """The photograph with a colour for each part, and white lines between parts."""
     pixels = np.asarray(photo)
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in PART_COLOURS], float)
-    of = spread(parts, photo.size)
-    drawn = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[of]
+    by_pixel = spread(parts, photo.size)  # (height, width) part of each pixel
+    drawn = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[by_pixel]
     reach = max(1, round(photo.size[0] / 400))
-    edge = np.zeros(of.shape, bool)
+    edge = np.zeros(by_pixel.shape, bool)
     for step in range(1, reach + 1):
-        edge[step:] |= of[step:] != of[:-step]
-        edge[:, step:] |= of[:, step:] != of[:, :-step]
+        edge[step:] |= by_pixel[step:] != by_pixel[:-step]
+        edge[:, step:] |= by_pixel[:, step:] != by_pixel[:, :-step]
     return Image.fromarray(np.where(edge[..., None], 245, drawn + 0.5).astype(np.uint8))
 
 
@@ -120,20 +120,15 @@ def magma(share: np.ndarray) -> np.ndarray:
 
 # Several patches in one picture ---------------------------------------------------------------------------------------
 
-INKS = ("#F0E442", "#5BD1D7", "#FF8A80", "#B39DFF", "#8FE388", "#FFFFFF")  # of the patches that ask, in turn
+# A colour, a symbol and a dash pattern for each query in turn; symbols and dashes tell queries apart in grey prints
+INKS = ("#F0E442", "#5BD1D7", "#FF8A80", "#B39DFF", "#8FE388", "#FFFFFF")
 SYMBOLS = ("circle", "square", "triangle-left", "diamond", "star", "hexagon")
-DASHES = (
-    "-",
-    (0, (4, 1.5)),
-    (0, (1, 1)),
-    (0, (6, 1.5, 1, 1.5)),
-    (0, (2, 1)),
-    (0, (8, 2)),
-)  # where colours are alike
+DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (2, 1)), (0, (8, 2)))
 
 
 def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image.Image:
-    """Each patch of the picture has the mixed colours of those who listen to it, as strong as the strongest."""
+    """The maps of several queries in one picture: each patch has the mixed colours of the queries that attend to it, as
+    strong as the largest of their shares."""
     pixels = np.asarray(photo)
     each = np.stack([spread(shares(grid, span), photo.size) for grid in grids])  # (queries, height, width)
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in INKS[: len(grids)]], float)
@@ -144,19 +139,19 @@ def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image
 
 
 def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
-    """The same at one pixel a patch."""
+    """The photograph with the numbers of its patches, at one pixel a patch."""
     rows, columns = grid.shape
     return printed(pale(photo.resize((columns, rows), Image.Resampling.BOX)), grid, spec, span)
 
 
 def pale(photo: Image.Image) -> Image.Image:
-    """With so little light and dark of its own that what is drawn brightest is lighter than all that is not attended
-    to: small maps beside the photograph are told apart in grey too."""
+    """The photograph with little contrast: even in grey, bright weights are lighter than all patches that are not
+    attended to."""
     return photo.convert("RGB").point(lambda tone: PALE[0] + PALE[1] * tone)
 
 
 def spread(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """(rows, columns) -> (height, width): each pixel has its patch's number. `size` is (width, height)."""
+    """Gives each pixel its patch's number: (rows, columns) -> (height, width). size: (width, height)"""
     down, across = (
         ((np.arange(n) + 0.5) * cells / n).astype(int) for n, cells in zip(size[::-1], grid.shape, strict=True)
     )
@@ -164,14 +159,15 @@ def spread(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def softened(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """The same, interpolated between the middles of the patches."""
+    """Like `spread`, but interpolated between the centres of patches."""
     return np.asarray(Image.fromarray(grid.astype(np.float32)).resize(size, Image.Resampling.BILINEAR))
 
 
 def read_by_convolution(
     photo: Image.Image, grid: tuple[int, int], patch: tuple[int, int], kernel: int, depth: int
 ) -> Image.Image:
-    """What one convolution reads in full colour, what a stack of `depth` of them reaches dimmed, the rest paler."""
+    """The photograph: in full colour where one convolution reads, dimmed where a stack of `depth` convolutions reaches,
+    paler elsewhere."""
     clear = np.asarray(photo)
     lit = np.zeros(grid)
     for row, column in neighbourhood(*patch, grid, depth * (kernel - 1) + 1):
@@ -187,13 +183,12 @@ def read_by_convolution(
 
 
 def bare(grid: np.ndarray, span: Domain) -> Image.Image:
-    """In magma, as the head atlas on the screen."""
+    """The map in the colours of magma, like the head atlas on the screen."""
     return Image.fromarray(magma(np.clip(grid / span.high, 0, 1)))
 
 
 def bar(spec: Spec, span: Domain) -> Image.Image:
-    """256 colours from the smallest to the largest value, as they are drawn: the heat over a middle grey, the light on
-    a bright colour."""
+    """The colour bar, from the smallest to the largest value: heat over a middle grey, light on a bright colour."""
     if span.signed:
         share = np.tile(shares(np.linspace(-span.high, span.high, 512), span), (24, 1))
         return Image.fromarray(light.heat(np.full((24, 512, 3), FLAT, np.uint8), light.hatched(share, BAR_CELL)))
@@ -207,8 +202,8 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
     return Image.fromarray(heated(np.full((1, 256, 3), FLAT, np.uint8), share, spec.over))
 
 
-# Features as colours: their first three principal components as red, green and blue, or the parts that they cut
-# pictures into.
+# Features as colours: their first three principal components as red, green and blue, or clusters of patches, the
+# parts.
 #
 # microscope/core/features.js has the same arithmetic for the screen.
 
@@ -216,58 +211,58 @@ ENDS = (2, 98)  # percentiles: where a colour is dark and where it is bright
 
 
 def patches(seen: Trace, layer: int) -> np.ndarray:
-    """(patches, width): each at length 1, so that a few long ones don't decide everything."""
+    """Features of patches at length 1, so that a few long ones don't decide everything: (patches, width)."""
     x = seen.features(layer)[len(seen.prefix) :].numpy().astype(np.float64)
     return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
 
 
 def colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
-    """((patches, 3) bytes of each picture, the share of the variance that three directions hold). Several pictures
-    together: the same part has the same colour in all of them."""
+    """(for each picture its colours, (patches, 3) bytes; the share of the variance that the three directions hold). The
+    pictures share their directions, so equal colours mean similar features."""
     every = np.concatenate(pictures)
     centred = every - every.mean(0)
     _, strengths, directions = np.linalg.svd(centred, full_matrices=False)
-    signs = [np.sign(d[np.abs(d).argmax()]) for d in directions[:3]]  # a direction has none of its own
+    signs = [np.sign(d[np.abs(d).argmax()]) for d in directions[:3]]  # the sign of a direction is arbitrary
     along = centred @ (directions[:3].T * signs)  # (patches, 3)
     low, high = (np.percentile(along, end, axis=0, method=m) for end, m in zip(ENDS, ("lower", "higher"), strict=True))
     shares = np.clip((along - low) / np.maximum(high - low, 1e-12), 0, 1)
-    ends = np.cumsum([len(one) for one in pictures])[:-1]
+    ends = np.cumsum([len(features) for features in pictures])[:-1]
     held = (strengths[:3] ** 2).sum() / max((strengths**2).sum(), 1e-12)
     return np.split((shares * 255 + 0.5).astype(np.uint8), ends), float(held)
 
 
 def _together(asked: list[tuple[Trace, int]]) -> list[list[int]]:
-    """The places of those that are of the same layer of the same model."""
-    found: dict[tuple, list[int]] = {}
-    for place, (seen, layer) in enumerate(asked):
-        found.setdefault((naming.hash_of_weights(seen.vit), layer), []).append(place)
-    return list(found.values())
+    """The indices of `asked`, grouped by model and layer."""
+    groups: dict[tuple, list[int]] = {}
+    for index, (seen, layer) in enumerate(asked):
+        groups.setdefault((naming.hash_of_weights(seen.vit), layer), []).append(index)
+    return list(groups.values())
 
 
 def parts(asked: list[tuple[Trace, int]]) -> list[Map]:
-    """One map for each trace and layer that is asked for; those of the same layer of the same model are cut together,
-    so that the same part has the same number in all of them."""
+    """A map of parts for each trace and layer. Maps of the same layer of the same model are cut together, so that the
+    same part has the same number in all of them."""
     from playground.tracing import parts_of
 
-    found: dict[int, Map] = {}
-    for places in _together(asked):
-        cut = parts_of([asked[place][0] for place in places], len(PART_COLOURS), asked[places[0]][1])
-        for place, its in zip(places, cut, strict=True):
-            grid = its.numpy()
-            found[place] = Map(grid.astype(np.float32), (), None, parts=grid)
-    return [found[place] for place in range(len(asked))]
+    by_index: dict[int, Map] = {}
+    for group in _together(asked):
+        cut = parts_of([asked[index][0] for index in group], len(PART_COLOURS), asked[group[0]][1])
+        for index, numbers in zip(group, cut, strict=True):
+            grid = numbers.numpy()
+            by_index[index] = Map(grid.astype(np.float32), (), None, parts=grid)
+    return [by_index[index] for index in range(len(asked))]
 
 
 def maps(asked: list[tuple[Trace, int]]) -> list[Map]:
-    """One map for each trace and layer that is asked for. Those of the same layer of the same model share their
-    components, so that equal colours mean the same in all of them."""
-    found: dict[int, Map] = {}
-    for places in _together(asked):
-        drawn, held = colours([patches(*asked[place]) for place in places])
-        for place, one in zip(places, drawn, strict=True):
-            grid = asked[place][0].grid
-            found[place] = Map(np.zeros(grid, np.float32), (), None, one.reshape(*grid, 3), held)
-    return [found[place] for place in range(len(asked))]
+    """A map of colours for each trace and layer. Maps of the same layer of the same model share their components, so
+    that equal colours mean similar features in all of them."""
+    by_index: dict[int, Map] = {}
+    for group in _together(asked):
+        drawn, held = colours([patches(*asked[index]) for index in group])
+        for index, bytes_of_colours in zip(group, drawn, strict=True):
+            grid = asked[index][0].grid
+            by_index[index] = Map(np.zeros(grid, np.float32), (), None, bytes_of_colours.reshape(*grid, 3), held)
+    return [by_index[index] for index in range(len(asked))]
 
 
-TOGETHER = {"components": maps, "parts": parts}  # what each way to look makes of all panels at once
+TOGETHER = {"components": maps, "parts": parts}  # ways to look whose maps are computed for all panels at once

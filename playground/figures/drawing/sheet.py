@@ -32,7 +32,7 @@ from playground.figures.drawing.spec import Spec
 
 SMALLEST = 6.0  # points: what a journal prints legibly
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF
-CELL = 16  # pixels of a patch of a map alone: readers that smooth small images blur no more than a sixteenth of it
+CELL = 16  # pixels of a patch in a map without photograph: viewers that smooth images blur a sixteenth of it at most
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 SHAPES = {  # plotly's names for them, as in playground/analysis/heads.py -> matplotlib's
@@ -45,7 +45,7 @@ _turn = threading.RLock()  # matplotlib's settings belong to the whole process
 
 @contextmanager
 def house_style(font: str | None = None) -> Iterator[None]:
-    """matplotlib as it comes, whatever a person's own settings are: the same spec gives the same pixels."""
+    """matplotlib's defaults and our fonts, not the user's settings: so the same spec gives the same pixels."""
     ours = {
         "font.family": fonts.families(font),
         "text.hinting": "no_hinting",  # a line is as long in pixels as it is in points
@@ -68,12 +68,12 @@ class Box:
 
 
 def small(font: float, part: float) -> float:
-    """Points of type that is smaller than the rest, but never too small to read."""
+    """A smaller font size, in points, that is still legible."""
     return max(SMALLEST, part * font)
 
 
 def text_width(text: str, points: float, bold: bool = False) -> float:
-    """Inches, in the font of the house style."""
+    """The text's width in the font of the house style, in inches."""
     return points * fonts.width(fonts.writable(text), bold, tuple(fonts.of_text(text))) / 72
 
 
@@ -89,8 +89,8 @@ def wrap(text: str, width: float, points: float) -> list[str]:
 
 
 def fitting(text: str, width: float, points: float, bold: bool = False) -> tuple[str, float]:
-    """(text, size of type) that fit: a heading shrinks a little, and then loses its middle, where file names differ
-    least."""
+    """(text, font size) that fit the width: a heading first shrinks a little, then loses its middle, where file names
+    differ least."""
     room = 0.97 * width
     size = max(points * min(1.0, room / max(text_width(text, points, bold), 1e-9)), 0.8 * points, SMALLEST)
     half = len(text) // 2
@@ -102,9 +102,9 @@ def fitting(text: str, width: float, points: float, bold: bool = False) -> tuple
 
 
 def fitting_words(text: str, width: float, points: float) -> tuple[str, float]:
-    """The same of a line of facts: those at its end go first, each as a whole."""
+    """Like `fitting`, for a line of facts: it loses whole facts, the last one first."""
     while text_width(text, max(0.8 * points, SMALLEST)) > 0.97 * width:
-        shorter = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one of them
+        shorter = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one fact
         if shorter == text:
             shorter = re.sub(r"^about |(?<=\d) tokens$", "", text, count=1)  # "about 46 tokens" keeps its number
         if shorter == text:
@@ -121,11 +121,11 @@ class Drawing(Figure):
 
     spec: Spec
     facts: dict[str, str]  # see playground/figures/provenance.py
-    metadata: Callable[[str, str], dict]  # of a kind of file and a name -> what the file says of where it comes from
+    metadata: Callable[[str, str], dict]  # (kind of file, name) -> metadata about the figure's origin
 
     def savefig(self, file, **options) -> None:
-        """As matplotlib's, in the house style however it is called: a PDF gets TrueType fonts, an SVG real text, and
-        the file says where it comes from, unless `metadata` says otherwise."""
+        """Like matplotlib's savefig, but always in the house style: a PDF gets TrueType fonts, an SVG real text, and
+        the file gets `self.metadata` unless the option `metadata` is given."""
         path = FilePath(file) if isinstance(file, str | os.PathLike) else None
         kind = options.get("format") or (path.suffix[1:].lower() if path else "") or "png"
         if "metadata" not in options:
@@ -141,7 +141,8 @@ class Drawing(Figure):
 
     @contextmanager
     def _legible(self, kind: str) -> Iterator[None]:
-        """Letters that no font here has are shown as such. In an SVG text stays text: its reader may have one."""
+        """Replaces letters that no font here has while a file is written. An SVG keeps them, since its reader may have
+        a font for them."""
         whole = {text: text.get_text() for text in self.texts}
         for text, words in whole.items():
             text.set_text(fonts.printable(words) if kind == "svg" else fonts.writable(words))
@@ -156,7 +157,7 @@ class Drawing(Figure):
                 text.set_text(words)
 
     def _repr_png_(self) -> bytes:
-        """No wider than a notebook's cell; a file is made for what it is made for."""
+        """A PNG that is no wider than a notebook's cell."""
         out = io.BytesIO()
         self.savefig(out, format="png", dpi=min(self.spec.dots, CELL_PIXELS / self.get_figwidth()))
         return out.getvalue()
@@ -173,7 +174,7 @@ class Sheet:
         self._photos: dict[int, Picture] = {}
 
     def axes(self, box: Box) -> Axes:
-        """Without frame or ticks; edges on whole pixels, so that nothing beside them shines through."""
+        """Axes without frame or ticks. Their edges lie on whole pixels, so that no seam shows."""
         dots = self.spec.dots
         left, right = (round(x * dots) / dots for x in (box.x, box.x + box.width))
         top, bottom = (round(y * dots) / dots for y in (box.y, box.y + box.height))
@@ -184,33 +185,34 @@ class Sheet:
         return axes
 
     def panel(self, box: Box, grid: tuple[int, int]) -> Axes:
-        """One unit is one patch; (0, 0) is the picture's upper left corner."""
+        """Axes in units of patches; (0, 0) is the picture's upper left corner."""
         axes = self.axes(box)
         axes.set_xlim(0, grid[1])
         axes.set_ylim(grid[0], 0)
         return axes
 
     def photo(self, axes: Axes, image: Image.Image, box: Box) -> None:
-        """The picture over the whole panel. However many panels show it, it is one array, which a PDF holds once."""
+        """Draws the picture over the whole panel. All panels with the same picture share one array, which a PDF stores
+        once."""
         if id(image) not in self._photos:
             self._photos[id(image)] = Picture(_scaled(image), _stored_size(image, box))
         axes.add_artist(Pixels(self._photos[id(image)], _extent(axes), zorder=1))
 
     def print(self, axes: Axes, image: Image.Image, box: Box, printed: Callable[[Image.Image], Image.Image]) -> None:
-        """The picture with numbers on it: `printed` draws them, at whatever size the picture has in the end."""
+        """Draws the picture with numbers on it. `printed` adds the numbers when the final size is known."""
         size = tuple(max(1, round(side * (self.spec.dpi or VECTOR_DPI))) for side in (box.width, box.height))
         scaled = _scaled(image)
         axes.add_artist(Pixels(Picture(lambda size: printed(scaled(size)), size), _extent(axes), zorder=2))
 
     def layer(self, axes: Axes, image: Image.Image, extent: tuple[float, float, float, float] | None = None) -> None:
-        """Coloured patches over the panel, or over a part of it: (left, top, right, bottom)."""
+        """Draws coloured patches over the panel, or over a part of it: (left, top, right, bottom)."""
         step = max(1, min(CELL, 512 // max(image.size)))
         size = (image.width * step, image.height * step)
         patches = Picture(lambda size: image.resize(size, Image.Resampling.NEAREST), size)
         axes.add_artist(Pixels(patches, extent or _extent(axes), zorder=2))
 
     def outline(self, axes: Axes, paths: list[np.ndarray], box: Box, colour=OUTLINE, dashes="-") -> None:
-        """Around sets of patches: closed lines of points (row, column)."""
+        """Draws closed lines of points (row, column) around sets of patches."""
         vertices, codes = [], []
         for path in paths:
             points = path[:, ::-1]
@@ -232,7 +234,8 @@ class Sheet:
             axes.add_patch(around)
 
     def mark(self, axes: Axes, patch: tuple[int, int] | None, box: Box, colour: str = QUERY, around="white") -> None:
-        """In the colour of queries, or of keys, with white around it, so that it shows on anything."""
+        """Outlines a patch in the colour of queries or keys, with white around it so that it is visible on any
+        picture."""
         if patch is None or not self.spec.marker:
             return
         width = min(max(min(box.width * 72 / 170, 0.13 * _cell(axes, box)), 0.45), 2.6)
@@ -242,19 +245,19 @@ class Sheet:
             axes.add_patch(outline)
 
     def number(self, axes: Axes, patch: tuple[int, int], box: Box, text: str) -> bool:
-        """Within its patch, if that is large enough for it to be read."""
+        """Writes a number into its patch. Returns False, without writing, if the patch is too small for it."""
         cell, points = _cell(axes, box), small(self.font, 0.6)
         if cell < 1.2 * points or cell < 72 * text_width(text, points, bold=True) + 1:
             return False
         family = matplotlib.rcParams["font.family"]
-        halo = [withStroke(linewidth=0.22 * points, foreground="#ffeca0")]  # a picture that is lit may be dark there
+        halo = [withStroke(linewidth=0.22 * points, foreground="#ffeca0")]  # drawn as light, a picture may be dark here
         place = {"ha": "center", "va": "center_baseline", "color": "#140a00", "zorder": 4, "family": family}
         place["path_effects"] = halo
         axes.text(patch[1] + 0.5, patch[0] + 0.5, text, fontsize=points, fontweight="bold", **place)
         return True
 
     def number_beside(self, axes: Axes, patch: tuple[int, int], box: Box, text: str, grid: np.ndarray, mark) -> None:
-        """At the side of its patch where it hides least, and not the mark."""
+        """Writes a number beside its patch, on the side where it hides least and not over the mark."""
         cell, points = _cell(axes, box), small(self.font, 0.75)
         size = 1.25 * points / cell, 72 * text_width(text, points, bold=True) / cell + 0.5  # in patches
         beside = emptiest_side(grid, patch, size, mark)
@@ -266,7 +269,7 @@ class Sheet:
         axes.text(beside[1], beside[0], text, fontsize=points, fontweight="bold", **place)
 
     def line(self, axes: Axes, patch: tuple[int, int], other: Axes, there: tuple[int, int]) -> None:
-        """From a patch of one panel to one of another."""
+        """Draws a line from a patch of one panel to a patch of another."""
         ends = [(place[1] + 0.5, place[0] + 0.5) for place in (patch, there)]
         for colour, points in (("black", 2.6), ("white", 1.2)):
             wire = ConnectionPatch(*ends, "data", "data", axesA=axes, axesB=other, color=colour, linewidth=points)
@@ -274,12 +277,12 @@ class Sheet:
             self.figure.add_artist(wire)
 
     def sign(self, axes: Axes, patch: tuple[int, int] | None, box: Box, symbol: str) -> None:
-        """A shape within the mark."""
+        """Draws a habit's shape inside the patch's mark."""
         if patch is not None and self.spec.marker:
             self.shape(axes, patch[1] + 0.5, patch[0] + 0.5, symbol, 0.42 * _cell(axes, box))
 
     def shape(self, axes: Axes, x: float, y: float, symbol: str, points: float) -> None:
-        """One of the habits' shapes, white on black."""
+        """Draws the shape that stands for a habit, white on black."""
         if not symbol:
             return
         points *= 1.35 if symbol == "star" else 1.0
@@ -289,7 +292,7 @@ class Sheet:
             axes.plot([x], [y], SHAPES[symbol], markersize=points, clip_on=False, zorder=5, **look)
 
     def kernel(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
-        """What a convolution reads: its cells, outlined."""
+        """Outlines the cells that a convolution reads."""
         top, left = cells[0]
         bottom, right = cells[-1][0] + 1, cells[-1][1] + 1
         width = min(max(min(box.width * 72 / 130, 0.2 * _cell(axes, box)), 0.7), 3)
@@ -301,7 +304,7 @@ class Sheet:
         axes.add_patch(frame)
 
     def field(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
-        """Frames, more finely, the cells that a stack of convolutions reaches."""
+        """Draws a finer frame around the cells that a stack of convolutions reaches."""
         (top, left), (bottom, right) = cells[0], cells[-1]
         width = min(max(box.width * 72 / 260, 0.4), 1.5)
         frame = Rectangle((left, top), right + 1 - left, bottom + 1 - top, fill=False, zorder=3)
@@ -309,7 +312,7 @@ class Sheet:
         axes.add_patch(frame)
 
     def text(self, x: float, y: float, text: str, points: float, *, bold=False, colour=None, **how) -> None:
-        """With its baseline at y."""
+        """Writes text with its baseline at y."""
         place, family = (x / self.width, 1 - y / self.height), fonts.of_text(text)
         style = {"fontsize": points, "fontweight": "bold" if bold else "normal", "va": "baseline", "family": family}
         self.figure.text(*place, text, color=colour or self.theme.ink, **(style | how))
@@ -332,8 +335,8 @@ class Picture:
 
 
 class Pixels(Artist):
-    """A picture in a panel. Where pixels are the result, it is drawn with exactly those that it covers; into SVG and
-    PDF goes the stored array itself, which matplotlib's PDF recognises by its identity and stores once."""
+    """A picture in a panel. For a PNG it is drawn at exactly the pixels that it covers. SVG and PDF get the stored
+    array; matplotlib's PDF recognises the array by its identity and stores it once."""
 
     def __init__(self, picture: Picture, extent: tuple[float, float, float, float], zorder: float) -> None:
         super().__init__()
@@ -363,7 +366,7 @@ def _scaled(image: Image.Image) -> Callable[[tuple[int, int]], Image.Image]:
 
 
 def _stored_size(image: Image.Image, box: Box) -> tuple[int, int]:
-    """A picture is never stored finer than it is."""
+    """(width, height) of the picture in a vector file: at VECTOR_DPI, but never finer than the picture itself."""
     wide = min(image.width, max(1, round(box.width * VECTOR_DPI)))
     return image.size if wide == image.width else (wide, max(1, round(box.height * VECTOR_DPI)))
 
@@ -373,7 +376,7 @@ def _bottom_up(image: Image.Image) -> np.ndarray:
 
 
 def _cell(axes: Axes, box: Box) -> float:
-    """How wide a patch is, in points."""
+    """The width of a patch in points."""
     left, right = axes.get_xlim()
     return box.width * 72 / (right - left)
 
@@ -381,8 +384,8 @@ def _cell(axes: Axes, box: Box) -> float:
 def emptiest_side(
     grid: np.ndarray, patch: tuple[int, int], size: tuple[float, float], mark: tuple[int, int] | None
 ) -> tuple[float, float] | None:
-    """The middle (row, column) of words of a size (high, wide) beside a patch, where they hide the least of what the
-    grid holds; None where there is no room."""
+    """Where words of a size (high, wide) hide the least of the grid's values beside a patch: their middle (row,
+    column); None if no side has room."""
     (row, column), (high, wide) = (patch[0] + 0.5, patch[1] + 0.5), size
     across, down = (1 + wide) / 2, (1 + high) / 2
     sides = []
@@ -393,7 +396,7 @@ def emptiest_side(
         hidden = grid[math.floor(top) : math.ceil(bottom), math.floor(left) : math.ceil(right)]
         marked = mark and top < mark[0] + 1 and mark[0] < bottom and left < mark[1] + 1 and mark[1] < right
         sides.append((bool(marked), float(hidden.sum()), (y, x)))
-    return min(sides, key=lambda one: one[:2])[2] if sides else None
+    return min(sides, key=lambda side: side[:2])[2] if sides else None
 
 
 def _extent(axes: Axes) -> tuple[float, float, float, float]:

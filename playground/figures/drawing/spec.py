@@ -1,4 +1,4 @@
-"""What a figure is: one plain description that says everything, so that a page and a command make the same pixels."""
+"""The complete description of a figure: from the same Spec, a page and a command make the same pixels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Purpose:
-    """What a figure is for. A height of None is as high as its contents."""
+    """What a figure is for. With a height of None it is as high as its contents."""
 
     width: float  # inches
     height: float | None
@@ -28,7 +28,7 @@ class Purpose:
     dpi: int  # of a PNG
     words: str
     roomy: bool = False  # the picture stands beside its map
-    captioned: bool = True  # False: the venue's LaTeX sets the caption, which -o x.tex has
+    captioned: bool = True  # False: the caption is not drawn; -o x.tex writes it, and the venue's LaTeX sets it
 
 
 PACKS = ("float16", "int8")  # numbers of queries and keys in a living file
@@ -48,12 +48,12 @@ PURPOSES = {
     "nature": Purpose(89 / MM, None, 7, 300, "a column of Nature, 89 mm"),
     "nature-wide": Purpose(183 / MM, None, 7, 300, "both columns of Nature, 183 mm", roomy=True),
 }
-ROOMY = 4.5  # inches: a width of one's own from here on is made like a page, below it like a column
+ROOMY = 4.5  # inches: a custom width of at least this is laid out like a page, a smaller one like a column
 AXES = {  # of a grid -> the field that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
 }  # fmt: skip
-SIGNED = ("gradient", "integrated")  # methods of relevance that tell for from against
-METHODS = {  # of relevance, as in playground/relevance.py -> what a caption calls them
+SIGNED = ("gradient", "integrated")  # methods of relevance whose numbers have a sign
+METHODS = {  # methods of relevance, as in playground/relevance.py -> their names in captions
     "gradient": "gradient × input", "integrated": "integrated gradients",
     "chefer": "gradient × attention, which knows only what speaks for it",
     "legrad": "LeGrad, which knows only what speaks for it",
@@ -66,9 +66,9 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "method": tuple(METHODS),
     "pack": PACKS,
 }
-POOLED = ("mean", "max")  # of all heads, instead of a head's number
+POOLED = ("mean", "max")  # over all heads; they stand in place of a head's number
 MOVING_DPI = 96
-ALONE = "What is it to be compared with? Add {other_image} or {other_model}."  # a comparison without another one
+ALONE = "What is it to be compared with? Add {other_image} or {other_model}."  # the error of a comparison with nothing
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Spec:
     # What is shown
     image: str = ""  # a file, or the name of a sample
     layout: str = "head"  # see layouts/
-    model: str = ""  # "": of random rows alone; a picture's figure names the model that it was traced with
+    model: str = ""  # the model that traced the picture; "": a figure of random rows has none
     weights: str | None = None  # a file
-    mean: str | None = None  # how that model was built and trained, where no file says it: see models/given.py
+    mean: str | None = None  # this and the next four: how the model was built, if no file says it (models/given.py)
     std: str | None = None
     num_heads: str | None = None
     act_layer: str | None = None
@@ -93,13 +93,13 @@ class Spec:
     label: str = ""  # the number or the name of the label that is explained; "": the feature of the query
     text: str = ""  # what patches are compared with, in a model that learned from captions
     method: str = "gradient"  # of relevance
-    signed: bool | None = None  # relevance with what speaks against it; None: where a label is explained
+    signed: bool | None = None  # whether relevance shows negative values; None: only for a label
     blank: str = "mean"  # what blanked patches become
-    typical: bool = False  # lengths that stand apart are left out of the exposure
+    typical: bool = False  # whether outliers among lengths are left out of the exposure
     what: str = FIRST
     direction: str = "row"
     kernel: int = 3
-    depth: str = "follow"  # of the convolutions that reach the lit field: a number, or as many as the layers so far
+    depth: str = "follow"  # number of stacked convolutions whose reach is shown; "follow": as many as layers so far
     other_image: str | None = None  # of the layout "compare"
     other_model: str | None = None
     other_queries: str | None = None  # in the same picture, each in a colour of its own: "3,4-10,12"
@@ -113,29 +113,29 @@ class Spec:
     theme: str = "light"
     transparent: bool = False
     draw: str = "heat"  # or "light": see light.py
-    over: str | None = None  # what lies beneath the heat; None: the photograph, and nothing beneath many small maps
-    mass: float | None = None  # an outline around the fewest patches that hold this share of what all patches get
-    mask: bool = False  # the rest of the picture is left out
-    colours: str = "shared"  # of several maps: one exposure for all, or each its own
-    ceiling: float | None = None  # the value that is drawn brightest; None: exposed by what is shown
-    log: bool | None = None  # None: where many small maps share one exposure
+    over: str | None = None  # what lies beneath the heat; None: the photograph, or nothing beneath many small maps
+    mass: float | None = None  # an outline around the fewest patches that hold this share of all patches' weight
+    mask: bool = False  # whether the picture is left out outside that outline
+    colours: str = "shared"  # "shared": one exposure for all maps; "own": one for each
+    ceiling: float | None = None  # the value that is drawn brightest; None: set by the maps' values
+    log: bool | None = None  # None: only if many small maps share one exposure
     smooth: bool = False
     caption: bool = True
     bar: bool = True
     marker: bool = True
-    prefix: bool = True  # what the class token and the registers take
+    prefix: bool = True  # whether the shares of class token and registers are written
     footer: bool = False
-    words: str = "plain"  # of a "paper": attends to, where a talk says listens to
+    words: str = "plain"  # "paper" says “attends to” where "plain" says “listens to”
     anonymous: bool = False  # the file says nothing that could tell who made it
     dpi: int | None = None  # None: the purpose's
-    repeatable: bool = True  # a command makes it again: not where the model or the picture was only in memory
+    repeatable: bool = True  # whether a command can make it again; not if the model or the picture was only in memory
     sweep: str | None = None  # of an animation: "layers", "scale" or "patches:0,0-7,5"
     # What an interactive figure holds
-    layers: tuple[int, ...] | str | None = None  # or "all"; None: `layer` alone, or all of them where they are light
+    layers: tuple[int, ...] | str | None = None  # or "all"; None: `layer` alone, or all layers if they are few bytes
     heads: tuple[int, ...] | None = None  # None: all
-    view: str = ""  # what else it begins with, as in an address: "locked=true&grid=true"
-    bare: bool = False  # an .html with the picture alone, alive
-    pack: str = "float16"  # how an .html holds q and k: or "int8", half as large and a little off
+    view: str = ""  # other choices at the beginning, as in an address: "locked=true&grid=true"
+    bare: bool = False  # whether an .html has the interactive picture alone
+    pack: str = "float16"  # numbers of q and k in an .html; "int8" takes half the bytes and is less exact
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -173,12 +173,12 @@ class Spec:
 
     @property
     def asks(self) -> bool:
-        """Whether a token asks. What is the same whoever asks, and what explains a label, has no query."""
+        """Whether there is a query: not for maps that are the same for all queries or that explain a label."""
         return self.way.asks_a_patch and not self.explains_label
 
     @property
     def explains_label(self) -> bool:
-        """Where a label is chosen, a feature of a patch is not explained."""
+        """Whether the map explains a label instead of a patch's feature."""
         return bool(self.label) and self.way.explains == "patch"
 
     @property
@@ -187,34 +187,34 @@ class Spec:
 
     @property
     def for_and_against(self) -> bool:
-        """Whether its numbers speak for something or against it: they have two colours around zero."""
+        """Whether the numbers speak for something or against it, and have two colours around zero."""
         if "signed" in self.way.uses and self.signed is not None:
             return self.signed
         return self.explains_label and ("method" not in self.way.uses or self.method in SIGNED)
 
     @property
     def shares_a_whole(self) -> bool:
-        """Whether its numbers are parts of one whole, which can be lit and outlined."""
+        """Whether the numbers are parts of one whole, so that they can be drawn as light and outlined."""
         return not self.way.spread and not self.for_and_against
 
     @property
     def trained(self) -> dict[str, str | None]:
-        """What `load` takes beside the model's name and its file of weights."""
+        """The arguments of `load` besides the model's name and its file of weights."""
         return {word: getattr(self, word) for word in WORDS}
 
     @property
     def cuts(self) -> list[str]:
-        """Those that one pass makes."""
+        """The parts of `cut` that need one pass."""
         return [text for text in self._texts if not _is_put(text)]
 
     @property
     def puts(self) -> list[str]:
-        """Those for which others run beside it: see playground/cuts.py."""
+        """The parts of `cut` that need values of other passes: see playground/cuts.py."""
         return [text for text in self._texts if _is_put(text)]
 
     @property
     def takes_another(self) -> bool:
-        """Whether something of another picture's pass is put into this one."""
+        """Whether a part of `cut` takes values from another picture's pass."""
         return any(_is_put(text, of_another=True) for text in self._texts)
 
     @property
@@ -229,7 +229,7 @@ class Spec:
 
     @property
     def look(self) -> Look | None:
-        """How a sample photograph is best looked at, if this model is the one that it was chosen with."""
+        """The layer and head that a sample photograph opens with, if they were chosen for this model."""
         sample = named(self.image)
         look = sample and sample.look
         return look if look and look.model == self.model and self.weights is None else None
@@ -239,16 +239,16 @@ class Spec:
         return self.dpi or (MOVING_DPI if self.sweep else self.made_for.dpi)
 
     def settled(self, seen: Trace | None, marks: bool = True) -> Spec:
-        """With every default that depends on the trace as a number. `marks`: the figure shows whose patch it is about;
-        else nobody asks, and it has none."""
+        """The spec with the trace's values in place of its defaults. `marks`: whether the figure marks a query; else
+        the spec has none."""
         if seen is None:
             return self
         if self.label and not self.label.isdecimal():
             self = replace(self, label=str(seen.label(self.label)))
         elif self.label and seen.vit is not None:
-            seen.label(int(self.label))  # raises: there is none of this number
+            seen.label(int(self.label))  # raises if there is no label of this number
         layer = self.look.layer if self.look else seen.upper_layer
-        if self.rows or self.columns:  # each picture of a grid has a size of its own, and begins where it shows most
+        if self.rows or self.columns:  # each picture of a grid has its own size and its own first patch
             return replace(self, layer=layer if self.layer is None else self.layer)
         query = start_patch(self.image, seen.grid) if self.query is None else _named(self.query, seen)
         return replace(
@@ -260,7 +260,7 @@ class Spec:
 
 
 def _is_put(text: str, of_another: bool = False) -> bool:
-    from playground import tracing  # with torch, which a server loads for those who need it
+    from playground import tracing  # imports torch, which a server loads only when it is needed
 
     return tracing.is_of_another(text) if of_another else tracing.is_put(text)
 
@@ -270,11 +270,11 @@ def _within(number: float | None, low: float, high: float) -> bool:
 
 
 def _named(query: tuple[int, int] | str | int, seen: Trace) -> tuple[int, int] | str:
-    """A token's index as what it means, which a command can say too: a patch, or a prefix token's name."""
+    """The query as a command writes it, not as a token's index: a patch, or a prefix token's name."""
     token, prefix = seen.token(query), seen.prefix
     return prefix[token] if token < len(prefix) else divmod(token - len(prefix), seen.grid[1])
 
 
 def query_words(query: tuple[int, int] | str) -> str:
-    """As on the command line: "7,5" or "cls"."""
+    """The query as on the command line: "7,5" or "cls"."""
     return f"{query[0]},{query[1]}" if isinstance(query, tuple | list) else str(query)

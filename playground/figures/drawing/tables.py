@@ -1,4 +1,4 @@
-"""The numbers of a figure's panels: which map each is, its tokens, its values."""
+"""The numbers of a figure's panels as tables: for each map its layer and head, its tokens, its values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from playground.figures.drawing.spec import Spec, query_words
 
 @dataclass(frozen=True)
 class Table:
-    """Maps of one size, of one trace."""
+    """Maps of one trace, all with the same tokens."""
 
-    about: dict  # of whom: its model, its picture, …
+    about: dict  # the trace's model, its picture, …
     grid: tuple[int, int] | None  # rows, columns
     tokens: list[str]  # "cls", "reg0", "0,0", … as --patch has them
-    maps: list[dict]  # which map it is: its layer, its head, …
+    maps: list[dict]  # for each map its layer, its head, …
     values: np.ndarray  # (maps, tokens) float32
 
 
@@ -27,13 +27,14 @@ def of_maps(spec: Spec, shown: list[Shown]) -> list[Table]:
     by_subject: dict[int, list[Shown]] = {}
     for one in shown:
         by_subject.setdefault(id(one.subject), []).append(one)
-    return [_values(ones) if ones[0].map.values is not None else _colours(ones) for ones in by_subject.values()]
+    groups = by_subject.values()
+    return [_values(group) if group[0].map.values is not None else _colours(group) for group in groups]
 
 
 def _values(shown: list[Shown]) -> Table:
     seen = shown[0].seen
     tokens = [*seen.prefix, *_patches(seen.grid)]
-    return Table(about(shown[0].subject), seen.grid, tokens, list(map(_which, shown)), _stacked(shown))
+    return Table(about(shown[0].subject), seen.grid, tokens, list(map(_described, shown)), _stacked(shown))
 
 
 def _stacked(shown: list[Shown]) -> np.ndarray:
@@ -55,27 +56,29 @@ def about(subject: Subject) -> dict:
     }
 
 
-def _which(one: Shown) -> dict:
+def _described(one: Shown) -> dict:
+    """What a map shows: its layer, head, patch and way to look."""
     spec = one.spec
     patch = query_words(spec.query) if spec.asks else None
     facts = {"layer": spec.layer, "head": spec.head, "patch": patch, "what": spec.what}
     if not spec.way.of_heads:
-        unsaid = ("head",) if spec.asks else ("head", "patch")
+        omitted = ("head",) if spec.asks else ("head", "patch")
         blocks = {"blocks": ", ".join(f"{n}x{n}" for n in one.map.blanked.sides)} if one.map.blanked else {}
-        return {key: value for key, value in facts.items() if key not in unsaid} | explained(spec, one.seen) | blocks
+        return {key: value for key, value in facts.items() if key not in omitted} | explained(spec, one.seen) | blocks
     return facts | {"direction": spec.direction, "scale": one.seen.scale_number(one.one.scale)}
 
 
 def _colours(shown: list[Shown]) -> Table:
-    """Colours as they are drawn, three maps for each; of parts the number of each patch's, 0 for the largest."""
+    """Maps of colours: red, green and blue as three maps each. Maps of parts: the number of each patch's part, 0 for
+    the largest part."""
     subject, which, values = shown[0].subject, [], []
     for one in shown:
-        line = {"layer": one.spec.layer, "what": one.spec.what}
+        facts = {"layer": one.spec.layer, "what": one.spec.what}
         if one.map.colours is None:
-            which.append(line)
+            which.append(facts)
             values.append(one.map.grid.ravel())
         else:
-            which += [line | {"colour": name} for name in ("red", "green", "blue")]
+            which += [facts | {"colour": name} for name in ("red", "green", "blue")]
             values += list(one.map.colours.reshape(-1, 3).T)
     numbers = np.stack(values).astype(np.float32)
     return Table(about(subject), subject.seen.grid, _patches(subject.seen.grid), which, numbers)

@@ -1,4 +1,4 @@
-"""What a person chooses in the microscope, each choice once: its name, its values, its default, its flag.
+"""The table of choices in the microscope: each has a name, its values, a default, and a flag.
 
 From this table come the patterns that an address is checked with (serving/chosen.py), the choices of a figure
 (spec.py) and their flags (command_line.py). The browser keeps its own copy in microscope/core/view.js; a test compares
@@ -20,8 +20,8 @@ _NUMBER = r"-?\d{1,3}(\.\d{1,6})?"
 class Choice:
     key: str  # in the browser's view and in an address
     default: object  # None: it depends on the picture and the model
-    options: Collection = ()  # the only values that there are; empty: see `pattern`
-    pattern: str = ""  # what it looks like in an address
+    options: Collection = ()  # all allowed values; empty: see `pattern`
+    pattern: str = ""  # a regular expression for allowed values in an address
     field: str = ""  # of a figure's Spec; "": a drawn figure has no such choice
     flag: str = ""  # on the command line
     help: str = ""  # a sentence of option_words.py
@@ -123,17 +123,17 @@ DRAWN = tuple(choice for choice in VIEW if choice.field)  # the choices that a f
 
 
 def as_in_address(value: object) -> str:
-    """As in an address."""
+    """The value as an address writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def matching(words: Mapping[str, str]) -> dict[str, str]:
-    """Of these words only the choices of a view whose values may be. Words are hostile: they come from a link."""
+    """The words that are choices of a view with allowed values. Words are hostile: they come from a link."""
     return kept(words, {choice.key: choice.text for choice in VIEW})
 
 
 def kept(words: Mapping[str, str], patterns: Mapping[str, str]) -> dict[str, str]:
-    """Of these words those whose values match the patterns, in the patterns' order."""
+    """The words whose values match their patterns, in the patterns' order."""
     return {
         key: words[key]
         for key, pattern in patterns.items()

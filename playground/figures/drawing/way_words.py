@@ -1,9 +1,8 @@
-"""What ways to look are called, and what figures and the browser say of them. Another language is another table with
-these keys.
+"""The words about ways to look, in figures and in the browser. Another language is another table with these keys.
 
-A key is a name, of a way or of a part of a sentence, what is said of it, and sometimes in which case:
-"weight.caption.column". Curly brackets stand for what differs from figure to figure: see FILLED and `say` in
-captions.py, and core/sentence.js and lens/arithmetic.js of the browser."""
+A key is name.kind or name.kind.case, such as "weight.caption.column": the name of a way to look or of a part of a
+sentence, the kind of words, and the case for which they are. Curly brackets are filled in by captions.py (FILLED and
+`say`) and, in the browser, by core/sentence.js and lens/arithmetic.js."""
 
 from __future__ import annotations
 
@@ -58,7 +57,7 @@ ENGLISH = {
     "components.caption": "the first three principal components of the patches’ features as red, green and blue",
     "parts.caption": "the patches cut into {parts} parts by their features and their neighbours', a colour for each",
     "norm.caption": "how long each patch’s features are",
-    # of what says what matters: how far it can be trusted, in figures, in files (made), in the browser (beside)
+    # trust: how far a map of what matters can be trusted, in figures, in files (made), in the browser (beside)
     "trust.figure": "Rank correlation with blanking, mean of {pictures} drawn scenes in {model}: {correlation} (a "
     "random map {random}, a constant one {constant}).",
     "trust.figure.here": "Rank correlation with blanking on this picture: {correlation} ({blocks} blocks, by {blank}; "
@@ -155,8 +154,8 @@ ENGLISH = {
     "occlusion.note.label": "what the label loses when a patch is blanked, in logits; blue and hatched: it gains",
     "text.note": "cosine with the text, if the model read each patch alone after this layer",
     "label.note": "logit lens: the last norm and the classifier read each patch after this layer",
-    # sentence: above the pictures in the browser. {share} is printed bold, {place} in the colour of the key, in this
-    # order; the first letter becomes a capital. First those of a form, which a way names (`Way.sentence`)
+    # sentence: above the pictures in the browser. {share} is printed bold, then {place} in the colour of the key; the
+    # first letter becomes a capital. First the sentences that a way names (`Way.sentence`)
     "listens.sentence": "{opening}{who} gives {share} of its attention to places outside its {k}×{k} "
     "neighbourhood{most}",
     "listens.sentence.token": "{opening}{who} gives {share} of its attention to the picture's patches{most}",
@@ -209,7 +208,7 @@ ENGLISH = {
     "({amount}).",
     "filter.sentence.near": "The filter gives {share} to places outside the {k}×{k} neighbourhood, but the most stays "
     "near, at {place} ({amount}).",
-    # and what stands in them
+    # then parts of these sentences
     "patch.sentence": "this patch",
     "feature.sentence": "the feature of {who}",
     "itself.sentence": "itself",
@@ -222,11 +221,11 @@ ENGLISH = {
     "block.sentence": "at {place}",
     "block.sentence.here": "{place}",
     "block.sentence.itself": "patch {place}",
-    # where the patch with the most is all that is said: of each way
+    # then the sentences of ways that tell only where the largest value is
     "norm.sentence": "This layer's longest feature vector stands {within}: its length is {value}.",
     "label.sentence": "After this layer {label} is likeliest {within} ({value}).",
     "text.sentence": "Most like {label} is the patch {within}: a cosine of {value}.",
-    # pair: what the patch under the cursor is to the locked one, in the browser
+    # pair: how the patch under the cursor relates to the locked one, in the browser
     "similarity.pair": "cosine {value}",
     "components.pair": "cosine {value}",
     "parts.pair": "part {part}, cut by features",
@@ -251,7 +250,7 @@ ENGLISH = {
     "label.waiting": "The classifier reads each patch after layer {layer}…",
     "text.waiting": "The model reads “{text}”…",
     "relevance.after": "Blank patches (occlusion) to see how well this foretells what moves.",
-    # figure: what figures say beside that, in captions, headings and titles of files
+    # figure: further words of figures, in captions, headings and titles of files
     "patch.figure": "patch {row}, {column}",
     "patches.figure": "patches",
     "patches.figure.many": "{count} patches",
@@ -337,7 +336,7 @@ ENGLISH = {
     "outside.figure.each": "Not in the pictures: {parts}.",
     "outside.figure.atlas": "Not in the maps: the prefix tokens take {share}.",
     "title.figure": "{what} of {whose}, {where}",
-    # along the rows and the columns of a grid
+    # what changes along the rows and the columns of a grid
     "rows.figure": "rows",
     "columns.figure": "columns",
     "layers.figure": "layers",
@@ -346,7 +345,7 @@ ENGLISH = {
     "models.figure": "models",
     "scales.figure": "scales",
     "grid.figure.title": "{what} by {along}",
-    # of one layout
+    # of single layouts
     "change.figure": "after less before",
     "change.figure.signs": "hatched: less than before",
     "change.figure.size": "Beside them what has changed, after less before, strongest at {size}; hatched is less.",
@@ -364,7 +363,7 @@ TABLES = {"en": ENGLISH}
 
 
 def words(name: str, kind: str, *cases: str, language: str = "en") -> str:
-    """Of the cases the first that has words of its own; else what is always said of it, or ""."""
+    """The words for the first of the `cases` that has its own; else the general words; "" if there are none."""
     table = TABLES[language]
     for key in (*(f"{name}.{kind}.{case}" for case in cases), f"{name}.{kind}"):
         if key in table:

@@ -1,9 +1,9 @@
-"""The ways to look: what can be shown of each patch, each as one record that Python and the browser read.
+"""The ways to look, that is, what a map can show of each patch. Each is one record, which Python and the browser read.
 
-Whoever adds one adds its record here, its words in way_words.py, the function that computes its numbers in
-maps.py, and that of the browser in microscope/core/ways.js (of heads) or lens/features.js (of features); then
-`python -m playground.figures.drawing.ways` writes the table for the browser. Colours, legend, captions, notes,
-menu, options and files are made of the record."""
+To add a way, add its record here, its words in way_words.py, the function that computes its numbers in maps.py, and
+the browser's function in microscope/core/ways.js (of heads) or lens/features.js (of features); then
+`python -m playground.figures.drawing.ways` writes the table for the browser. Colours, legend, captions, notes, menu,
+options and files follow from the record."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from playground.figures.drawing.way_words import TABLES, words
 class Way:
     name: str  # in an address, on the command line, in a file of numbers
     needs: str  # what its numbers are made of: "scores" of queries and keys, "features" after a layer, "flows" through
-    #             all layers, or "network": only who has the weights can make them
-    exposed: str  # what is brightest: "brightest": a high quantile, as of a photograph; "largest": the largest value;
-    #               "spread": from the smallest value to the largest; "colours": nothing, each patch has a colour
+    #             all layers, or the "network" with its weights
+    exposed: str  # which value is drawn brightest: "brightest": a high quantile, as in a photograph; "largest": the
+    #               largest value; "spread": the same, and the smallest is darkest; "colours": each patch has a colour
     unit: str = ""  # "share" is written in %
-    unit_of_label: str = ""  # where a label is explained, if it is another one
-    asks_a_patch: bool = True  # False: all patches are shown alike, whoever asks
+    unit_of_label: str = ""  # the unit where a label is explained, if it differs
+    asks_a_patch: bool = True  # False: the map is the same for all queries
     through_layers: bool = False  # of the whole network, not of one layer
     whole: bool = False  # its numbers and those of the prefix tokens are parts of one whole
     raw: bool = False  # before the softmax: a column of it needs no other rows
-    explains: str = ""  # "patch": its feature, or a label where one is chosen; "label": one that is chosen, or the
-    #                     likeliest; "text": what somebody types
-    attributes: bool = False  # it says what matters for an answer: how far that can be trusted stands beside it
-    resembles: bool = False  # a patch of another picture may ask, and the asking one is like itself
-    uses: tuple[str, ...] = ()  # options of a figure that only some ways have a use for
+    explains: str = ""  # what it explains. "patch": a patch's feature, or the label if one is chosen; "label": the
+    #                     chosen or the likeliest label; "text": a text that somebody types
+    attributes: bool = False  # whether it claims to show what matters: then its trustworthiness is stated beside it
+    resembles: bool = False  # whether its numbers are likenesses to the query, which another picture may have, too
+    uses: tuple[str, ...] = ()  # options of a figure that only some ways use
     sentence: str = "most"  # how the browser's sentence is made: see FORMS in microscope/core/sentence.js
-    extra: bool = True  # in the menu only among more
+    extra: bool = True  # whether the menu lists it only under “more”
     pack: str = ""  # a section that a pack must have for it
 
     @property
@@ -48,12 +48,12 @@ class Way:
 
     @property
     def spread(self) -> bool:
-        """No shares of a whole: exposed from the smallest to the largest."""
+        """Whether the numbers are no shares of a whole: colours go from the smallest to the largest."""
         return self.exposed == "spread"
 
     @property
     def rows(self) -> bool:
-        """Its rows are weights that sum to 1, and have an entropy."""
+        """Whether its rows are weights that sum to 1, and so have an entropy."""
         return self.of_heads and self.whole
 
     @property
@@ -62,13 +62,13 @@ class Way:
         return {"scores": "", "flows": "rollout", "network": self.name}.get(self.needs, self.needs)
 
     def words(self, kind: str, *cases: str) -> str:
-        """What it is called, in the first of these cases that has words of its own: ("caption", "column")."""
+        """Its words of a kind, for the first of the `cases` that has its own: ("caption", "column")."""
         return words(self.name, kind, *cases)
 
 
 WAYS = {
     way.name: way
-    for way in (  # as in the menu
+    for way in (  # in the order of the menu
         Way("weight", "scores", "brightest", "share", whole=True, uses=("ceiling",), sentence="listens", extra=False),
         Way(
             "value", "scores", "brightest", "length",
@@ -98,11 +98,11 @@ WAYS = {
         Way("label", "network", "largest", "share", asks_a_patch=False, explains="label", uses=("label",)),
     )
 }  # fmt: skip
-FIRST = next(iter(WAYS))  # where nothing else is chosen
+FIRST = next(iter(WAYS))  # the default
 
 
-# The table for the browser: the records and their words become microscope/core/waytable.js, which is committed; a test
-# fails where it is not what Python gives.
+# The table for the browser: the records and their words become microscope/core/waytable.js, which is committed. A test
+# fails if that file differs from what this module writes.
 
 TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
 DERIVED = ("of_heads", "coloured", "spread", "rows", "offer")
@@ -111,7 +111,7 @@ FIGURES = ("title", "bar", "caption", "made", "unit", "figure")  # words that th
 
 
 def record(way: Way) -> dict:
-    """As the browser has it, in its spelling."""
+    """The way's record for the browser, with its names in camelCase."""
     names = (*(field.name for field in fields(Way) if field.name not in OF_PYTHON), *DERIVED)
     return {_camel(name): getattr(way, name) for name in names}
 
@@ -122,36 +122,37 @@ def _camel(name: str) -> str:
 
 
 def browser_words() -> dict[str, dict[str, dict[str, str]]]:
-    """language -> kind -> name, or name.case -> its words: in few bytes, as every living figure contains them."""
-    said: dict[str, dict[str, dict[str, str]]] = {}
+    """{language: {kind: {name or name.case: words}}}. Nested to save bytes, since every living figure contains it."""
+    nested: dict[str, dict[str, dict[str, str]]] = {}
     for language, table in TABLES.items():
         for key, text in table.items():
             name, kind, *cases = key.split(".")
             if kind not in FIGURES:
-                said.setdefault(language, {}).setdefault(kind, {})[".".join([name, *cases])] = text
-    return said
+                nested.setdefault(language, {}).setdefault(kind, {})[".".join([name, *cases])] = text
+    return nested
 
 
 def usual() -> dict:
-    """What most ways have: a record says only what differs."""
+    """The most frequent value of each field: the table writes only fields that differ from it."""
     records = [record(way) for way in WAYS.values()]
     most = {}
     for key in records[0].keys() - {"name"}:
-        values = [one[key] for one in records]
+        values = [each[key] for each in records]
         most[key] = max(values, key=values.count)
     return {key: most[key] for key in records[0] if key in most}
 
 
 def foretold() -> dict[str, dict[str, float]]:
-    """model -> what the table of faithfulness says of the maps that the browser shows, by the names of their ways."""
+    """{model: the faithfulness of the maps that the browser shows, {way: rank correlation with blanking, …}}"""
     from playground.analysis.faithfulness import usual
     from playground.relevance import DEFAULT
 
     found = {}
-    for model, of in usual().items():
-        shown = {way.name: of[DEFAULT if "method" in way.uses else way.name] for way in WAYS.values() if way.attributes}
+    for model, by_map in usual().items():
+        ways = [way for way in WAYS.values() if way.attributes]
+        shown = {way.name: by_map[DEFAULT if "method" in way.uses else way.name] for way in ways}
         any_ = next(iter(shown.values()))
-        numbers = {name: round(one.correlation, 2) for name, one in shown.items()}
+        numbers = {name: round(each.correlation, 2) for name, each in shown.items()}
         found[model] = numbers | {"random": round(any_.random, 2), "constant": 0, "pictures": any_.pictures}
     return found
 
@@ -162,7 +163,7 @@ def _short(said: dict) -> str:
 
 
 def _line(key: str, text: str) -> str:
-    """A text of the table, on lines that are no longer than others."""
+    """A text of the table, broken into short lines."""
     pieces = wrap(text, 100, drop_whitespace=False, break_long_words=False, break_on_hyphens=False) or [""]
     written = " +\n".join(json.dumps(piece, ensure_ascii=False) for piece in pieces)
     return f'"{key}":{written},\n'

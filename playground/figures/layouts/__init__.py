@@ -38,7 +38,7 @@ def marks(spec: Spec) -> bool:
 
 
 def settled(spec: Spec, seen: Trace | None) -> Spec:
-    """With every default that depends on the trace as a number."""
+    """The spec with the trace's values in place of its defaults."""
     return spec.settled(seen, marks(spec))
 
 

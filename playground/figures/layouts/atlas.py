@@ -1,4 +1,5 @@
-"""For every head the share that each place around a patch gets, averaged over all patches, framed by its habit."""
+"""The layout “atlas”: for every head, the mean share that each place around a patch gets, framed in its habit's
+colour."""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ from playground.models.names import plain_name
 if TYPE_CHECKING:
     from playground.analysis.heads import Habit
 
-STRIP = 0.2  # of a cell's height: where a head's habit stands, beside its map
+STRIP = 0.2  # of a cell's height: width of the strip for the habit beside the map
 
 
 @dataclass(frozen=True)
 class Around(Map):
-    """What a head gives to the places around a patch, which is in the middle: (7, 7)."""
+    """A head's mean shares for the places around a patch: (7, 7), the patch in the middle."""
 
     habit: Habit | None = None
     kind: str = ""  # the habit's name, with the direction of a fixed offset
@@ -49,7 +50,7 @@ def averages(asks: list[OneMap]) -> list[Map]:
 
 
 def exposed(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
-    """One exposure for all traces of so many tokens, so that models compare."""
+    """One exposure for all traces with this number of tokens, so that models can be compared."""
     high = spec.ceiling or shared_ceiling(shown[0].seen.tokens)
     span = Domain(0, high, "share of a patch’s attention", True, high < 1, bare=True)
     return span, [span] * len(shown)
@@ -70,7 +71,7 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
         axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=around.habit.colour, linewidth=0))
         extent = (box.x + strip + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
         sheet.layer(axes, prints.bare(around.grid, spans[place]), extent)
-        middle = box.x + (strip + edge) / 2, box.y + box.height / 2  # a shape, for who can't tell the colours apart
+        middle = box.x + (strip + edge) / 2, box.y + box.height / 2  # a shape, for the colour-blind
         sheet.shape(axes, *middle, around.habit.symbol, 72 * 0.7 * strip)
 
     present = {one.map.habit for one in shown}
@@ -80,8 +81,8 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 
 def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
     seen, averaged = shown[0].seen, np.stack([one.map.grid for one in shown])
-    side, over = averaged.shape[-1], int((averaged > span.high).sum())
-    more = captions.brighter(span, over, float(averaged.max()), "places")
+    side, clipped = averaged.shape[-1], int((averaged > span.high).sum())
+    more = captions.brighter(span, clipped, float(averaged.max()), "places")
     sentence = captions.say("atlas", model=naming.model(seen), side=side, more=more)
     altered = captions.altered(spec, shown) if spec.whole else []
     return " ".join([f"{sentence[0].upper()}{sentence[1:]}", *altered])

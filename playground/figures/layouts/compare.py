@@ -1,4 +1,5 @@
-"""Two maps side by side: two pictures or two models, asked the same; with 1/√dₖ and without; before and after."""
+"""Layouts with two maps side by side: of two pictures or models with the same query, with 1/√dₖ and without it, before
+and after."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def names(shown: list[Shown]) -> list[tuple[str, str]]:
 
 
 def match(shown: list[Shown]) -> tuple[int, int] | None:
-    """The patch of the second picture that resembles the asking one most, and the other way round."""
+    """The patch of the second picture that matches the query: each resembles the other most. None if there is none."""
     first, second = shown
     here = maps.patch_of(first.seen, first.spec.query)
     row, column = first.seen.match(second.seen)[here].tolist()
@@ -147,7 +148,7 @@ SCALE = Layout(
 
 
 def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    """The third is the second's, less the first."""
+    """The maps before and after; the third panel, the change, is their difference."""
     if spec.way.coloured:
         raise PlaygroundError(f"Colours have no difference that could be drawn: {spec.what} has the layout compare.")
     before, after = panels(spec, subject, other)
@@ -171,7 +172,7 @@ def both_and_less(asks: list[OneMap]) -> list[Map]:
 
 
 def expose_change(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
-    """The change has an exposure of its own, around nothing."""
+    """The change has its own signed domain around zero."""
     span, spans = exposed(spec, shown[:2])
     return span, [*spans, _around_zero(spec, shown[2].map)]
 

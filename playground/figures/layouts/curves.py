@@ -1,4 +1,4 @@
-"""The scale curves: what becomes of a softmax row as d_k grows, with 1/√d_k and without."""
+"""The layout of the scale curves: how a softmax row changes as d_k grows, with 1/√d_k and without it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # Charts of the scale on a sheet: each has a heading, two curves with their bands, and the widths dₖ beneath.
 
 
-LEFT, BETWEEN, RIGHT = 2.5, 2.4, 1.1  # em: the numbers beside a chart, the next chart, the last width
-ABOVE, BELOW = 2.0, 2.6  # em: its heading, the widths
+LEFT, BETWEEN, RIGHT = 2.5, 2.4, 1.1  # em: room for the numbers beside a chart, between charts, for the last tick
+ABOVE, BELOW = 2.0, 2.6  # em: room for a chart's heading, and for its ticks
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Curves:
     """What a chart shows instead of a map."""
 
     quantity: str
-    of: dict[float, scale.Curve]  # by the powers of SCALES
+    of: dict[float, scale.Curve]  # {power in SCALES: curve}
 
 
 def curves(asks: list[OneMap]) -> list[Curves]:

@@ -1,4 +1,4 @@
-"""Rows and columns of maps: what changes along them, and how that is called."""
+"""The layout “grid”: what changes along the rows and columns of maps, and their titles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Axis:
         return AXES[self.name]
 
 
-There = tuple[int, int] | None  # layers and heads; None: nobody knows yet, and an axis of "all" is empty
+There = tuple[int, int] | None  # numbers of layers and heads; None: not known yet, an axis of "all" is then empty
 
 
 def axes(spec: Spec, there: There = None) -> tuple[Axis, Axis]:
@@ -46,7 +46,7 @@ def axes(spec: Spec, there: There = None) -> tuple[Axis, Axis]:
 
 
 def _changes_nothing(axis: str, spec: Spec) -> str:
-    """Why, as a sentence of option_words.py; "" where it does."""
+    """Why nothing changes along this axis, as a sentence of option_words.py; "" if something does."""
     shown = f"{{what:{spec.what}}}"
     if axis == "heads" and not spec.way.of_heads:
         return f"{shown} has no heads"
@@ -92,7 +92,7 @@ def names(spec: Spec) -> list[tuple[str, str]]:
 
 
 def called(axis: Axis, value, seen, model: str) -> str:
-    """A row's or a column's title."""
+    """The title of a row or column."""
     if axis.name == "layers":
         return f"layer {value}"
     if axis.name == "heads":
@@ -108,7 +108,7 @@ def called(axis: Axis, value, seen, model: str) -> str:
 
 
 def cells(spec: Spec, subject: Subject, others: Other) -> list[list[OneMap]]:
-    """Rows of columns."""
+    """The panels, row by row."""
     rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
     every = others if isinstance(others, dict) else {}
     return [
@@ -130,7 +130,7 @@ def _cell(spec: Spec, subject: Subject, others: Many, rows: Axis, row, columns: 
 
 
 def prepared(spec: Spec) -> Spec:
-    every = 99  # layers or heads: nobody knows yet how many there are
+    every = 99  # stands for all layers or heads, whose number is not known yet
     try:
         count = prod(len(axis.values) or every for axis in axes(spec))
     except PlaygroundError:  # rows="pictures" without their names, or no rows at all: its panels say so
@@ -152,7 +152,7 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
     body = [[next(drawn) for _ in row] for row in table]
     above = [_title(columns, one) for one in table[0]] if spec.columns else []
     photo = None
-    if rows.name in ("pictures", "patches"):  # what is asked, at the beginning of its row
+    if rows.name in ("pictures", "patches"):  # the picture with its query stands at the beginning of its row
         body = [[photo_panel(row[0].spec, row[0].subject), *its] for row, its in zip(table, body, strict=True)]
         above = above and ["picture" if rows.name == "pictures" else "query", *above]
     elif columns.name not in ("pictures", "patches") and spec.made_for.roomy:  # one picture and patch for all
@@ -181,7 +181,7 @@ def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
 
 
 def outside(spec: Spec, shown: list[Shown]) -> str:
-    """Of rows of weights: the largest of all heads are no row."""
+    """The shares of prefix tokens, for rows of weights. Maxima over heads are no rows."""
     return captions.prefix_line(spec, [s.map for s in shown if s.map.breadth is not None or not spec.way.rows])
 
 

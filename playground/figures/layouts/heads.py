@@ -1,4 +1,5 @@
-"""One head; or all heads, of a layer or of all layers as a matrix of small maps (the layout wall)."""
+"""The layouts of one head, of several queries, of colours of features, of a head beside a convolution, and of all heads
+as small maps (“wall”)."""
 
 from __future__ import annotations
 
@@ -14,8 +15,7 @@ from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.layout import Drawn, Layout, layer_scale, of_panels, one_head, small_maps
 from playground.models.names import plain_name
 
-# One head: the picture and the map, or several patches in one map; the colours of its layer's features; beside it
-# what a convolution reads. A narrow figure is the map alone.
+# One head: the picture and the map. A narrow figure is the map alone.
 
 MOST_QUERIES = 6  # in one picture
 
@@ -42,7 +42,7 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 
 
 def _together(spec: Spec, shown: list[Shown], span: Domain) -> Drawn:
-    """Several patches in one picture, each in a colour and with an outline of its own."""
+    """Several queries in one picture, each with its own colour and outline."""
     from playground.figures.drawing import prints
     from playground.figures.drawing.panels import Panel, Panels
 
@@ -50,7 +50,7 @@ def _together(spec: Spec, shown: list[Shown], span: Domain) -> Drawn:
     patches = [maps.patch_of(subject.seen, one.spec.query) for one in shown]
 
     def mark(sheet, axes, box) -> None:
-        """In a colour and with a shape of its own: colours are alike in grey."""
+        """Marks each query with its own colour, and with its own shape for prints in grey."""
         for patch, ink, symbol in zip(patches, prints.INKS, prints.SYMBOLS, strict=False):
             sheet.mark(axes, patch, box, colour=ink, around="black")
             sheet.sign(axes, patch, box, symbol)
@@ -81,7 +81,7 @@ def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
 HEAD = Layout("head", "one head", panels, draw, caption, uses=("other_queries",), alive=True)
 
 
-# The colours of features after a layer: what --what components shows, by a name of its own.
+# The colours of features after a layer: the same as --what components.
 
 
 ALIKE = "the layout components shows all patches alike"

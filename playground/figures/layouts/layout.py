@@ -1,7 +1,7 @@
-"""What a layout of figures is: which maps it shows, how it draws them, what it says and writes of them.
+"""The record of a layout of figures: its panels, how they are drawn, and its words and numbers.
 
-Drawing, caption, numbers and title are made of the same panels and so cannot disagree. A layout that names its panels
-and nothing else is drawn side by side, each map under a heading that says what sets it apart from the others."""
+Drawing, caption, numbers and title are made from the same panels and so cannot disagree. By default a layout's maps are
+drawn side by side, each under a heading that says how it differs from the others."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ Legend = tuple[tuple[str, str, str], ...]  # (colour, words, a shape or "")
 
 @dataclass(frozen=True)
 class Drawn:
-    """The panels on the sheet, and what explains their colours."""
+    """The panels on the sheet, and the legend of their colours."""
 
     body: Body
     legend: Legend = ()
-    bar: bool = True  # the colours stand for numbers on one scale
+    bar: bool = True  # whether the colours stand for numbers on one scale
 
 
 @dataclass(frozen=True)
 class Content:
-    """What stands on the sheet."""
+    """Everything that stands on the sheet."""
 
     body: Body
     domain: Domain | None = None  # of the colour bar
     caption: str = ""
-    prefix: str = ""  # what the maps leave out
+    prefix: str = ""  # the shares of prefix tokens, in words
     legend: Legend = ()
 
 
 def exposed(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
-    """(what the colour bar says, the range of each map): one exposure for all of them, so that they compare, unless
-    each is to have its own."""
+    """(the colour bar's domain, the domain of each map): one for all maps, so that they can be compared, unless
+    `spec.colours` is "own"."""
     if spec.colours == "shared":
         span = maps.domain(spec, [one.map for one in shown])
         return span, [span] * len(shown)
@@ -58,7 +58,7 @@ def side_by_side(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
 
 
 def headed(shown: list[Shown], spans: list[Domain], names: list[tuple[str, str]]) -> Drawn:
-    """`names`: over each map a heading, and beneath that a few words; how many tokens a row listens to follows them."""
+    """Panels side by side. `names`: a heading and a line beneath it for each; the line also gets the row's breadth."""
     from playground.figures.drawing.panels import Panels, map_panel
 
     drawn = []
@@ -72,30 +72,30 @@ def of_panels(spec: Spec, shown: list[Shown], span: Domain) -> str:
     return captions.caption(spec, shown, span, captions.places(shown))
 
 
-SWEPT = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it turns
+SWEPT = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it changes
 
 
 @dataclass(frozen=True)
 class Layout:
     name: str
-    words: str  # what it shows: in the help of --layout and in Export
+    words: str  # a description for the help of --layout and for Export
     panels: Callable[[Spec, Subject, Other], list[OneMap]]  # in reading order
     draw: Callable[[Spec, list[Shown], list[Domain]], Drawn] = side_by_side
     caption: Callable[[Spec, list[Shown], Domain], str] = of_panels
     numbers: Callable[[Spec, list[Shown]], list[tables.Table]] = tables.of_maps
     outside: Callable[[Spec, list[Shown]], str] = lambda spec, shown: captions.prefix_line(spec, [s.map for s in shown])
-    titled: Callable[[Spec], str] = captions.title  # in what its file says of itself
+    titled: Callable[[Spec], str] = captions.title  # the title in the file's metadata
     maps: Callable[[list[OneMap]], list[Map]] = maps_of
     expose: Callable[[Spec, list[Shown]], tuple[Domain, list[Domain]]] = exposed
-    prepared: Callable[[Spec], Spec] = lambda spec: spec  # with what the layout itself decides
-    uses: tuple[str, ...] = ()  # options that only some layouts have a use for: see SPECIAL
+    prepared: Callable[[Spec], Spec] = lambda spec: spec  # fills in options that the layout decides
+    uses: tuple[str, ...] = ()  # options that only some layouts use: see SPECIAL
     unused: Mapping[str, str] = field(default_factory=dict)  # an option that all others use -> why this one does not
-    beside: Callable[[Spec], str] = lambda spec: ""  # "pass": the same at another scale; "other": a trace; "many"
-    patch_by_patch: bool = False  # it subtracts one map from another: both are numbers, of one grid
-    of_heads: bool = False  # it has nothing to show of what has no heads
-    asks: bool = False  # it marks a patch, whatever it shows
-    alive: bool = False  # an .html can begin with it
-    facts: Mapping[str, str] = field(default_factory=dict)  # of its file, where it is of no picture
+    beside: Callable[[Spec], str] = lambda spec: ""  # kind of further traces: "pass" (another scale), "other" or "many"
+    patch_by_patch: bool = False  # whether maps are subtracted, so that both must be numbers on the same grid
+    of_heads: bool = False  # whether it shows only ways to look that have heads
+    asks: bool = False  # whether it marks a query in every case
+    alive: bool = False  # whether an .html can open with this layout
+    facts: Mapping[str, str] = field(default_factory=dict)  # facts about its file, if it shows no picture
 
     @property
     def of_pictures(self) -> bool:
@@ -103,23 +103,24 @@ class Layout:
 
     @property
     def alters_scale(self) -> bool:
-        """By itself."""
+        """Whether the layout itself changes the scale."""
         return self.prepared(Spec(scale="on")).scale != "on"
 
     @property
     def one_pass(self) -> bool:
-        """No patch asks: it shows what the pass has left, and nothing of a scale that one layer alone would have."""
+        """Whether it shows facts of the pass as a whole, without a query: then another scale in one layer has no
+        effect."""
         return self.of_pictures and "query" in self.unused
 
     @property
     def still(self) -> set[str]:
-        """The sweeps that would draw the same picture again and again."""
+        """The sweeps along which nothing would change."""
         fixed = {sweep for sweep, option in SWEPT.items() if option in self.unused}
         return fixed | {"scale"} if self.alters_scale or self.one_pass else fixed
 
     @property
     def offered(self) -> bool:
-        """In Export, where nobody says which rows and columns."""
+        """Whether Export offers it. Export has no controls for rows and columns."""
         return "rows" not in self.uses
 
     def settled(self, spec: Spec) -> Spec:
@@ -152,7 +153,7 @@ class Layout:
         return self.titled(self.prepared(spec))
 
     def check(self, spec: Spec) -> None:
-        """Says why the layout has nothing to show of this."""
+        """Raises if the layout can't show this spec, with the reason."""
         if self.of_heads and not spec.way.of_heads:
             have = "have" if spec.way.coloured else "has"
             raise PlaygroundError(
@@ -163,18 +164,18 @@ class Layout:
 
 
 def outside_of_each(spec: Spec, shown: list[Shown], names: list[tuple[str, str]]) -> str:
-    """What each of the maps leaves out, by its heading."""
+    """The shares of prefix tokens in each map, with the map's heading."""
     taken = [(heading, captions.outside(one.map, spec)) for (heading, _), one in zip(names, shown, strict=True)]
     parts = [f"{heading}: {tokens}" for heading, tokens in taken if tokens]
     return captions.say("outside", "each", parts="; ".join(parts)) if parts else ""
 
 
-MANY = 24  # maps on one sheet: each is small
+MANY = 24  # maps on one sheet: with more, each is small
 
 
 def small_maps(spec: Spec) -> Spec:
-    """Bare, and by the logarithm where they share one exposure: a dim photograph beneath them would be all that is seen
-    of most, in grey of each."""
+    """Defaults for small maps: no photograph beneath, which would be all that is visible of dim maps, and a logarithmic
+    scale if they share one exposure."""
     legible = spec.colours == "shared" and spec.shares_a_whole and not spec.way.coloured
     log = legible if spec.log is None else spec.log
     return replace(spec, over=spec.over or ("none" if spec.draw == "heat" else "photo"), log=log)
@@ -185,5 +186,5 @@ def one_head(spec: Spec, subject: Subject, other: Other = None) -> list[OneMap]:
 
 
 def layer_scale(spec: Spec) -> str | None:
-    """Of the layer that is asked; None: what the pass ran with, which was the whole pass's already."""
+    """The scale of the spec's layer; None: that of the pass, if the whole pass ran with the spec's scale."""
     return None if spec.whole else spec.scale

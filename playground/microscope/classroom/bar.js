@@ -1,10 +1,11 @@
-// The lecturer's controls of a class beside the story: its code, how many are here and have answered, and buttons. No
-// guess is shown here before it is revealed.
+// The lecturer's controls of a class beside the story: the class's code, buttons, and how many people are here and how
+// many have answered. No guess is shown before the lecturer reveals it.
 import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
 const QR_EDGE = 4; // modules of quiet zone around a QR code, without which phones do not find it
 
-// host: {now(): what the server told last or null, begin(), act(action, more): a promise, says(): a sentence or "",
+// host: {now(): the server's latest record of the class or null, begin(), act(action, more): a promise, says(): "" or a
+//        sentence,
 //        link(): the lecturer's own address, shownCode(): whether the code is shown large, showCode(yes)}
 export function createClassBar(head, host) {
   let drawn = "";
@@ -51,8 +52,8 @@ export function createClassBar(head, host) {
   return { drawHead };
 }
 
-// In the place of the story's own question, while a class runs. `asked`: see story/scenes.js; `of` the class's question
-// of this scene or null; `picture()`: the photograph as an element.
+// Replaces the story's own question while a class runs. `asked`: that question, see story/scenes.js; `of`: the class's
+// question of this scene, or null; `picture()`: the photograph as an element.
 export function drawClassBoard(box, { language, now, of, asked, act, ask, picture, wantsPicture }) {
   const words = (name, filled) => classWords(language, name, filled);
   box.replaceChildren();
@@ -86,7 +87,7 @@ function answeredOf(now, of, language) {
   return classWords(language, "answered", { answered, here: Math.max(now.phones, answered) });
 }
 
-// While hands are typed in, only the number of answers is updated. False if nobody types.
+// Updates only the number of answers while the lecturer types a count of hands. Returns false if nobody is typing.
 export function keepClassBoard(box, { language, now, of }) {
   const form = box.querySelector(".class-hands:focus-within");
   if (of?.phase !== "asks" || form?.dataset.of !== turnOf(of)) return false;
@@ -98,9 +99,9 @@ function handsIn(box, { options, hands, ...of }, words, language, act) {
   const form = madeIn(box, "form", "class-hands");
   form.dataset.of = turnOf(of);
   madeIn(form, "span").textContent = words("hands");
-  const fields = options.map(([value, said]) => {
+  const fields = options.map(([value, texts]) => {
     const label = madeIn(form, "label");
-    label.append(inLanguage(said, language));
+    label.append(inLanguage(texts, language));
     const field = madeIn(label, "input");
     Object.assign(field, { type: "number", min: 0, max: 1000, value: hands.at(-1)[value] ?? 0 });
     return [value, field];

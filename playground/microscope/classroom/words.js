@@ -111,7 +111,8 @@ export const CLASS_WORDS = {
   },
 };
 
-// What the server refuses, by its keys (playground/serving/classes.py); in English it says so itself.
+// The server's refusals, by their keys in playground/serving/classes.py. English is missing: the server's own sentences
+// are English.
 export const REFUSED_IN = {
   de: {
     noAnswer: "Das ist keine der Antworten: Wählen Sie eine von denen auf dem Bildschirm.",
@@ -157,7 +158,7 @@ export const CLASS_LANGUAGES = { en: "English", de: "Deutsch" };
 export const classWords = (language, key, filled = {}) =>
   CLASS_WORDS[language][key].replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
 
-// Of a text that the lecturer's page gave in several languages: {en, de}.
+// `texts`: a text that the lecturer's page sent in several languages, {en, de}.
 export const inLanguage = (texts, language) => String(texts?.[language] ?? texts?.en ?? "");
 
 export const languageOfPhone = (tags) =>
@@ -180,15 +181,15 @@ export function drawGuesses(box, question, { language, mine = [], picture = null
     const caption = madeIn(figure, "p", "class-count");
     const name = rounds.length > 1 ? `${classWords(language, round ? "second" : "first")} · ` : "";
     caption.textContent = `${name}${manyGuesses(language, guessesIn(counts))}`;
-    const one = { counts, truth: question.truth ?? null, mine: mine[round] ?? null, language, picture };
-    CHARTS[question.kind](figure, question, one);
+    const look = { counts, truth: question.truth ?? null, mine: mine[round] ?? null, language, picture };
+    CHARTS[question.kind](figure, question, look);
     return figure;
   });
   box.replaceChildren(...drawn);
   box.classList.add("class-rounds");
 }
 
-const guessesIn = (counts) => Object.values(counts).reduce((all, one) => all + one, 0);
+const guessesIn = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 const CHARTS = {
   choice(figure, { options }, { counts, truth, mine, language }) {
@@ -230,7 +231,7 @@ const CHARTS = {
 
 const marksOf = (isTruth, isMine) => `${isTruth ? "truth" : ""} ${isMine ? "mine" : ""}`.trim();
 
-// [{from, to, count}] of all values from low to high.
+// [{from, to, count}]: the guesses from low to high, counted in at most MOST_BARS intervals.
 export function binned(counts, low, high) {
   const wide = Math.ceil((high - low + 1) / MOST_BARS);
   const bars = [];
@@ -264,7 +265,7 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine = n
   return svg;
 }
 
-const HEAT_STEPS = 15; // steps of a digit
+const HEAT_STEPS = 15; // the largest hexadecimal digit
 const [COLD, HOT] = [0.6, 0.85]; // opacity of the cover: over the smallest weight, over the largest
 
 // The head's weights, a digit per square: small ones dark, large ones bright.

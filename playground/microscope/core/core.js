@@ -139,7 +139,7 @@ export function layerOf(pack, layer) {
   return entry.ready;
 }
 
-// Whether any head of a layer is here, this head, or all of them.
+// Whether the pack holds any head of a layer, one head, or all heads.
 export const holds = (pack, layer) => pack.stored.has(layer);
 export const holdsHead = (pack, layer, head) =>
   holds(pack, layer) && (pack.stored.get(layer).some?.includes(head) ?? true);

@@ -1,12 +1,13 @@
 // Features of a layer, one vector a token: how alike two tokens are, which colours their principal components give, how
-// long they are; and two pictures matched by them. They come once for a layer, and then everything follows the cursor.
+// long they are; and two pictures matched by them. They are loaded once for each layer; the cursor's patch then needs
+// no request.
 // No DOM in here.
 //
 // {tokens, width, from: how many prefix tokens come first, unit: each token's vector at length 1, norms, raw}
 
 import { decodeHalves, largestIndex, neighbourhood } from "./core.js";
 
-// `columns` of the picture's grid: where it is cut into parts.
+// `columns`: of the picture's grid, needed to cut the picture into parts.
 export function makeFeatures(bits, tokens, width, from, columns = 1) {
   const raw = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
   const unit = new Float32Array(raw.length);
@@ -15,8 +16,8 @@ export function makeFeatures(bits, tokens, width, from, columns = 1) {
     let square = 0;
     for (let x = j * width; x < (j + 1) * width; x++) square += raw[x] * raw[x];
     norms[j] = Math.sqrt(square);
-    const by = norms[j] > 0 ? 1 / norms[j] : 0;
-    for (let x = j * width; x < (j + 1) * width; x++) unit[x] = raw[x] * by;
+    const factor = norms[j] > 0 ? 1 / norms[j] : 0;
+    for (let x = j * width; x < (j + 1) * width; x++) unit[x] = raw[x] * factor;
   }
   return { tokens, width, from, columns, raw, unit, norms };
 }
@@ -24,7 +25,7 @@ export function makeFeatures(bits, tokens, width, from, columns = 1) {
 // Cosines of one token with every token of `features`. `asking`: features that hold the token, if of another picture.
 export function similarityInto(out, features, token, asking = features) {
   const { tokens, width, unit } = features;
-  const at = token * width;
+  const start = token * width;
   for (let j = 0, k = 0; j < tokens; j++, k += width) {
     let a = 0,
       b = 0,
@@ -32,12 +33,12 @@ export function similarityInto(out, features, token, asking = features) {
       d = 0,
       x = 0;
     for (; x + 3 < width; x += 4) {
-      a += asking.unit[at + x] * unit[k + x];
-      b += asking.unit[at + x + 1] * unit[k + x + 1];
-      c += asking.unit[at + x + 2] * unit[k + x + 2];
-      d += asking.unit[at + x + 3] * unit[k + x + 3];
+      a += asking.unit[start + x] * unit[k + x];
+      b += asking.unit[start + x + 1] * unit[k + x + 1];
+      c += asking.unit[start + x + 2] * unit[k + x + 2];
+      d += asking.unit[start + x + 3] * unit[k + x + 3];
     }
-    for (; x < width; x++) a += asking.unit[at + x] * unit[k + x];
+    for (; x < width; x++) a += asking.unit[start + x] * unit[k + x];
     out[j] = a + b + c + d;
   }
   return out;
@@ -97,15 +98,15 @@ function timesItself(patches, direction) {
   return out;
 }
 
-function inner(a, at, b) {
+function inner(a, start, b) {
   let s0 = 0,
     s1 = 0,
     x = 0;
   for (; x + 1 < b.length; x += 2) {
-    s0 += a[at + x] * b[x];
-    s1 += a[at + x + 1] * b[x + 1];
+    s0 += a[start + x] * b[x];
+    s1 += a[start + x + 1] * b[x + 1];
   }
-  return x < b.length ? s0 + s1 + a[at + x] * b[x] : s0 + s1;
+  return x < b.length ? s0 + s1 + a[start + x] * b[x] : s0 + s1;
 }
 
 function takeOut(vector, direction) {
@@ -122,13 +123,13 @@ function normalise(vector) {
     square += x * x;
     if (Math.abs(x) > Math.abs(largest)) largest = x;
   }
-  const by = square > 0 ? Math.sign(largest) / Math.sqrt(square) : 0;
-  for (let x = 0; x < vector.length; x++) vector[x] *= by;
+  const factor = square > 0 ? Math.sign(largest) / Math.sqrt(square) : 0;
+  for (let x = 0; x < vector.length; x++) vector[x] *= factor;
 }
 
-function along(unit, at, { mean, directions }, n) {
+function along(unit, start, { mean, directions }, n) {
   let sum = 0;
-  for (let x = 0; x < mean.length; x++) sum += (unit[at + x] - mean[x]) * directions[n][x];
+  for (let x = 0; x < mean.length; x++) sum += (unit[start + x] - mean[x]) * directions[n][x];
   return sum;
 }
 
@@ -159,20 +160,20 @@ export function componentPixels(features, components) {
 // Outlying lengths by Tukey's rule: above the upper quartile plus three times the interquartile range. The twin of
 // `bound` in playground/analysis/token_norms.py. No DOM in here.
 
-// Of values[from … to].
+// The bound for values[from … to).
 export function boundOf(values, from, to) {
   const sorted = Float64Array.from(values.subarray(from, to)).sort();
   const quantile = (q) => {
-    const at = q * (sorted.length - 1);
-    const below = Math.floor(at);
+    const index = q * (sorted.length - 1);
+    const below = Math.floor(index);
     const above = Math.min(below + 1, sorted.length - 1);
-    return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+    return sorted[below] + (index - below) * (sorted[above] - sorted[below]);
   };
   const [low, high] = [quantile(0.25), quantile(0.75)];
   return high + 3 * (high - low);
 }
 
-// {bound, count: of those beyond it, domain: the range of the others}
+// {bound, count: values above the bound, domain: the range of the other values}
 export function withoutOutliers(values, from, to) {
   const bound = boundOf(values, from, to);
   const within = values.subarray(from, to).filter((value) => value <= bound);

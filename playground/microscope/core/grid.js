@@ -1,4 +1,4 @@
-// Patches of a picture, numbered row by row: patch = row · columns + column; and how one becomes a number of its token.
+// Patches of a picture, numbered row by row: patch = row · columns + column; and patches as vectors.
 // No DOM in here.
 
 export const patchText = (patch, columns) => `${Math.floor(patch / columns)},${patch % columns}`;
@@ -32,10 +32,10 @@ export function patchAfterKey(key, patch, rows, columns) {
 // stretch, bias}, see lessons/patches.js.
 
 // The patch as the model gets it: all of red, all of green, all of blue; less the mean, over the standard deviation.
-export function patchVector(cut, at) {
+export function patchVector(cut, place) {
   const { size, patch, grid, pixels, mean, std } = cut;
-  const top = Math.floor(at / grid[1]) * patch,
-    left = (at % grid[1]) * patch;
+  const top = Math.floor(place / grid[1]) * patch,
+    left = (place % grid[1]) * patch;
   const vector = new Float32Array(3 * patch * patch);
   for (let channel = 0, i = 0; channel < 3; channel++) {
     for (let y = 0; y < patch; y++) {

@@ -1,16 +1,16 @@
-// What kind of row this is: one word for what a patch listens to, by a rule; and the filter without a network. The
-// same lines as in tests/row_kinds.py; tests/analysis/test_row_kinds.py compares the two. No DOM in here.
+// Names a row's kind by a rule: one word for what a patch attends to. Also a filter by colour and nearness, without a
+// network. tests/row_kinds.py has the same rule; tests/analysis/test_row_kinds.py compares the two. No DOM in here.
 
 import { entropyBits, layerOf, rowInto } from "./core.js";
 import { alongside, makeFeatures } from "./features.js";
 
-const CROWD = 48; // patches, evenly spread, whose rows count as the crowd's
+const CROWD = 48; // patches, evenly spread, whose mean row stands for all patches
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
 const EARLY = 1 / 3; // share of the layers that count as early
-const THEIRS = 0.5; // of the row's largest weight: if patches give its place so much on average, everybody looks there
-const FLAT = 4; // factor of the mean weight below which a row's largest weight makes it even
-const FAINT = 10; // factor of the mean weight below which a row's largest weight may be noise
+const THEIRS = 0.5; // of the row's largest weight: all patches look there if the mean row gives at least this much
+const FLAT = 4; // × the mean weight: a row whose largest weight is not above this may be even
+const FAINT = 10; // × the mean weight: a row whose largest weight is not above this may be noise
 
 // The numbers of at most about `most` patches on a lattice.
 export function spreadPatches(rows, columns, most) {
@@ -21,7 +21,7 @@ export function spreadPatches(rows, columns, most) {
   return patches;
 }
 
-// Half of an integer goes to the even one, as in Python.
+// The neighbourhood's radius in patches. Rounds n + ½ to the even integer, as Python does.
 export function reach(rows, columns) {
   const exact = NEAR * Math.max(rows, columns);
   const whole = Math.floor(exact);
@@ -30,8 +30,7 @@ export function reach(rows, columns) {
 
 // ------------------------------------------------------------------------------------------- what resembles what
 
-// The keys of all heads of a layer, one vector a token: what a layer's attention goes by serves as its features, and is
-// here without a question to anybody.
+// Features made of a layer's keys, all heads in one vector a token. The pack holds the keys, so no request is needed.
 export function keysOf(pack, layer) {
   const { k } = layerOf(pack, layer);
   const { heads, tokens, dim } = pack;
@@ -42,7 +41,7 @@ export function keysOf(pack, layer) {
   return makeFeatures(out, tokens, heads * dim, pack.prefixCount);
 }
 
-// {values: (patches × width), width}: unit vectors of what sets each patch apart from the mean patch.
+// {values: (patches × width), width}: each patch's features minus the mean patch's, at length 1.
 export function directionsOf({ unit, width, from, tokens }) {
   const values = unit.slice(from * width);
   const count = tokens - from;
@@ -54,15 +53,15 @@ export function directionsOf({ unit, width, from, tokens }) {
       values[p + x] -= mean[x];
       square += values[p + x] ** 2;
     }
-    const by = 1 / Math.max(Math.sqrt(square), 1e-12);
-    for (let x = 0; x < width; x++) values[p + x] *= by;
+    const inverse = 1 / Math.max(Math.sqrt(square), 1e-12);
+    for (let x = 0; x < width; x++) values[p + x] *= inverse;
   }
   return { values, width };
 }
 
 // The cosine of two patches' directions.
-export const alikeness = ({ values, width }, one, other) =>
-  alongside(values, one * width, values, other * width, width);
+export const alikeness = ({ values, width }, patch, other) =>
+  alongside(values, patch * width, values, other * width, width);
 
 export function likenessOf(toward, patch) {
   const out = new Float32Array(toward.values.length / toward.width);
@@ -72,8 +71,8 @@ export function likenessOf(toward, patch) {
 
 // ----------------------------------------------------------------------------------------------------- the crowd
 
-// What some patches of a head listen to on average: {tokens, most, offsets: each place relative to them, (2 rows − 1) ×
-// (2 columns − 1), the patch itself in the middle}.
+// The mean row of evenly spread patches: {tokens: by token, most: the token that gets most, offsets: by the place
+// relative to the query, (2 rows − 1) × (2 columns − 1), the query itself in the middle}.
 export function crowdOf(pack, layer, head, scale) {
   const { rows, columns, prefixCount, tokens } = pack;
   const asking = spreadPatches(rows, columns, CROWD);
@@ -99,7 +98,7 @@ export function crowdOf(pack, layer, head, scale) {
   return { tokens: mean, most, offsets: sums };
 }
 
-// Where the picture's first patch lies among the offsets, seen from this one.
+// The index, among the offsets from this patch, of the picture's first patch.
 const firstOffset = (patch, rows, columns) =>
   (rows - 1 - Math.floor(patch / columns)) * (2 * columns - 1) + columns - 1 - (patch % columns);
 
@@ -162,22 +161,24 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     place,
     alike: alike / Math.max(all - near, 1e-12),
     area: area / Math.max(1, patches - nearby),
-    fits: Object.keys(borneOut).filter((name) => borneOut[name]), // the sentence beside names the largest patch
+    // Kinds that the largest patch supports: the sentence above the picture names that patch.
+    fits: Object.keys(borneOut).filter((name) => borneOut[name]),
   };
 }
 
-// 1 for each patch that belongs and hangs together with this one, side by side; itself too.
+// The connected region around a patch: 1 for the patch itself and for each patch that `belongs` and is reached from it
+// over common sides.
 export function component(belongs, patch, rows, columns) {
   const reached = new Uint8Array(rows * columns);
   reached[patch] = 1;
-  const left = [patch];
-  const take = (at) => {
-    if (reached[at] || !belongs(at)) return;
-    reached[at] = 1;
-    left.push(at);
+  const toVisit = [patch];
+  const take = (neighbour) => {
+    if (reached[neighbour] || !belongs(neighbour)) return;
+    reached[neighbour] = 1;
+    toVisit.push(neighbour);
   };
-  while (left.length) {
-    const here = left.pop();
+  while (toVisit.length) {
+    const here = toVisit.pop();
     if (here >= columns) take(here - columns);
     if (here < (rows - 1) * columns) take(here + columns);
     if (here % columns) take(here - 1);
@@ -190,11 +191,10 @@ export function component(belongs, patch, rows, columns) {
 
 export const isEarlyLayer = (layer, layers) => layer < EARLY * layers;
 
-// Whether the sink is one token alone.
+// Whether the row's sink is a single token.
 export const isPeak = ({ peak, crowdPeak, fits }) => peak >= 0.3 && crowdPeak >= 0.2 && fits.includes("peak");
 
-// From what is plainest to what is least so; null where the rule knows no kind. Whatever it says, the largest patch
-// bears out.
+// Tries the plainest kinds first; null if no kind fits. A kind fits only if the largest patch supports it.
 export function kindOf(facts, early) {
   const { breadth, shared, near, place, alike, area, fits } = facts;
   if (breadth >= 0.8 && fits.includes("even")) return "even";
@@ -225,24 +225,25 @@ const SENTENCES = {
   even: "This row looks at everything alike",
 };
 
-// What is said of it; "" where nothing is known. `one`: "patch" or "token" where a single one has much.
-// `plain`: whether a filter of colour and nearness does nearly the same; null: not known.
+// The sentence about a kind; "" for null. `one`: "patch" or "token" if a sink is a single patch or prefix token.
+// `plain`: whether a filter by colour and nearness does nearly the same; null: not known.
 export function kindWords(kind, { one = "", plain = null } = {}) {
   if (kind === null) return "";
   if (kind === "sink") return `This row looks ${SINKS[one || "many"]}.`;
-  const asks = kind === "thing" || kind === "far"; // of the others nobody would think that they had to be learned
-  if (!asks || plain === null) return `${SENTENCES[kind]}.`;
+  const looksLearned = kind === "thing" || kind === "far"; // for other kinds the filter is no surprise
+  if (!looksLearned || plain === null) return `${SENTENCES[kind]}.`;
   return `${SENTENCES[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
 }
 
-// A filter without a network: what colour and nearness alone would light. The same lines as in
-// playground/analysis/colour_nearness.py; tests/analysis/test_colour_nearness.py compares the two. No DOM in here.
+// A filter by colour and nearness, without a network. playground/analysis/colour_nearness.py has the same arithmetic;
+// tests/analysis/test_colour_nearness.py compares the two. No DOM in here.
 
-const COLOUR_WIDTH = 0.03; // of red, green and blue from 0 to 1
-const PLACE_WIDTH = 0.08; // of the picture's longer side
-const MUCH = 0.5; // a head's row that has more than this in common with the filter's is called nearly the same
+const COLOUR_WIDTH = 0.03; // standard deviation in red, green and blue, which go from 0 to 1
+const PLACE_WIDTH = 0.08; // standard deviation in place, as a share of the picture's longer side
+const MUCH = 0.5; // a head's row that has at least this in common with the filter's is called nearly the same
 
-// (patches × 3) from 0 to 1, of a picture's pixels, four bytes each, whose sides the grid divides.
+// The mean colour of each patch, (patches × 3) from 0 to 1. Pixels have four bytes; the grid divides the picture's
+// sides.
 export function meanColours(pixels, width, height, rows, columns) {
   const high = height / rows,
     wide = width / columns;
@@ -257,7 +258,7 @@ export function meanColours(pixels, width, height, rows, columns) {
   return out;
 }
 
-// Writes weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), the patch itself left out, to out[at …]. It sums to 1.
+// Writes the filter's row to out[at …]: weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), 0 for the patch itself, sum 1.
 export function nearnessInto(out, at, colours, rows, columns, patch) {
   const side = Math.max(rows, columns);
   const y = Math.floor(patch / columns),
@@ -279,7 +280,7 @@ export function nearnessInto(out, at, colours, rows, columns, patch) {
   return out;
 }
 
-// What a head's row of patches, the patch itself left out, has in common with the filter's, from 0 to 1.
+// The overlap of a head's row with the filter's, without the patch itself, from 0 to 1.
 export function inCommon(row, at, filtered, patch) {
   let total = 0;
   for (let j = 0; j < filtered.length; j++) if (j !== patch) total += row[at + j];

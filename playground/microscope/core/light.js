@@ -1,49 +1,49 @@
 // How weights become light on a photograph. The same lines as in playground/figures/drawing/light.py, so that a figure
 // looks like the screen; a test compares the two. No DOM in here.
 //
-// Heat: the photograph, a little darker and paler, and laid over it warm colours, from red through orange to gold, the
-// more opaque the larger the weight. At every place the colour is lighter than what lies beneath and has the picture's
-// own light and dark in it: lightness rises with the weight everywhere, and what is attended to can be recognised.
-// Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and smooth lines around the
-// fewest patches that hold at least 60 % of what all patches get.
+// Heat: warm colours over the photograph, which is a little darker and paler. A larger weight is more opaque, and its
+// colour goes from red through orange to gold. The colour is lighter than the photograph beneath it and keeps the
+// photograph's light and dark: so lightness rises with the weight everywhere, and objects stay recognisable.
+// Light: the photograph in full colour where it is attended to, dim and grey elsewhere. Smooth lines enclose the fewest
+// patches that hold at least 60 % of the weight of all patches.
 
 export const BENEATH = [0, 0.79]; // what the photograph's darkest and brightest tones become under the heat
-export const KEPT = 0.7; // of its colour, there
-export const TONES = 64; // of the table: tones beneath
-export const STEPS = 256; // of the table: shares of the exposure
+export const KEPT = 0.7; // share of the photograph's colour that is left under the heat
+export const TONES = 64; // of the photograph, in the table of heat
+export const STEPS = 256; // of weights, in the table of heat
 const TOPS = [0.54, 0.99]; // OKLab's L of the brightest weight, over black and over white
-const LIFTED = 0.4; // the faintest colour is lighter than the tone beneath by this part of the way to the top
+const LIFTED = 0.4; // part of the way from the tone beneath to the brightest colour at which the faintest colour lies
 const HUES = [20, 55, 95]; // degrees, from the faintest to the strongest: red, orange, gold
-const AGAINST = [285, 255, 220]; // degrees, below zero: violet, blue, sky; as light as the colours above zero
-// Stripes below zero, for prints in grey: lines a cell, their breadth, the share of the colour that they keep
+const AGAINST = [285, 255, 220]; // degrees, for values below zero: violet, blue, sky; as light as HUES
+// Hatching of values below zero, for prints in grey: lines a cell, their width in periods, the share of colour left
 const HATCH = { lines: 4, wide: 0.3, kept: 0.3 };
 const MIN_PERIOD = 4; // pixels from line to line
 const CHROMAS = [0.17, 0.2, 0.17];
-const OPAQUE = 0.94; // of the strongest colour; the rest is the photograph
-const OPACITY_POWER = 2.3; // faint weights are seen, too
+const OPAQUE = 0.94; // opacity of the strongest colour
+const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that faint weights are visible too
 const GAMMA = 0.8; // below 1: faint weights are lifted a little
-const BRIGHTEST = 0.008; // this share of the cells may be brighter than the exposure can show
-const PEAK = 0.2; // of the largest value: full brightness begins no lower, so that a dominant patch stands out
-const FLOOR = 2; // times the mean: an even row is not stretched into a pattern
-const EVEN = 0.95; // a row that listens to this share of all tokens, as 2^entropy counts them, is called even
-const MASS = 0.6; // of what all patches get: so much at least lies within the lines
-export const DIM = [0, 0.56]; // of the light: how dark it is where nothing is attended to
-export const DRAINED = 0.35; // and how much of the colour stays there
-export const LIT_GOLD = [236, 190, 96]; // what the bar of the light is shown on: bright and colourful, so both can fade
-const LIT = 0.8; // of the light: what lies within the lines is at least so near to the photograph
-const EASED = 0.5; // of a line: so near its corners come to the mean of them and their neighbours
+const BRIGHTEST = 0.008; // share of the cells whose values may exceed the exposure
+const PEAK = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
+const FLOOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
+const EVEN = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
+const MASS = 0.6; // share of the weight of all patches that lies inside the outline, at least
+export const DIM = [0, 0.56]; // light: the darkest and brightest tone where nothing is attended to
+export const DRAINED = 0.35; // light: share of the colour that is left there
+export const LIT_GOLD = [236, 190, 96]; // ground of the light's colour bar: bright and colourful, so that both can fade
+const LIT = 0.8; // light: patches inside the outline show at least this share of the photograph
+const EASED = 0.5; // part of the way by which corners of the outline move towards the mean of their neighbourhood
 
 // 0 … 255: how much of the photograph a patch lets through.
 export const litOf = (step, chosen) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), chosen ? LIT : 0));
 
-// The value at which a picture is brightest: that of its brightest cells, or twice the mean where all are alike.
+// The value that is drawn brightest: that of the largest cells, or twice the mean where all cells are alike.
 export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
 
-// The same for several pictures that are to be compared: `count` values from each of these places on.
+// One exposure for several pictures, so that they can be compared: `count` values from each index in `places` on.
 export function exposureOfAll(values, places, count) {
   const rank = Math.floor(places.length * count * BRIGHTEST);
-  // The value that `rank` others exceed. The rank is small: a list of the largest so far is faster than sorting.
-  const largest = new Float64Array(rank + 1).fill(-Infinity); // rising
+  // The rank + 1 largest values so far. The rank is small, so this list is faster than sorting.
+  const largest = new Float64Array(rank + 1).fill(-Infinity); // ascending
   let total = 0;
   for (const at of places) {
     for (let j = at; j < at + count; j++) {
@@ -61,15 +61,15 @@ export function exposureOfAll(values, places, count) {
   return asWritten(Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (places.length * count))) || 1;
 }
 
-// Up to two digits: the number that the legend says is the one that is meant, on the screen and in a figure whose
-// last digits differ.
+// Rounds up to two digits: the exposure is then exactly the number in the legend, and the same on the screen and in a
+// figure, whose sums differ in the last digits.
 function asWritten(value) {
   if (!(value > 0)) return 0;
   const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
   return Math.ceil(value / unit - 1e-6) * unit;
 }
 
-// The patches, from 0, with more than the exposure can show, the largest first.
+// Patches, counted from 0, whose values exceed the exposure, the largest first.
 export function clippedPatches(values, from, to, high) {
   const cells = [];
   for (let j = from; j < to; j++) if (values[j] > high) cells.push(j - from);
@@ -78,8 +78,7 @@ export function clippedPatches(values, from, to, high) {
 
 export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN * tokens;
 
-// 0 … 255: the table's step for a value; −255 … 255 where for and against have a colour each. A domain is {low, high,
-// log, signed}.
+// The table's step for a value: 0 … 255, or −255 … 255 in a signed domain. A domain is {low, high, log, signed}.
 export function stepOf(value, { low, high, log, signed }) {
   if (signed) return Math.sign(value) * (Math.abs(value) >= high ? STEPS - 1 : raisedStep(Math.abs(value) / high));
   const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
@@ -88,23 +87,24 @@ export function stepOf(value, { low, high, log, signed }) {
   return log ? (share * (STEPS - 1) + 0.5) | 0 : raisedStep(share);
 }
 
-// For and against, around zero: exposed by the largest of both, and at least to `floor`.
+// A signed domain around zero. It ends at the largest absolute value, and at `floor` at least.
 export function domainAround(values, from, to, floor = 0) {
   let high = floor;
   for (let j = from; j < to; j++) high = Math.max(high, Math.abs(values[j]));
   return { low: -(high || 1), high: high || 1, log: false, signed: true };
 }
 
-// What is below zero has slanting lines in which the photograph is seen: colours of one lightness are one grey. Gives
-// whether a pixel lies in one, and the step that is left there. `cell` is a patch's height in pixels.
+// Values below zero are hatched: in the slanting lines the photograph shows through. Without them a grey print could
+// not tell the signs apart. Returns whether a pixel (x, y) lies in a line. cell: a patch's height in pixels
 export function hatching(cell) {
   const period = Math.max(MIN_PERIOD, cell / HATCH.lines);
   return (x, y) => (x + y) % period < HATCH.wide * period;
 }
 export const hatchedStep = (step) => Math.round(step * HATCH.kept);
 
-// share ** GAMMA as a step. A frame asks this for every cell of every head, and a power each time would take most of
-// it: so the share at which each step begins is kept, and for each of GUESSES shares the step to begin looking at.
+// share ** GAMMA as a step. A frame needs this for every cell of every head, and a power each time would take most of
+// the frame. So BEGINS holds the share at which each step begins, and FIRST the step at which the search starts, for
+// each of GUESSES shares.
 const GUESSES = 1024;
 const BEGINS = Float64Array.from({ length: STEPS + 1 }, (_, step) =>
   step === 0 ? 0 : step === STEPS ? Infinity : ((step - 0.5) / (STEPS - 1)) ** (1 / GAMMA),
@@ -125,8 +125,7 @@ export const OPACITIES = Uint16Array.from({ length: STEPS }, (_, step) =>
   Math.round(256 * OPAQUE * (1 - (1 - step / (STEPS - 1)) ** OPACITY_POWER)),
 );
 
-// The photograph, 0xAABBGGRR for each pixel of its bytes, with this darkest and brightest tone, and so much of its
-// colour.
+// The photograph as 0xAABBGGRR a pixel, with `ends` as its darkest and brightest tone and `share` of its colour left.
 export function fadedPixels(bytes, ends, share) {
   const pixels = new Uint32Array(bytes.length / 4);
   const span = ends[1] - ends[0];
@@ -142,8 +141,8 @@ export function fadedPixels(bytes, ends, share) {
 
 export const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
 
-// STEPS × TONES pixels as canvas wants them, 0xAABBGGRR: the colours that are laid over each tone; made once. A cell
-// has one step, so its tones lie side by side.
+// The colours of heat: STEPS × TONES pixels, 0xAABBGGRR as a canvas stores them; computed once. The tones of a step are
+// adjacent, because a cell has one step and many tones.
 const ramps = new Map();
 
 export function heatTable(against = false) {
@@ -174,12 +173,12 @@ export function heatTable(against = false) {
 
 const lightnessOf = (grey) => Math.cbrt(linear(grey)); // OKLab's L
 
-// Between the first, the second and the third.
+// Interpolates between values at t = 0, ½ and 1.
 const between3 = ([a, b, c], t) => (t < 0.5 ? a + (b - a) * 2 * t : b + (c - b) * (2 * t - 1));
 
 const shown = { r: 0, g: 0, b: 0 }; // linear red, green and blue
 
-// The colour with the largest chroma, up to the wished one, that a screen can show there.
+// Writes into `shown` the colour of this lightness and hue with the largest chroma, up to `wished`, that screens show.
 function shownColour(lightness, wished, cos, sin) {
   if (fromOklab(lightness, wished * cos, wished * sin)) return;
   let low = 0,
@@ -192,7 +191,7 @@ function shownColour(lightness, wished, cos, sin) {
   fromOklab(lightness, low * cos, low * sin);
 }
 
-// Into `shown` (Björn Ottosson, 2020); whether a screen can show it.
+// Converts from OKLab into `shown` (Björn Ottosson, 2020). Returns whether a screen can show the colour.
 function fromOklab(lightness, a, b) {
   const l = lightness + 0.3963377774 * a + 0.2158037573 * b;
   const m = lightness - 0.1055613458 * a - 0.0638541728 * b;
@@ -213,8 +212,8 @@ function encoded(x) {
   return (255 * (inside <= 0.0031308 ? 12.92 * inside : 1.055 * inside ** (1 / 2.4) - 0.055) + 0.5) | 0;
 }
 
-// The fewest patches that hold this share of what all patches get: 1 for each of them in `out`, 0 elsewhere. The
-// largest first, of equal ones the first. What is negative gets nothing.
+// Writes 1 into `out` for the fewest patches that together hold the share `mass` of all weight, 0 for all others. Takes
+// the largest first, and of equal ones the first. Negative values count as 0.
 export function densestInto(out, values, from, count, mass = MASS) {
   const sorted = Float64Array.from(values.subarray(from, from + count)).sort();
   let total = 0,
@@ -225,7 +224,7 @@ export function densestInto(out, values, from, count, mass = MASS) {
   do reached += sorted[--place];
   while (reached < mass * total);
   const least = sorted[place];
-  let equal = 0; // so many of those as large as the least one belong to it
+  let equal = 0; // how many patches with the value `least` are taken
   while (sorted[place + equal] === least) equal++;
   for (let j = 0; j < count; j++) {
     const value = values[from + j];
@@ -233,12 +232,12 @@ export function densestInto(out, values, from, count, mass = MASS) {
   }
 }
 
-// Smooth closed lines [row, column, row, column, …] around the chosen cells. The curve that is drawn is quadratic: a
-// point is what it bends to, between the middles to its neighbours. Just the chosen cells have their middle within it.
+// Smooth closed lines around the chosen cells, as control points [row, column, row, column, …] of quadratic curves. A
+// curve's ends are the midpoints between neighbouring points. The centres inside the curves are those of chosen cells.
 export const contours = (chosen, rows, columns) => outlines(chosen, rows, columns).map(smoothed);
 
-// Every corner on the way, nearer to the mean of it and its neighbours: on stairs all the way there, which makes them
-// slopes; elsewhere a part of it, which keeps islands of one or two cells visible and thin ends round.
+// Moves each corner towards the mean of its neighbourhood. On stairs it goes all the way, which makes them slopes;
+// elsewhere part of the way, which keeps islands of one or two cells visible and thin ends round.
 function smoothed(path) {
   const corners = [];
   for (let i = 0; i < path.length; i += 2) {
@@ -270,7 +269,7 @@ function smoothed(path) {
   return points;
 }
 
-// The share of what all patches get that those have whose middle lies within the lines.
+// The share of all patches' weight that lies on patches whose centre is inside the curves.
 export function shareWithin(paths, values, from, rows, columns) {
   const inside = within(paths, rows, columns);
   let inner = 0,
@@ -283,8 +282,8 @@ export function shareWithin(paths, values, from, rows, columns) {
   return inner / (total || 1);
 }
 
-// 1 for each cell whose middle lies within the curves. Along a row of middles, each crossing of a curve leads into it
-// or out of it.
+// 1 for each cell whose centre is inside the curves: along a row of centres, each crossing of a curve toggles between
+// outside and inside.
 export function within(paths, rows, columns) {
   const inside = new Uint8Array(rows * columns);
   for (const path of paths) {
@@ -305,7 +304,8 @@ export function within(paths, rows, columns) {
   return inside;
 }
 
-// A straight piece of a curve, too short to cross two rows of middles: turns the first middle after its crossing.
+// Toggles the first centre to the right of where a straight piece of a curve crosses a row of centres. A piece is too
+// short to cross two rows.
 function cross(inside, columns, y0, x0, y1, x1) {
   const row = Math.ceil(Math.min(y0, y1) - 0.5);
   if (row + 0.5 >= Math.max(y0, y1)) return;
@@ -313,8 +313,8 @@ function cross(inside, columns, y0, x0, y1, x1) {
   if (column < columns) inside[row * columns + column] ^= 1;
 }
 
-// The edges around the chosen cells as closed paths of corners [row, column, row, column, …], the chosen cells on the
-// right. Cells that touch at a corner only have paths of their own.
+// The edges around the chosen cells as closed paths of corners [row, column, row, column, …]. The chosen cells lie to
+// the right of a path. Cells that touch only at a corner have separate paths.
 export function outlines(chosen, rows, columns) {
   const wide = columns + 1;
   const at = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns && chosen[r * columns + c];
@@ -341,14 +341,14 @@ export function outlines(chosen, rows, columns) {
   return paths;
 }
 
-// One path from this corner back to it; its edges are taken out. Only the corners at which it turns.
+// One closed path from `start`, as the corners at which it turns. Removes the path's edges from `ends`.
 function followed(ends, start, wide) {
   const path = [];
   let here = start,
     heading = 0,
     first = 0;
   do {
-    // Where two paths cross, turn right, back to the same cell.
+    // Where two paths cross, turn right: that stays at the same cell.
     const turn = ends[2 * here + 1] >= 0 && heading && ends[2 * here + 1] === here + right(heading, wide) ? 1 : 0;
     const following = ends[2 * here + turn];
     ends[2 * here + turn] = ends[2 * here + 1];

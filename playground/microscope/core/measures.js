@@ -6,8 +6,8 @@ import { decodeHalves, entropyBits, layerOf, rowInto, rowsInto, scoresInto, soft
 import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
-const NOT_FAR = 3; // patches: what is nearer needs no guess; as REACH in analysis/heads.py
-const LOCKED = 0.3; // a share of all rows; as in analysis/heads.py
+const NOT_FAR = 3; // patches: nearer ones count as near, as with REACH in analysis/heads.py
+const LOCKED = 0.3; // mean share of a row, as in lessons/measures.py
 const CROWD_SEEN = 24; // patches, evenly spread, whose mean row stands for all rows
 
 // The patch at which a visitor's photograph opens.
@@ -60,12 +60,12 @@ export const MEASURES = {
 const measuredOf = new WeakMap();
 function kept(pack, name, measure) {
   if (!measuredOf.has(pack)) measuredOf.set(pack, {});
-  const there = measuredOf.get(pack);
-  there[name] ??= measure(pack);
-  return there[name];
+  const results = measuredOf.get(pack);
+  results[name] ??= measure(pack);
+  return results[name];
 }
 
-const meanOf = (numbers) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+const meanOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
 // ------------------------------------------------------------------------------------------------ rows of all heads
 
@@ -81,7 +81,7 @@ function eachHead(pack, each) {
 // The share of rows in which the patch with the largest weight is not the one that adds the longest vector.
 function differing(pack) {
   const { layers, heads, patches, prefixCount, tokens } = pack;
-  let found = 0;
+  let count = 0;
   eachHead(pack, (layer, head, rows) => {
     const norms = layerOf(pack, layer).norms.subarray(head * tokens, (head + 1) * tokens);
     for (let at = 0; at < rows.length; at += tokens) {
@@ -90,10 +90,10 @@ function differing(pack) {
         if (rows[at + j] > rows[at + heaviest]) heaviest = j;
         if (rows[at + j] * norms[j] > rows[at + longest] * norms[longest]) longest = j;
       }
-      if (heaviest !== longest) found++;
+      if (heaviest !== longest) count++;
     }
   });
-  return found / (layers * heads * patches);
+  return count / (layers * heads * patches);
 }
 
 function distances(pack) {
@@ -117,20 +117,20 @@ function distances(pack) {
 
 const byLayer = (pack) => Array.from({ length: pack.layers }, (_, layer) => MEASURES.mean_distance(pack, { layer }));
 
-// Pearson's, with 0, 1, 2, …; 0 of fewer than three numbers.
+// Pearson's correlation of the numbers with 0, 1, 2, …; 0 if there are fewer than three numbers.
 function correlationWithPlace(numbers) {
   if (numbers.length < 3) return 0;
   const [middle, mean] = [(numbers.length - 1) / 2, meanOf(numbers)];
   let [both, places, values] = [0, 0, 0];
-  for (const [n, one] of numbers.entries()) {
-    both += (n - middle) * (one - mean);
+  for (const [n, number] of numbers.entries()) {
+    both += (n - middle) * (number - mean);
     places += (n - middle) ** 2;
-    values += (one - mean) ** 2;
+    values += (number - mean) ** 2;
   }
   return both / Math.sqrt(places * values);
 }
 
-// The mean entropy of each head's rows: all heads of layer 0, then those of layer 1, …
+// The mean entropy of each head's rows: all heads of layer 0, then all of layer 1, …
 const entropies = (pack) =>
   kept(pack, "entropies", () => {
     const found = [];
@@ -142,18 +142,18 @@ const entropies = (pack) =>
     return found;
   });
 
-// Of the head that adds most or least, or whose rows are sharpest (`which`): its layer, its number, what it adds, × the
-// average of its layer, or the entropy of its rows. The pack says what heads add.
+// Picks the head that adds most, adds least, or has the sharpest rows (`which`). Returns (`what`) its layer, its
+// number, the length of what it adds relative to its layer's average head, or the entropy of its rows.
 export function extremeHead(pack, { which, what }) {
-  const adds = pack.header.adds.flatMap((layer) => layer.map((one) => one / meanOf(layer)));
-  const by = { most: adds.map((one) => -one), least: adds, sharpest: entropies(pack) }[which];
-  const at = by.indexOf(Math.min(...by));
-  const [layer, head] = [Math.floor(at / pack.heads), at % pack.heads];
-  return { layer, head, adds: adds[at], entropy: entropies(pack)[at] }[what];
+  const adds = pack.header.adds.flatMap((layer) => layer.map((length) => length / meanOf(layer)));
+  const leastWins = { most: adds.map((length) => -length), least: adds, sharpest: entropies(pack) }[which];
+  const index = leastWins.indexOf(Math.min(...leastWins));
+  const [layer, head] = [Math.floor(index / pack.heads), index % pack.heads];
+  return { layer, head, adds: adds[index], entropy: entropies(pack)[index] }[what];
 }
 
-// [{layer, head, mean: (tokens,) what each gets on average, toOne: the share of the patch that gets most, share: that
-// or what the tokens without a place get together}] of all heads.
+// For each head {layer, head, mean: its mean row, (tokens,), toOne: the largest share of a patch in it, share: toOne or
+// the sum of all prefix tokens, whichever is larger}.
 export const toPlaces = (pack) =>
   kept(pack, "places", () => {
     const found = [];
@@ -162,7 +162,7 @@ export const toPlaces = (pack) =>
       const mean = new Float64Array(tokens);
       for (let at = 0; at < rows.length; at++) mean[at % tokens] += rows[at] / patches;
       const toOne = Math.max(...mean.subarray(prefixCount));
-      const elsewhere = mean.subarray(0, prefixCount).reduce((sum, one) => sum + one, 0);
+      const elsewhere = mean.subarray(0, prefixCount).reduce((sum, weight) => sum + weight, 0);
       found.push({ layer, head, mean, toOne, share: Math.max(toOne, elsewhere) });
     });
     return found;
@@ -170,17 +170,17 @@ export const toPlaces = (pack) =>
 
 // The head that gives most, or least, to one place.
 export function agreeingHead(pack, which) {
-  const better = (one, best) => (which === "most" ? one.share > best.share : one.share < best.share);
-  return toPlaces(pack).reduce((best, one) => (better(one, best) ? one : best));
+  const better = (head, best) => (which === "most" ? head.share > best.share : head.share < best.share);
+  return toPlaces(pack).reduce((best, head) => (better(head, best) ? head : best));
 }
 
-// The token that the head hears which agrees most; 0 for all tokens without a place.
+// In the head whose rows agree most, the token that gets most; 0 stands for all prefix tokens.
 function agreedToken(pack) {
   const { mean, toOne, share } = agreeingHead(pack, "most");
   return toOne >= share ? mean.indexOf(toOne, pack.prefixCount) : 0;
 }
 
-// How long its key is, × the median key of the head's patches.
+// The length of that token's key, divided by the median length of the keys of the head's patches.
 function keyOfAgreed(pack) {
   const { layer, head } = agreeingHead(pack, "most");
   const { tokens, dim, prefixCount, patches } = pack;
@@ -188,12 +188,12 @@ function keyOfAgreed(pack) {
   const lengthOf = (token) =>
     Math.hypot(...k.subarray((head * tokens + token) * dim, (head * tokens + token + 1) * dim));
   const lengths = Float64Array.from({ length: patches }, (_, patch) => lengthOf(prefixCount + patch)).sort();
-  const median = lengths[Math.floor((patches - 1) / 2)]; // of two in the middle the lower, as torch has it
+  const median = lengths[Math.floor((patches - 1) / 2)]; // the lower of two middle ones, as torch.median
   return lengthOf(agreedToken(pack)) / median;
 }
 
-// [{layer, head, entropy, peak, deviation: of the scaled scores}] of all heads, each the mean over the patches' rows:
-// `sharpness` in playground/analysis/scale.py.
+// For each head {layer, head, entropy, peak: the largest weight, deviation: of the scaled scores}, means over the rows
+// of patches; as `sharpness` in playground/analysis/scale.py.
 export const sharpnessOf = (pack, scale) => kept(pack, `sharpness ${scale}`, () => measureSharpness(pack, scale));
 
 function measureSharpness(pack, scale) {
@@ -213,14 +213,15 @@ function measureSharpness(pack, scale) {
   });
 }
 
-// The standard deviation of a row's scaled scores in the head that `what` names: the one with the most in the first or
-// the last layer, the one with the least or the most of all. "layer" and "head" say where the latter is.
+// The standard deviation of a row's scaled scores, by `what`: "first" and "last" give the largest of the heads of the
+// first or last layer, "least" and "most" the smallest and largest of all heads, "layer" and "head" the place of
+// "most".
 function spreadOf(pack, what) {
-  const all = sharpnessOf(pack, pack.scale);
-  const apart = all.map(({ deviation }) => deviation);
-  const widest = (layer) => Math.max(...apart.slice(layer * pack.heads, (layer + 1) * pack.heads));
-  const [least, most] = [Math.min(...apart), Math.max(...apart)];
-  const { layer, head } = all[apart.indexOf(most)];
+  const heads = sharpnessOf(pack, pack.scale);
+  const spreads = heads.map(({ deviation }) => deviation);
+  const widest = (layer) => Math.max(...spreads.slice(layer * pack.heads, (layer + 1) * pack.heads));
+  const [least, most] = [Math.min(...spreads), Math.max(...spreads)];
+  const { layer, head } = heads[spreads.indexOf(most)];
   return { layer, head, least, most, first: widest(0), last: widest(pack.layers - 1) }[what];
 }
 
@@ -254,7 +255,7 @@ function searchFar(pack) {
     for (let head = 0; head < heads; head++) {
       rowsInto(crowd, pack, layer, head, asking, pack.scale);
       rowInto(row, 0, pack, layer, head, prefixCount + query, pack.scale);
-      const more = new Float32Array(patches); // than other patches give
+      const more = new Float32Array(patches); // weight beyond the mean of other patches' rows
       for (let patch = 0; patch < patches; patch++) {
         if (!isFar(patch)) continue;
         let others = 0;
@@ -264,13 +265,13 @@ function searchFar(pack) {
       const share = more
         .sort()
         .subarray(patches - few)
-        .reduce((sum, one) => sum + one, 0);
+        .reduce((sum, weight) => sum + weight, 0);
       if (share > best.share) best = { share, at: [layer, head] };
     }
   return best.at;
 }
 
-// (patches,): what the patch in the middle gives to each.
+// The row of the middle patch in the head of farLooking, its patches only: (patches,)
 export const farRow = (pack) =>
   kept(pack, "far row", () => {
     const row = new Float32Array(pack.tokens);
@@ -278,18 +279,18 @@ export const farRow = (pack) =>
     return row.subarray(pack.prefixCount);
   });
 
-// The share of the row that its brightest 2 % of patches hold.
+// The brightest 2 % of patches: their share of the row's weight on all patches.
 function brightestShare(row) {
   const sorted = Float32Array.from(row).sort().reverse();
-  const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
   return sum(sorted.subarray(0, Math.max(1, Math.floor(row.length / 50)))) / sum(sorted);
 }
 
-// -------------------------------------------------------------------------------------------------- of two passes
+// ----------------------------------------------------------------------------------------------------- two passes
 
-const LEAST_SQUARE = 1e-24; // of a token's length
+const LEAST_SQUARE = 1e-24; // of a token's length: no division by 0
 
-// (tokens,): how far each token is from what it was, relative to its length. Tokens come as float16 bits.
+// How far each token moved between two passes, relative to its length before: (tokens,). Tokens are float16 bits.
 export function movedTokens(before, after, { tokens }) {
   const [was, is] = [before, after].map(decodeHalves);
   const width = was.length / tokens;
@@ -303,7 +304,7 @@ export function movedTokens(before, after, { tokens }) {
   });
 }
 
-// Of sorted numbers, between two of them where it lies there.
+// A quantile of ascending numbers, interpolated between two of them.
 export function quantile(sorted, share) {
   const at = share * (sorted.length - 1);
   const [below, rest] = [Math.floor(at), at - Math.floor(at)];
@@ -314,22 +315,23 @@ export function quantile(sorted, share) {
 
 const BLANKS = /\{(\w+)(?::([^}]*))?\}/g; // such as {share:%}
 
-// Writes a number as Python does in the formats "", "," and ".2f"; "%" writes a share by our rule.
-export function written(number, how) {
-  if (how === "%") return percent(number);
-  const [, digits] = /^,?(?:\.(\d)f)?$/.exec(how);
-  const commas = how.startsWith(",");
+// Writes a number as Python does in the formats "", "," and ".2f"; "%" stands for `percent`, our rule for shares.
+export function written(number, style) {
+  if (style === "%") return percent(number);
+  const [, digits] = /^,?(?:\.(\d)f)?$/.exec(style);
+  const commas = style.startsWith(",");
   const text = digits === undefined ? String(number) : number.toFixed(Number(digits));
   const [whole, rest] = text.split(".");
   const grouped = commas ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole;
   return grouped + (rest === undefined ? "" : `.${rest}`);
 }
 
-// `values`: {name: {measure, …, says: the sample's value}}. Without a pack the sentence is the sample's.
+// The text with its blanks filled: with values measured on `pack`, or else with the sample's. `values`: {name:
+// {measure, …, says: the sample's value}}
 export function wordsOf({ text, values }, pack = null) {
   if (!values) return text;
-  const textOf = (value, how) => (pack ? written(measureOf(value, pack), how) : value.says);
-  return text.replace(BLANKS, (blank, name, how = "") => (name in values ? textOf(values[name], how) : blank));
+  const textOf = (value, style) => (pack ? written(measureOf(value, pack), style) : value.says);
+  return text.replace(BLANKS, (blank, name, style = "") => (name in values ? textOf(values[name], style) : blank));
 }
 
 export const measureOf = ({ measure, ...given }, pack) => MEASURES[measure](pack, given);

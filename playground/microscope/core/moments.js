@@ -1,6 +1,6 @@
-// The best moment of a picture: the head and the three patches that show most. The same lines as in
-// playground/analysis/moments.py, which says what is telling; tests/analysis/test_moments.py compares the two. No DOM
-// in here.
+// Searches a picture's best moment: the head and the three patches with the most telling rows. The same arithmetic as
+// in playground/analysis/moments.py, which says what makes a row telling; tests/analysis/test_moments.py compares the
+// two. No DOM in here.
 
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import { ALIKE, alikeness, component, directionsOf, likenessOf, reach, spreadPatches } from "./kinds.js";
@@ -9,25 +9,25 @@ const BESIDE = 0.03; // of the longer side: nearer partners do not count
 const FAR = 0.25; // of the longer side: at this distance or more a partner counts in full
 const SUBJECT = 400; // patches that are searched for partners: those that belong most to the picture's subject
 const ASKING = 24; // patches with a far partner whose rows are compared
-const REGION = 0.4; // the cosine from which a patch belongs to the region of the one that asks
+const REGION = 0.4; // the cosine from which a patch belongs to the query's region
 const WALL = 0.3; // of the picture: a region of this size counts half
-const SEEN = 0.45; // the cosine that the brightest patch of a telling row has at least
-const PLAIN = 0.1; // of what it would tell: a row whose brightest patch is no far part like the one that asks
-const ISLAND = 2; // patches around the one that tells most
-const WHO_ASKS = 8; // patches, evenly spread, whose rows say what everybody listens to
-const FRAME = 0.08; // of each side: what lies in this frame counts half
-const APART = 0.1; // of the longer side: two of the three patches are farther from each other
-const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
+const SEEN = 0.45; // the least cosine of the query and the brightest patch of a telling row
+const PLAIN = 0.1; // factor for a row whose brightest patch is no far patch like the query
+const ISLAND = 2; // patches: the radius around the most telling patch
+const WHO_ASKS = 8; // patches, evenly spread, whose mean row stands for all patches
+const FRAME = 0.08; // of each side: patches in this frame count half
+const APART = 0.1; // of the longer side: the least distance between two of the three patches
+const MOST_TAKEN = 4; // × the mean weight: larger weights of the class token are cut to this
 export const STRIKING = 0.044; // moments with a smaller score are not called striking
 
 export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 
-// The layers that are here and worth a look, lowest first.
+// The layers in the upper half that the pack holds whole, lowest first.
 export const telling = (pack) => wholeLayers(pack).filter((layer) => isLate(layer, pack));
 
-// Works through all heads of `layers`, and gives way after each: a generator that returns a scene, see headsFor, with
-// `moments`: {layer, head, patches: who asks, tells: how telling each row is}, the best first. `features`: of all
-// tokens, as makeFeatures gives them.
+// Searches all heads of `layers`; a generator that yields after each head, so that the page stays responsive. Returns a
+// scene, which headsFor takes, with `moments`, the best first: {layer, head, patches: the three queries, tells: how
+// telling each of their rows is}. `features`: of all tokens, from makeFeatures.
 export function* searchMoments(pack, features, layers = telling(pack)) {
   const toward = directionsOf(features);
   yield;
@@ -58,7 +58,7 @@ export function* searchMoments(pack, features, layers = telling(pack)) {
   return scene;
 }
 
-// {layer, head, tells: how telling the row of this patch is} of the heads that were searched, the best first.
+// For each head that was searched {layer, head, tells: how telling the row of this patch is}, the best first.
 export function headsFor(scene, patch) {
   const { pack } = scene;
   const asker = askerOf(scene, patch);
@@ -87,19 +87,19 @@ export function surprisesOf({ moments, pack }, most = 8) {
   return taken;
 }
 
-// How many rows or columns lie between two patches.
-const apart = (one, other, columns) =>
+// The distance between two patches in rows or in columns, whichever is larger.
+const apart = (patch, other, columns) =>
   Math.max(
-    Math.abs(Math.floor(one / columns) - Math.floor(other / columns)),
-    Math.abs((one % columns) - (other % columns)),
+    Math.abs(Math.floor(patch / columns) - Math.floor(other / columns)),
+    Math.abs((patch % columns) - (other % columns)),
   );
 
-const farness = (one, other, { rows, columns }) =>
-  Math.min(1, Math.max(0, (apart(one, other, columns) / Math.max(rows, columns) - BESIDE) / (FAR - BESIDE)));
+const farness = (patch, other, { rows, columns }) =>
+  Math.min(1, Math.max(0, (apart(patch, other, columns) / Math.max(rows, columns) - BESIDE) / (FAR - BESIDE)));
 
 // -------------------------------------------------------------------------------------------- subject and background
 
-// (patches,) what the class token looks at in all these heads, or null where there is none.
+// The class token's weights, summed over all heads of `layers`: (patches,); null in a model without a class token.
 function* atClass(pack, layers) {
   if (pack.prefix[0] !== "cls") return null;
   const looked = new Float64Array(pack.patches);
@@ -118,7 +118,7 @@ function* atClass(pack, layers) {
   return looked;
 }
 
-// (patches,) 0 background … 1 what the picture shows.
+// How much each patch belongs to the picture's subject: (patches,), from 0, background, to 1.
 function subjectOf({ rows, columns, patches }, { values, width }, looked) {
   const edge = new Float64Array(width);
   const inward = Float64Array.from({ length: patches }, (_, j) => {
@@ -137,7 +137,7 @@ function subjectOf({ rows, columns, patches }, { values, width }, looked) {
   return found.map((rank, j) => rank * (inward[j] < FRAME ? 0.5 : 1));
 }
 
-// The sum of each patch's 3 × 3 surroundings; the border counts itself again.
+// The sum over each patch's 3 × 3 neighbourhood; beyond the border, the nearest patch counts again.
 function smooth(values, rows, columns) {
   const inside = (n, count) => Math.min(count - 1, Math.max(0, n));
   return values.map((_, j) => {
@@ -149,10 +149,10 @@ function smooth(values, rows, columns) {
   });
 }
 
-// The places of rising values; of equal ones the first comes first.
+// The indices that sort the values in ascending order; equal values keep their order.
 const rising = (values) => Array.from(values, (_, j) => j).sort((a, b) => values[a] - values[b] || a - b);
 
-// 0 for the smallest … 1 for the largest.
+// Each value's rank, from 0 for the smallest to 1 for the largest.
 function ranks(values) {
   const out = new Float64Array(values.length);
   rising(values).forEach((j, place) => {
@@ -161,46 +161,47 @@ function ranks(values) {
   return out;
 }
 
-// ------------------------------------------------------------------------------------------------------- who is asked
+// ------------------------------------------------------------------------------------------------------- the queries
 
-// Patches of the subject that another far away in it resembles.
+// Patches of the subject that resemble a far patch of the subject.
 function* twinsOf({ pack, toward, subject }) {
-  const some = rising(subject.map((is) => -is)).slice(0, SUBJECT);
-  const left = new Float64Array(some.length);
-  for (let i = 0; i < some.length; i++) {
+  const candidates = rising(subject.map((share) => -share)).slice(0, SUBJECT);
+  const scores = new Float64Array(candidates.length);
+  for (let i = 0; i < candidates.length; i++) {
     for (let j = 0; j < i; j++) {
-      const [a, b] = [some[i], some[j]];
-      const most = farness(a, b, pack) * subject[a] * subject[b]; // were they alike
-      if (most <= left[i] && most <= left[j]) continue;
-      const twins = Math.max(0, alikeness(toward, a, b)) ** 3 * most;
-      left[i] = Math.max(left[i], twins);
-      left[j] = Math.max(left[j], twins);
+      const [a, b] = [candidates[i], candidates[j]];
+      const most = farness(a, b, pack) * subject[a] * subject[b]; // the score at a cosine of 1
+      if (most <= scores[i] && most <= scores[j]) continue;
+      const score = Math.max(0, alikeness(toward, a, b)) ** 3 * most;
+      scores[i] = Math.max(scores[i], score);
+      scores[j] = Math.max(scores[j], score);
     }
     if (i % 16 === 15) yield;
   }
-  const found = [];
-  while (found.length < Math.min(ASKING, some.length)) {
-    const best = largest(left);
-    found.push(some[best]);
-    for (let j = 0; j < some.length; j++) if (apart(some[best], some[j], pack.columns) <= 1) left[j] *= 0.8;
-    left[best] = -1;
+  const queries = [];
+  while (queries.length < Math.min(ASKING, candidates.length)) {
+    const best = largest(scores);
+    queries.push(candidates[best]);
+    for (let j = 0; j < candidates.length; j++)
+      if (apart(candidates[best], candidates[j], pack.columns) <= 1) scores[j] *= 0.8;
+    scores[best] = -1;
   }
-  return found;
+  return queries;
 }
 
-// {patch, likeness, worth: (patches,) what a weight there tells}
+// {patch, likeness, worth: (patches,) how telling a weight on each patch is}
 function askerOf({ pack, toward, subject }, patch) {
   const { rows, columns } = pack;
   const likeness = likenessOf(toward, patch);
   let [count, reaches] = [0, 1];
-  component((j) => likeness[j] >= REGION, patch, rows, columns).forEach((is, j) => {
-    count += is;
-    if (is) reaches = Math.max(reaches, apart(patch, j, columns));
+  component((j) => likeness[j] >= REGION, patch, rows, columns).forEach((isInRegion, j) => {
+    count += isInRegion;
+    if (isInRegion) reaches = Math.max(reaches, apart(patch, j, columns));
   });
   const area = likeness.filter((alike) => alike >= REGION).length / pack.patches;
   const full = Math.min(1, count / reaches ** 2); // an outline fills little of its surroundings
-  const by = (subject[patch] * Math.sqrt(full)) / (1 + (area / WALL) ** 2);
-  const worth = likeness.map((alike, j) => by * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
+  const factor = (subject[patch] * Math.sqrt(full)) / (1 + (area / WALL) ** 2);
+  const worth = likeness.map((alike, j) => factor * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
   return { patch, likeness, worth };
 }
 
@@ -212,7 +213,7 @@ function largest(values) {
 
 // ----------------------------------------------------------------------------------------------------- what is telling
 
-// (patches,) what some evenly spread patches of a head listen to on average. Kept: the same head is asked for others.
+// The mean row of evenly spread patches in a head: (patches,). Kept, because other queries need the same head's.
 function usualOf({ pack, usual }, layer, head) {
   const key = layer * pack.heads + head;
   if (usual.has(key)) return usual.get(key);
@@ -226,8 +227,9 @@ function usualOf({ pack, usual }, layer, head) {
   return mean;
 }
 
-// Writes what of each weight of the row, (patches, …), is telling. Gives how much that is, and how much of it lies
-// together where it is brightest; little if what is brightest in the row is something else.
+// Writes the telling part of each of the row's weights into `out`. Returns a score that grows with the sum of these
+// parts and with the sum around the largest one, and shrinks if the row's largest weight is not telling. row: (patches,
+// …)
 function litInto(out, { rows, columns, patches }, usual, { patch, likeness, worth }, row) {
   let [total, all, most, peak, island] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {
@@ -246,7 +248,7 @@ function litInto(out, { rows, columns, patches }, usual, { patch, likeness, wort
   return (isFar ? 1 : PLAIN) * Math.sqrt(island * total) * (row[peak] / row[most]);
 }
 
-// The three patches that show most, and neither ask nor look at the same place.
+// The three queries with the most telling rows. Neither the queries nor the peaks of their rows are close together.
 function momentOf({ rows, columns }, layer, head, asking, lit, tells) {
   const peaks = lit.map(largest);
   const left = Float64Array.from(tells);

@@ -36,7 +36,7 @@ export function weightsOf(scores) {
   return weights;
 }
 
-// Nine numbers: the mean of all values, weighted by each token's row.
+// What each of the nine tokens receives: the mean of all values, weighted by its row.
 export function receivedOf(arrows, values) {
   const weights = weightsOf(scoresOf(arrows));
   return values.map((_, i) => values.reduce((sum, value, j) => sum + weights[i * TOKENS + j] * value, 0));
@@ -63,7 +63,7 @@ export function softmaxRow(scores, scale) {
 
 // The softmax of a few scores, with and without subtracting the largest.
 
-// In numbers of 32 bits: what is larger than the largest of them is infinite.
+// Computed in 32-bit floats, where a power above their maximum becomes infinite.
 export function powersOf(scores) {
   const largest = Math.max(...scores);
   const plain = Float32Array.from(scores, Math.exp);
@@ -76,5 +76,5 @@ function shares(powers) {
   return powers.map((power) => power / sum);
 }
 
-// nan, or all three 0: x ÷ ∞
+// Whether the weights don't sum to 1: they hold nan, or all are 0, from a division by ∞.
 export const isBroken = (naive) => !(Math.abs(naive.reduce((a, b) => a + b, 0) - 1) < 1e-3);

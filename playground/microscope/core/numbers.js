@@ -1,7 +1,7 @@
 // Numbers as people read them. No DOM in here.
 
-// "64 %", "3.4 %", "0.34 %". What is not nothing never reads "0 %", what is not all never "100 %". As
-// playground/numbers.py writes it.
+// "64 %", "3.4 %", "0.34 %". A share above 0 never reads "0 %", a share below 1 never "100 %". playground/numbers.py
+// has the same rule.
 export function percent(share) {
   if (share === 0) return "0 %";
   if (share < 0.00005) return "< 0.01 %";
@@ -14,7 +14,7 @@ function digitsOf(share) {
   return share >= 0.0995 ? 0 : share >= 0.00995 ? 1 : 2;
 }
 
-// A share in so few letters that it fits into a patch: percent without the sign.
+// A share in per cent without the sign, short enough for a patch.
 export const bareShare = (x) => (x >= 0.0995 ? String(Math.round(100 * x)) : (100 * x).toFixed(1));
 
 export const shortNumber = (x) => {
@@ -32,7 +32,7 @@ export const shortNumber = (x) => {
   return text.replace("-", "\u2212");
 };
 
-// Two numbers with as many digits as tell them apart: never "from 1.4 %, up to 1.4 %". As told_apart in
+// Two numbers with enough digits to differ: never "from 1.4 %, up to 1.4 %". As told_apart in
 // figures/drawing/captions.py.
 export function toldApart(less, more, written) {
   let texts = [less, more].map(written);

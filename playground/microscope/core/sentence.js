@@ -1,16 +1,15 @@
 // The one sentence above the pictures: what is seen, in plain words, with the two numbers that matter. It comes in five
 // parts, because the share is printed bold and the place in the colour of the key:
 //   before [share] between [place] after
-// Its words are keys into the table of words (playground/figures/drawing/way_words.py), for another language is another
-// table. No DOM in here.
+// Its words come from the table in playground/figures/drawing/way_words.py. No DOM in here.
 
 import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
-const WORTH_TELLING = 0.1; // what special tokens take is said from this share on
+const WORTH_TELLING = 0.1; // from this share on, the sentence says how much special tokens take
 
-// Where share and place stand in a sentence, until it is cut there: nobody types these.
+// Stand for share and place in a sentence until it is cut there. Control characters: no text contains them.
 const SHARE = "\u0001";
 const PLACE = "\u0002";
 
@@ -33,9 +32,10 @@ export const wholeSentence = ({ before, share, between, place, after }) => befor
 export const placeName = (patch, columns) =>
   words("place", { row: Math.floor(patch / columns), column: patch % columns });
 
-// What the values of a picture's patches say, seen from patch `mark` (−1: a special token asks): how much lies outside
-// the k × k neighbourhood, which patch has the most, and where that is. `from`: where the patches begin in `values`.
-// Of features, `others` asks for the best of the other patches: each resembles itself most.
+// Summarises the values of a picture's patches, seen from patch `mark` (−1: a special token asks): how much lies
+// outside the k × k neighbourhood, which patch has the most, and where that is. `from`: the index of the first patch in
+// `values`. `others`: leaves `mark` out of the search for the most, because a patch's features resemble themselves
+// most.
 export function spread(values, from, rows, columns, mark, k, others = false) {
   let total = 0,
     best = others && mark === 0 ? 1 : 0;
@@ -64,13 +64,14 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 //   direction: "row" | "column",
 //   name: "" for a patch, else the special token's, k,
 //   seen: what `spread` gives, or null while the numbers are still on their way,
-//   place: what the patch with the most is called: "here" where it has its number beside it in the picture,
+//   place: the name of the patch with the most; "here" if the picture shows its number beside it,
 //   special: {names: "CLS and registers", share: of all of them, most: of one},
 //   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even, tokens,
-//   ends: of a label: {most, least}: {value, place} each, in `written`; null while they are on their way,
-//   unmoved: of an occlusion that moves nothing: less than what, in words; else "",
-//   part: of parts: {here, there: its share of the picture and of the compared one, or null},
-//   heard: of a column, what this token receives, 1 on average }
+//   ends: for a label {most: {value, place}, least: {value, place}, written: formats a value}; null while the numbers
+//         are on their way,
+//   unmoved: for an occlusion that moves nothing, the bound below which it stays, in words; else "",
+//   part: {here: the part's share of the picture, there: its share of the compared picture, or null},
+//   heard: for a column, the sum that this token gets from all tokens, 1 on average }
 export function sentenceOf(facts) {
   const { seen, scale, name, label } = facts;
   const way = wayOf(facts);
@@ -107,7 +108,7 @@ function aboutEven({ filled, tokens, most }) {
   return inParts(words("even", { ...filled, tokens, largest }, largest === mean && "exactly"), mean);
 }
 
-// Of the filter without a network, see core/kinds.js.
+// The sentence about the filter by colour and nearness (core/kinds.js).
 export function nearnessSentence({ k, seen, place }) {
   const filled = { k, share: percent(seen.far), place, amount: percent(seen.value) };
   return words("filter", filled, seen.where === "near" && "near");
@@ -115,7 +116,7 @@ export function nearnessSentence({ k, seen, place }) {
 
 // ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
 function ofTheMost({ seen, special }, amount) {
-  const beaten = special?.most > seen.value; // the most of all goes to a token that has no place
+  const beaten = special?.most > seen.value; // a special token gets more than any patch
   const isTold = special?.share >= WORTH_TELLING || beaten;
   const several = isTold && / and |registers/.test(special.names);
   const taken = isTold && { names: special.names, taken: percent(special.share) };
@@ -132,7 +133,7 @@ function aboutColumn(about) {
   return inParts(text, times, name ? about.place : placeOf(about));
 }
 
-// How much of all comes from far away, and where the most comes from.
+// The share that comes from far away, and where the most comes from.
 function aboutShares(form) {
   return (about) => {
     const { filled, seen } = about;
@@ -165,7 +166,7 @@ function aboutBlanking(about) {
   return inParts(words("blanked", { ...about.filled, block, amount: percent(about.seen.value) }), "", placeOf(about));
 }
 
-// Of a label, whose map has two signs.
+// For a label: its map has values for and against it.
 function aboutBothSides({ ends: { most, least, written }, filled, way }) {
   const isAgainst = least.value < 0;
   const sides = { ...filled, value: written(most.value), less: written(least.value), other: least.place };
@@ -175,7 +176,7 @@ function aboutBothSides({ ends: { most, least, written }, filled, way }) {
 
 const DIGITS = { cosine: 2, length: 1 };
 
-// Where the patch with the most lies is all that is said: each way has words of its own.
+// Says only where the largest value is; each way to look has words of its own for that.
 function aboutTheMost({ filled, way, seen, place }) {
   const value = way.unit in DIGITS ? seen.value.toFixed(DIGITS[way.unit]) : sizeWords(seen.value, way.unit);
   const within = words("within", {}, place === "here" && "here");

@@ -12,14 +12,14 @@ export const DEFAULT_VIEW = Object.freeze({
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
   cut: "", //               who may not hear whom in the whole pass: "7,5>3,2@4.1;*>3x3", as in playground/cuts.py
-  label: "", //             whose relevance, occlusion and logit lens: a label's number; "": the patch's feature
+  label: "", //             what relevance, occlusion and logit lens explain: a label's number; "": the patch's feature
   text: "", //              what patches are compared with, in a model that learned from captions
   blank: "mean", //         what blanked patches become
-  typical: false, //        of lengths: those beyond the bound are left out of the exposure
+  typical: false, //        lengths: outliers are left out of the exposure
   what: FIRST_WAY, //       the way to look, see ways.js
   direction: "row", //      "row": whom it listens to; "column": who listens to it
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
-  ceiling: "auto", //       the weight that is brightest: "auto": as exposed for each row; or held at a number
+  ceiling: "auto", //       the weight that is drawn brightest: "auto": by each row's exposure; or a number
   log: false, //            logarithmic colours
   smooth: false, //         interpolate between patches
   grid: false, //           draw the patch grid
@@ -42,7 +42,7 @@ export const CHOICES = Object.freeze({
   beside: ["convolution", "wall", "compare", "filter"],
 });
 
-export const MOST_SCALE = 8; // where the dial ends: a model with tiny scores needs more than 1 to collapse
+export const MOST_SCALE = 8; // the dial's end: with tiny scores, a row collapses only at a scale above 1
 export const MOST_DIAL = 1.25;
 
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
@@ -64,13 +64,13 @@ export function queryOf(token, pack) {
   return patchText(token - pack.prefixCount, pack.columns);
 }
 
-// The patch that is shown first: at a point given as parts of height and width.
+// The patch that asks at first, at a point [y, x] in parts of height and width.
 export function startQuery(pack, [y, x] = [0.5, 0.5]) {
   return patchText(patchAt(x, y, pack.rows, pack.columns), pack.columns);
 }
 
-// The same place in another picture, whose grid may be finer or of another shape. −1 for a prefix token it does not
-// have.
+// The token at the same place in another picture, whose grid may be finer or of another shape; −1 for a prefix token
+// that the other pack lacks.
 export function sameToken(token, pack, other) {
   if (token < pack.prefixCount) return other.prefix.indexOf(pack.prefix[token]);
   const patch = token - pack.prefixCount;
@@ -81,11 +81,11 @@ export function sameToken(token, pack, other) {
   return other.prefixCount + r * other.columns + c;
 }
 
-// The same height in another network: layer 8 of 12 stands beside layer 16 of 24.
+// The layer at the same relative depth in another network: layer 8 of 12 is compared with layer 16 of 24.
 export const sameLayer = (layer, pack, other) =>
   pack.layers === other.layers ? layer : Math.round((layer / Math.max(1, pack.layers - 1)) * (other.layers - 1));
 
-// Where heads look at objects; as upper_layer in pack/.
+// The layer in which heads mostly look at objects; as upper_layer in pack/.
 export const upperLayer = (pack) => Math.floor((2 * pack.layers) / 3);
 
 // Makes a view from a link, a file or a former picture fit this pack. Unknown keys are dropped.
@@ -151,8 +151,8 @@ export function viewFromQuery(text) {
   return view;
 }
 
-// [key, word] of each choice that an address says and this view has not taken over. A patch that is not there can't be
-// locked either: that is said once.
+// [key, word] of each choice in an address that this view does not have. A patch that does not exist can't be locked
+// either, so then `locked` is not listed beside `query`.
 export function notTaken(words, view) {
   const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
   const left = Object.entries(words ?? {}).filter(
@@ -184,7 +184,7 @@ export function readScenes(text) {
   try {
     list = JSON.parse(text);
   } catch {
-    // not ours
+    // no JSON
   }
   if (!Array.isArray(list)) return [];
   return list
@@ -195,10 +195,10 @@ export function readScenes(text) {
 
 export const writeScenes = (list) => JSON.stringify(list.map(({ name, address }) => ({ name, address })));
 
-// Those of a link come after one's own, each once.
-export function joinScenes(own, received) {
-  const known = new Set(own.map(({ address }) => address));
-  return [...own, ...received.filter(({ address }) => !known.has(address))].slice(0, MOST_SCENES);
+// Appends a link's scenes to the saved ones, without duplicates.
+export function joinScenes(saved, received) {
+  const known = new Set(saved.map(({ address }) => address));
+  return [...saved, ...received.filter(({ address }) => !known.has(address))].slice(0, MOST_SCENES);
 }
 
 export const renameScene = (list, place, name) => list.map((scene, i) => (i === place ? { ...scene, name } : scene));

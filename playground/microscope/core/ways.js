@@ -1,12 +1,12 @@
-// A way to look is one record: what its numbers are made of, how they become colours, in what they are written, what is
-// said of them. The table is Python's (playground/figures/drawing/ways.py). No DOM in here.
+// A way to look is one record: what its numbers are made of, how they become colours, their unit, and the words about
+// them. The records are written in Python (playground/figures/drawing/ways.py). No DOM in here.
 import { percent, shortNumber } from "./numbers.js";
 import { FORETOLD, WAY_RECORDS, WAY_USUAL, WAY_WORDS } from "./waytable.js";
 
-// What the browser makes of a row or a column of weights, for the ways to look that are made of those: one function
-// each, called for every head in every frame. No DOM in here.
-//   (out, at, weights, count, norms, from, step): weights[at …] become out[at …]; the length of the value of token j of
-//   a row is norms[from + step * j], and a column has one length, with a step of 0.
+// Ways to look whose numbers are computed from a row or a column of weights: one function each, called for every head
+// in every frame.
+//   (out, at, weights, count, norms, from, step): weights[at …] become out[at …]. norms[from + step * j] is the length
+//   of the value that belongs to weight j: in a row, of token j; in a column, with a step of 0, of one token always.
 
 export const MADE_OF_WEIGHTS = {
   value(out, at, weights, count, norms, from, step) {
@@ -16,21 +16,21 @@ export const MADE_OF_WEIGHTS = {
 
 const wholeWay = (way) => Object.freeze({ ...WAY_USUAL, ...way });
 export const WAYS = Object.freeze(Object.fromEntries(WAY_RECORDS.map((way) => [way.name, wholeWay(way)])));
-export const FIRST_WAY = WAY_RECORDS[0].name; // where nothing else is chosen
+export const FIRST_WAY = WAY_RECORDS[0].name; // the default
 
 export const wayOf = (view) => WAYS[view.what];
 
-// The words of a table's name in the first of these cases that has words of its own; "" where nothing is said.
+// The words for `name`: those of the first of `cases` that has its own, else the general ones, else "".
 export function tableWords(name, kind, cases = [], filled = {}, language = "en") {
   const table = WAY_WORDS[language][kind];
-  const words = cases.map((one) => table[`${name}.${one}`]).find((words) => words !== undefined);
+  const words = cases.map((each) => table[`${name}.${each}`]).find((words) => words !== undefined);
   return fill(words ?? table[name] ?? "", filled);
 }
 
 export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
 
-// How far a map of what matters can be trusted: as it was measured on this picture ({foretells, random, blocks, by}),
-// or on others in this model; "" of a way that claims no such thing.
+// A sentence that says how far a map of what matters can be trusted: measured on this picture (`measured`: {foretells,
+// random, blocks, by}), or else on other pictures with this model; "" for a way that makes no such claim.
 export function trustWords(way, model, measured = null) {
   if (!way.attributes) return "";
   const two = (number) => number.toFixed(2).replace("-", "−");
@@ -50,14 +50,14 @@ const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (whole, name) => fil
 
 export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].explains === "patch";
 
-// Whether a token asks: nowhere else is decided what is said of one. As Spec.asks in figures/drawing/spec.py.
+// Whether a token asks; all code that names the asking token goes by this. As Spec.asks in figures/drawing/spec.py.
 export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
 
-// What is spread between its smallest and its largest, and what speaks for a label and against it, has no share that
-// could be lit; features have colours of their own (as in figures/drawing/prints.py).
+// Whether a map can be drawn as light, which needs shares of a whole. Values between a smallest and a largest one,
+// values for and against a label, and colours of features are none (as in figures/drawing/prints.py).
 export const canBeLit = (view) => !wayOf(view).spread && !wayOf(view).coloured && !explainsLabel(view);
 
-// In what its numbers are written: "share" is in %.
+// The unit of the view's numbers; "share" is written in %.
 export const unitOf = (view) => (explainsLabel(view) && wayOf(view).unitOfLabel) || wayOf(view).unit;
 
 // A size with its unit: "2.8 %", "0.12 logits".

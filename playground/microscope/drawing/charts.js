@@ -14,7 +14,7 @@ const BAR_STEP = 2; // pixels
 // What is at a part of the bar, 0 to 1.
 const valueOnBar = ({ log, low, high }, t) => (log ? low * (high / low) ** t : low + t * (high - low));
 
-// [{t: where it stands, words}]; the last number has the unit for all.
+// The bar's numbers: [{t: place from 0 to 1, words}]; only the last one has the unit.
 export function ticksOfBar(domain) {
   const share = domain.unit === "percent";
   const label = (value, t) =>
@@ -63,7 +63,7 @@ function hatchBar(context, w, h, unit) {
   context.restore();
 }
 
-// On a narrow bar the numbers between its two ends that would touch another one are left out.
+// Leaves out numbers between the two ends that would touch others on a narrow bar.
 export function withRoom(ticks, w, gap, widthOf) {
   const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // the share of the words that stands left of their place
   const span = ({ t, words }) => [t * w - leftShare(t) * widthOf(words), t * w + (1 - leftShare(t)) * widthOf(words)];
@@ -75,7 +75,7 @@ export function withRoom(ticks, w, gap, widthOf) {
   return shown;
 }
 
-const CURVE_LEFT = 44, // where the axis of ranks begins and how much stands free behind it
+const CURVE_LEFT = 44, // where the axis of ranks begins, and the free space after its end
   CURVE_RIGHT = 2;
 
 // The rank, from 0, whose bar stands at x in a curve of this width.

@@ -1,4 +1,4 @@
-// Elements of a page: found by name, written to and shown only where something changes.
+// Elements of a page: found by name, and changed only if their content differs.
 import { paintInto, ROLES } from "../core/colours.js";
 
 // The parts of an element by the names in their data-ref.
@@ -16,7 +16,7 @@ export function say(element, text) {
   element.textContent = text;
 }
 
-// The same with mathematics: the root has its bar, and what follows an underscore stands below the line.
+// Like `say`, with mathematics: a root gets its bar, and letters after an underscore become a subscript.
 export function sayMath(element, text) {
   const parts = text.split(/(√d_k|W_O)/).map((part) => {
     if (part === "W_O") return withSubscript(document.createElement("span"), "W", "O");
@@ -39,8 +39,8 @@ function withSubscript(element, letter, below) {
   return element;
 }
 
-// A page without a server allows no styles in its markup, but a script may set them: of what was written into an
-// element, data-style becomes its style.
+// Turns data-style into style in an element's new content: a page without a server allows scripts to set styles, but no
+// styles in markup.
 export function styled(element) {
   for (const part of element.querySelectorAll("[data-style]")) part.style.cssText = part.dataset.style;
 }
@@ -49,7 +49,7 @@ export function show(element, visible) {
   if (element.hidden === visible) element.hidden = !visible;
 }
 
-// One stop of the Tab key, and the arrow keys within it.
+// Makes a group one stop of the Tab key, with arrow keys inside it.
 export function oneStop(box, itemsOf) {
   for (const [i, one] of itemsOf().entries()) one.tabIndex = i ? -1 : 0;
   box.addEventListener("keydown", (event) => {
@@ -83,8 +83,8 @@ const placesIn = (elements) =>
     .map((element) => Object.values(element.getBoundingClientRect().toJSON?.() ?? {}).join())
     .join(" ");
 
-// A change of much that is on view is a cut: nothing slides from its old place to its new one. These elements are seen
-// again when they are laid out. They keep the focus, which hidden ones would lose.
+// Makes a large change at once: these elements are invisible until they are laid out anew, so nothing slides from its
+// old place to its new one. They keep the focus, which hidden elements would lose.
 export function cutTo(elements, change) {
   const see = (opacity) => {
     for (const { style } of elements) style.opacity = opacity;
@@ -139,8 +139,8 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.strokeRect(x, y, w, h);
 }
 
-// What a word means, in a card beside it: [data-explains] says it. It opens where a mouse rests, at once under a finger
-// and with the Tab key; Escape, a press elsewhere and leaving close it.
+// Explains words in a card beside them; [data-explains] has the text. The card opens where a mouse rests, and at once
+// under a finger or with the Tab key. Escape, a press elsewhere and leaving close it.
 const EXPLAINED_AFTER = 350; // ms that the mouse rests on a word
 const FROM_CARD = 8; // px between word and card, and between card and window
 
@@ -178,7 +178,7 @@ export function explainWords(root, signal) {
     if (explains(element)) timer = setTimeout(() => element.isConnected && open(element), EXPLAINED_AFTER);
   });
   root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && close());
-  // A finger has no place to rest: the word that it pressed is explained while it does what it does.
+  // A finger can't rest like a mouse, so a pressed word is explained while the press has its usual effect.
   root.addEventListener("click", (event) => {
     const element = wordOf(event.target);
     if (event.pointerType !== "mouse" && explains(element) && element !== word) open(element);

@@ -1,11 +1,11 @@
-// Pictures on canvas: what stands above a print, what a convolution reads, the wall of all heads. Every function draws
-// into a rectangle in device pixels, so that the screen and an exported file are drawn by the same lines.
+// Pictures on canvas: marks above a print, what a convolution reads, the wall of all heads. Every function draws into a
+// rectangle in device pixels, so that the screen and exported files are drawn by the same code.
 import { PART_COLOURS, ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
 import { outlineCell } from "./dom.js";
 import { softOf } from "./light.js";
 
-const NUMBER = 10; // pixels, of the number of a cell
+const NUMBER = 10; // pixels: size of a number in a cell
 
 function drawGrid(context, w, h, rows, columns, unit) {
   context.beginPath();
@@ -24,7 +24,7 @@ function drawGrid(context, w, h, rows, columns, unit) {
   context.stroke();
 }
 
-// Outlines a cell and writes its weight beside it, where there is room for it that the marked patch leaves.
+// Outlines a cell and writes its weight beside it, on a side with room and not over the marked patch.
 function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colour, low } }, unit) {
   const cw = w / columns,
     ch = h / rows;
@@ -50,7 +50,7 @@ function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colou
   context.fillText(text, left + 5 * unit, top + height / 2 + unit * 0.5);
 }
 
-// Cells that are brighter than can be shown bear their number, where it is large enough to be read.
+// Writes numbers into cells that are brighter than the colour scale's top, if the cells are large enough.
 function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   const cw = w / columns,
     ch = h / rows;
@@ -58,7 +58,7 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillStyle = "#140a00";
-  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // a picture that is lit may be dark there
+  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // drawn as light, a picture may be dark there
   context.lineWidth = 2.5 * unit;
   context.lineJoin = "round";
   for (const { patch, text } of clipped) {
@@ -101,8 +101,8 @@ function drawBehind(context, w, h, { canvas, to }, unit) {
 
 // -------------------------------------------------------------------------------------------- the convolution
 
-// What a k×k convolution reads at the same patch: these cells, in full colour, and no others. The region that a stack
-// of `depth` such layers has seen by now is lit faintly; the rest is paler.
+// What a k×k convolution reads at the same patch: its cells are in full colour. The region that a stack of `depth` such
+// layers reaches is lit faintly; the rest is paler.
 export function drawConvolution(context, w, h, photo, shown, unit) {
   context.drawImage(softOf(photo), 0, 0, w, h);
   if (shown.mark < 0) return;
@@ -152,7 +152,7 @@ export function drawConvolution(context, w, h, photo, shown, unit) {
   outlineCell(context, column * cw, row * ch, cw, ch, unit);
 }
 
-// The patches that it reads, enlarged: all that it gets to see.
+// The patches that the convolution reads, enlarged.
 export function drawRead(context, w, h, photo, shown, unit) {
   context.clearRect(0, 0, w, h);
   const { rows, columns, k, mark } = shown;
@@ -161,7 +161,7 @@ export function drawRead(context, w, h, photo, shown, unit) {
   const reach = (k - 1) / 2,
     cw = w / k,
     ch = h / k;
-  const left = area.left - (mark % columns) + reach, // more than 0 where the picture ends
+  const left = area.left - (mark % columns) + reach, // more than 0 at the picture's edge
     top = area.top - Math.floor(mark / columns) + reach;
   const across = area.right - area.left + 1,
     down = area.bottom - area.top + 1;
@@ -241,9 +241,9 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   context.strokeRect(x - unit, y - unit, cells.cw + 2 * unit, cells.ch + 2 * unit);
 }
 
-// A picture that is cut into parts: one colour for each, above the photograph, and a line where one part ends.
+// A picture cut into parts: a colour for each over the photograph, and lines between parts.
 
-const TINT = 0.5; // of the colours above the photograph
+const TINT = 0.5; // opacity of the colours over the photograph
 const BORDER = "rgb(255 255 255 / 0.9)";
 
 // parts: the number of each patch's part. They stay when the cursor moves.

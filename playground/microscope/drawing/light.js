@@ -1,6 +1,5 @@
-// The photograph under the heat, and the photograph lit where it is attended to. core/light.js has the numbers; here
-// they become pixels. The heat is a look-up for each pixel: its own grey chooses the tone, its patch's weight the
-// step, and the colour found there is laid over the photograph.
+// Paints heat and light as pixels; core/light.js has the arithmetic. Heat is a look-up for each pixel: the photograph's
+// grey chooses the tone, the patch's weight the step, and the table's colour is laid over the photograph.
 
 import {
   BENEATH,
@@ -25,10 +24,10 @@ import {
 import { makeCanvas, makeHeat } from "./dom.js";
 
 const OUTLINE = "#fff3c8";
-const MIDDLE = 127; // a grey: what the bar of the heat is shown on
+const MIDDLE = 127; // a middle grey, ground of the heat's colour bar
 const NO_PICTURE = "#8c8c90";
 
-// A photograph at the size at which it is drawn, and what is worked out of it once.
+// A photograph at its drawn size, with data that is computed from it once.
 export function makePhoto(image, width, height) {
   const clear = makeCanvas(width, height);
   const context = clear.getContext("2d", { willReadFrequently: true });
@@ -47,13 +46,13 @@ export function makePhoto(image, width, height) {
     height: clear.height,
     clear, //       a canvas: the photograph itself
     tones, //       of each pixel: its row in the table of the heat
-    beneath: fadedPixels(data, BENEATH, KEPT), // as it is under the heat, in pixels as canvas has them: 0xAABBGGRR
+    beneath: fadedPixels(data, BENEATH, KEPT), // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
     soft: null, //  the same as a canvas; see softOf
     dim: null, //   a canvas: as the light leaves what is not attended to; see dimOf
   };
 }
 
-// The photograph as it is under the heat: the heat of nothing.
+// The faded photograph as it is under the heat, without any heat.
 export function softOf(photo) {
   photo.soft ??= canvasOf(photo, photo.beneath);
   return photo.soft;
@@ -75,7 +74,7 @@ function canvasOf({ width, height }, pixels) {
   return canvas;
 }
 
-// What is drawn on a photograph: a canvas of its size, and what it holds at the moment.
+// A canvas of a photograph's size, and a record of what it shows at present.
 export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height)) {
   canvas.width = photo.width;
   canvas.height = photo.height;
@@ -112,7 +111,7 @@ export function printHeat(print, values, at, rows, columns, domain, smooth = fal
   return print.canvas;
 }
 
-// Fills each patch whose step is not what it was. Gives the rows of pixels that have changed, from and to.
+// Fills each patch whose step has changed. Returns the changed rows of pixels, from and to.
 function printCells(print, way, stepOfCell, fillCell) {
   const { rows, columns, steps, photo } = print;
   const { width, height } = photo;
@@ -151,7 +150,7 @@ function heatCell(print, step, x0, x1, y0, y1) {
   }
 }
 
-// What speaks against something: in the other colour, and hatched.
+// A patch with a value below zero: in the other colours, and hatched.
 function coldCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
   const table = laidOver(true);
   const { tones, beneath, width, height } = photo;
@@ -165,14 +164,14 @@ function coldCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
   }
 }
 
-// What is left of a pixel, and what is laid over it: red and blue in one multiplication, they lie two bytes apart.
+// Blends a pixel with a colour. Red and blue share one multiplication, because they lie two bytes apart.
 function over(pixel, little, { redBlue, green }, at) {
   const rb = Math.imul(pixel & 0xff00ff, little) + redBlue[at];
   const g = Math.imul(pixel & 0xff00, little) + green[at];
   return 0xff000000 | ((rb >>> 8) & 0xff00ff) | ((g >>> 8) & 0xff00);
 }
 
-// The table of the heat, each colour times its opacity, and half a step more: what is cut off is rounded.
+// The table of heat with colours multiplied by their opacity, plus half a step, so that cutting off rounds.
 const laidTables = new Map();
 
 function laidOver(against = false) {
@@ -188,7 +187,7 @@ function laidOver(against = false) {
   return laid;
 }
 
-// The same, interpolated between the middles of the patches.
+// Heat, interpolated between the centres of patches.
 function printSmoothHeat(print, values, at, domain) {
   const { rows, columns, pixels } = print;
   const { width, height, tones, beneath } = print.photo;
@@ -218,8 +217,8 @@ function printSmoothHeat(print, values, at, domain) {
   return print.canvas;
 }
 
-// The photograph in full colour where it is attended to, dim and drained elsewhere, smoothly, and lines around the
-// fewest patches that hold most of it.
+// Prints the photograph in full colour where it is attended to, with smooth transitions to dim and grey elsewhere, and
+// lines around the fewest patches that hold most of the weight.
 export function printLight(print, values, at, rows, columns, domain, unit) {
   fit(print, rows, columns);
   const { context, photo, chosen } = print;
@@ -246,7 +245,7 @@ export function printLight(print, values, at, rows, columns, domain, unit) {
   return print.canvas;
 }
 
-// Nothing but the photograph.
+// Prints the photograph alone.
 export function printNothing(print) {
   if (print.holds !== "nothing") print.context.drawImage(softOf(print.photo), 0, 0);
   print.holds = "nothing";
@@ -284,8 +283,8 @@ export function heatInto(pixels, to, stride, values, at, rows, columns, { tones,
   }
 }
 
-// 256 CSS colours for bars and charts: the heat over a middle tone, or the light on a bright colour. "against": of what
-// is below zero.
+// 256 CSS colours for bars and charts: heat over a middle grey, light on a bright colour, or "against", the colours
+// below zero.
 export function barColours(draw = "heat") {
   const table = laidOver(draw === "against");
   const tone = toneOf(MIDDLE, MIDDLE, MIDDLE),

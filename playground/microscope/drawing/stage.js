@@ -1,5 +1,5 @@
-// What the drawings of the lessons share: mounting, theme, frames, motion, and telling the page of a choice. A drawing
-// is {take(data), paint(theme)}; it is made once inside its element and survives the reruns of the page.
+// Shared by the lessons' drawings: mounting, theme, frames, motion, and reporting choices to the page. A drawing is
+// {take(data), paint(theme)}; it is made once inside its element and survives reruns of the page.
 
 import { fitCanvas } from "./dom.js";
 
@@ -32,7 +32,7 @@ function openStage(parentElement, create) {
     tellNow: null, //       what is waiting to be told, before it is closed
   });
   const sent = new Map();
-  const pending = {}; // what is told next
+  const pending = {}; // settings to report next
   let telling = 0;
   const tellPage = () => {
     if (!Object.keys(pending).length) return;
@@ -76,8 +76,8 @@ function openStage(parentElement, create) {
   return stage;
 }
 
-// Calls step(t) in every frame, t from 0 to 1; for people who want no motion, once with 1. Gives a function that stops
-// it.
+// Calls step(t) in every frame, t from 0 to 1; for people who want no motion, once with 1. Returns a function that
+// stops the motion.
 function move(stage, duration, step) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
     step(1);

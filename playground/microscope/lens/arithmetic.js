@@ -1,5 +1,5 @@
-// One weight from its beginnings: the query's and the key's numbers, their products, the sum, the scale, the
-// exponential and the share. It follows the cursor, and one of the d_k multiplications is written out.
+// The computation of one weight: the query's and the key's numbers, their products, the sum, the scale, the exponential
+// and the share. It follows the cursor, and writes out one of the d_k multiplications.
 
 import { pairOf, rankOf, scoreOf } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
@@ -47,7 +47,7 @@ export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0
 
 export const grouped = (count) => count.toLocaleString("en");
 
-// "q·k/√64", or whatever the scale makes of it.
+// "q·k/√64", or the product in words for another scale.
 export function productText(pack, scale) {
   if (Math.abs(scale - 1) < 1e-9) return "q·k";
   return Math.abs(scale / pack.scale - 1) < 1e-6 ? `q·k/${divisorOf(pack)}` : `q·k × ${scaleText(scale)}`;
@@ -213,8 +213,8 @@ function writeSteps(list, steps) {
   }
 }
 
-// A lock that holds: while a patch is locked, a line runs from it to the patch under the cursor and says what the one
-// gives the other. A bar of the sorted weights that is pointed at lights its patch in the same way.
+// The line of a locked patch: it runs from that patch to the one under the cursor, with the weight between them.
+// Pointing at a bar of the sorted weights draws the same line to the bar's patch.
 
 const LABEL_REST = 250; // ms until the label takes clicks; before, the cursor passes beneath it
 const LABEL_HEIGHT = 48; // CSS pixels that the label needs below its patch
@@ -224,7 +224,7 @@ const LINE = `
     <line class="halo"/><line class="wire"/><rect width="1" height="1"/></svg>
   <button class="pair-label" title="Show the arithmetic of this weight (key a)"><b></b><span></span></button>`;
 
-// What a map's value of one patch is called.
+// A map's value for one patch, in words.
 function pairWords(view, value) {
   const cases = explainsLabel(view) ? [value < 0 ? "against" : "for"] : [];
   const size = explainsLabel(view) ? Math.abs(value) : value;

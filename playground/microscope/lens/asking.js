@@ -103,7 +103,7 @@ function askNow(lens) {
   const { view } = choice,
     { main, other } = data;
   if (!main) return;
-  // What has just come counts as here, though no frame has been drawn since
+  // Answers that have just come count, though no frame has been drawn since
   const shown = resolve(choice, data, frame);
   const wanted = wantedLayer(lens);
   const matrix = missingMatrix(choice, data, frame);
@@ -115,7 +115,7 @@ function askNow(lens) {
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (wanted) return;
   data.host.allHere?.();
-  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // nowhere else they stand
+  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // only shown there
 }
 
 // Sends one request; `take` gets the answer if the lens still shows the trace, and a frame is drawn unless it returns
@@ -168,7 +168,7 @@ function wantedLayer({ choice, data, frame, page }) {
   if (!sparing) layers.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
-  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // whose moments lie in the later layers
+  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // See's moments lie in the later layers
   const more = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
     .filter((layer) => !inSee || choice.filmLooked || !(rounded || sparing) || isLate(layer, main.pack))
     .map((layer) => [answering, layer, rounded]);
@@ -262,7 +262,7 @@ export async function bring(data, page, traces, view) {
   }
 }
 
-// The entry of a person's own picture with all layers in which its best moment may lie: it opens there.
+// The entry of a person's own picture, with all layers that its best moment may be in: the picture opens with that.
 export async function bringBest(data, page, trace) {
   data.coming?.abort();
   data.coming = new AbortController();

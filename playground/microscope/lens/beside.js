@@ -77,7 +77,7 @@ function drawNearness(choice, frame, context, width, height, print, { row, domai
   drawPicture(context, width, height, print.canvas, picture, unit);
 }
 
-// {row, domain, picture: see drawPicture}: what is drawn; all that is said comes from it.
+// {row, domain, picture: see drawPicture}: what is drawn. The words are made of the same.
 function nearnessPicture({ view }, data, frame) {
   const { shown } = frame;
   const { mark } = shown;
@@ -290,7 +290,7 @@ export function paintOther(lens) {
   writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
 }
 
-// The same head's row for the same place in the compared picture; values: null while that is not here.
+// The same head's row for the same place in the compared picture; values: null until that picture is here.
 export function rowBeside({ view }, { main, other }, { shown }) {
   const { pack, answers } = other;
   const token = sameToken(shown.token, main.pack, pack);

@@ -34,7 +34,7 @@ export function valueOfButton(button) {
 // The way that is drawn, where the view asks for an impossible one.
 const chosen = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
 
-// `from`: the control in the person's hand, which is not set.
+// `from`: the control that a person is using, which is left alone.
 export function showChoices(choice, data, page, from = "") {
   const { view } = choice,
     { main } = data,
@@ -226,7 +226,7 @@ function actByKey(lens, event) {
   const steps = choice.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
   const by = steps[event.key];
   if (by && (stepScene(choice, data, page, by) || (choice.presenting && page.see?.stepMoment(by)))) {
-    // that was all
+    // the key needs nothing more
   } else if (event.key.startsWith("Arrow")) {
     if (inSlider || event.target !== refs.picture) return;
     const token = choice.hover >= 0 ? choice.hover : tokenOf(view.query, pack);

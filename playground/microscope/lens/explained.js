@@ -1,6 +1,6 @@
-// What relevance, occlusion and the logit lens are about: the feature of the locked patch, or a label, where the model
-// has a head; or a text that somebody types. The source makes these maps; an occlusion comes step by step, and beside
-// each relevance stands how well it foretells what blanking moves, once that has been measured.
+// Maps that the source computes: relevance, occlusion and the logit lens. They explain the feature of the locked patch,
+// a label if the model has a classifier, or a text that somebody types. An occlusion arrives step by step. Each
+// relevance is shown with how well it foretells what blanking moves, once that has been measured.
 
 import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";

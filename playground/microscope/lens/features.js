@@ -1,5 +1,5 @@
 // Maps of features under the cursor: similarity, colours of the principal components, lengths; and the rollout. The
-// features of a layer (or the rollout of all tokens) come once, and then nobody is asked while the cursor moves.
+// features of a layer, or the rollout of all tokens, are fetched once: moving the cursor sends no requests.
 
 import { halfFloats, holds } from "../core/core.js";
 import {
@@ -15,7 +15,7 @@ import { sameLayer, upperLayer } from "../core/view.js";
 import { wayOf, wayWords } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";
 
-export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; of more, a locked patch's alone
+export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; with more, only a locked patch has a rollout
 const KEPT_FEATURES = 8; // layers
 const KEPT_FLOWS = 2; // pictures
 export const isExplained = (view) => wayOf(view).needs === "network"; // see explained.js
@@ -143,7 +143,7 @@ function flowInto(out, bits, token) {
   for (let j = 0, at = token * out.length; j < out.length; j++) out[j] = numbers[bits[at + j]];
 }
 
-// The components belong to both pictures where two are compared: the same part has the same colour in both.
+// Compared pictures share their components: similar patches have the same colour in both.
 function coloursOf(features, beside) {
   if (features.colours?.beside !== beside) {
     const components = principal(beside ? [features, beside] : [features]);

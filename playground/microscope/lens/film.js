@@ -74,7 +74,7 @@ export function bindFilm({ choice, data, frame, page }) {
   }
 }
 
-// Layers that film or wall need and that are missing, nearest first; `all`: whether anybody needs all of them.
+// Layers that the film or the wall lacks, nearest first; `all`: whether all layers are needed.
 export function missingLayers(choice, data, { shown }, all = false) {
   const { view } = choice,
     { main } = data;
@@ -202,7 +202,7 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
     const habit = choice.heads === "head" ? habitOf(data, frame, layer, view.head) : null;
     if (habit) {
       context.fillStyle = habit.colour;
-      context.fillRect(x, y + h - 3 * unit, w, 3 * unit); // what this head does in each layer
+      context.fillRect(x, y + h - 3 * unit, w, 3 * unit); // the colour of this head's habit
     }
     context.strokeStyle = layer === view.layer ? colours.accent : colours.line;
     context.lineWidth = layer === view.layer ? 2.5 * unit : unit;
@@ -210,9 +210,8 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
   }
 }
 
-// The curtain: dragged across the picture, it shows the same row at the other scale. To its right the scale on the
-// screen, to its left the other one: no scale at all, or the trained one where the scale is off already. Where an edge
-// is cut, the row before the cut is to its left.
+// The curtain, which is dragged across the picture: to its right the row at the present scale, to its left the same row
+// without a scale, or at the trained scale if the scale is off. With a cut, the row before the cut is to its left.
 
 const STEP = 0.05; // step of the curtain per key press
 const COLLAPSED = 0.9; // least weight at which a row without scale counts as collapsed
@@ -313,7 +312,7 @@ export function collapsing(choice, frame) {
     frame.collapse = { pack: drawn.pack, key, found: search(choice, frame, layers) };
   }
   const { found } = frame.collapse;
-  const isTold = found && !shown.rough && holdsAll(pack, found.layer); // rounded weights are not
+  const isTold = found && !shown.rough && holdsAll(pack, found.layer); // rounded weights are too coarse
   return isTold ? { ...found, here } : null;
 }
 

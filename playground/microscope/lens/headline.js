@@ -1,5 +1,5 @@
-// The words above and below the pictures. The sentence above is written anew with every move; it is the page's title
-// as well. core/sentence.js has the words.
+// The words above and below the pictures. The sentence above changes with every move and is the page's heading;
+// core/sentence.js has its words.
 
 import { holdsHead, largestIndex, sumOf } from "../core/core.js";
 import { patchText } from "../core/grid.js";
@@ -163,7 +163,7 @@ export function writeKindSoon(lens) {
       { main } = lens.data,
       { shown } = lens.frame,
       { alive } = page;
-    // The view may have gone on to a layer that is not here yet; it is written when that is painted.
+    // If the view has changed to a layer that is not here yet, the line is written when that layer is painted.
     if (alive && main && !shown.layerMissing && !shown.rough && holdsHead(shown.pack, view.layer, view.head))
       writeKind(lens);
   }, BETWEEN);
@@ -174,7 +174,7 @@ function writeKind(lens) {
   const { view } = choice,
     { shown } = frame,
     { kindline } = page;
-  const weights = wayOf(view).rows; // of other rows the sentence names other patches
+  const weights = wayOf(view).rows; // with other numbers, the sentence names other patches
   const readable =
     weights && view.direction === "row" && !isMean(choice, frame) && shown.mark >= 0 && shown.answers.ready[view.head];
   frame.better = null;

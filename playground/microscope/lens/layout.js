@@ -1,4 +1,4 @@
-// How large things are and which colours they have: both depend on the page around the lens.
+// Sizes and colours, which depend on the page around the lens.
 
 import { ROLES } from "../core/colours.js";
 import { canBeLit } from "../core/ways.js";
@@ -39,19 +39,19 @@ const ORDERS = {
   present: { column: 0, lowest: "scale" }, // for a projector: the sentence, the legend and the switch
 };
 const GAP = 1.6; // em, between the picture and the column
-const CLEARLY = 1.06; // times as wide must a picture get, or the column stays beside it
+const CLEARLY = 1.06; // the column leaves the picture's side only if that makes the picture at least this × as wide
 const SHALLOW = 480; // px
 const SHALLOWEST = 380;
 const WORDS = 27; // em needed by the parts below a narrow picture
 const LEAST = 11; // em, least height of a picture
-const TIGHT = 48; // em: below a narrower picture nothing stands side by side
-const LOW = 54; // em: in a lower window the film is lower, too
-const SHORT = 41; // em: in a window as low as a slide's frame only the most important stands
+const TIGHT = 48; // em: below a narrower picture, parts are stacked
+const LOW = 54; // em: in a lower window, the film is lower, too
+const SHORT = 41; // em: in a lower window, such as a slide's frame, only the most important parts are shown
 const SLENDER = 30; // em: in a narrower column all parts are stacked
 const TALL = 0.9; // aspect below which a picture is a portrait
 const SPARE = 5; // em, below everything: room for the curve
-const IDLE = 3; // em below a picture and its legend: more would be an empty band
-const BROAD = 46; // em: a column so wide, beside a portrait, is two
+const IDLE = 3; // em of free height below a picture and its legend; more would look like an empty band
+const BROAD = 46; // em: beside a portrait, a column of at least this width is split into two
 
 // Tries each way to lay out, and takes the one with the largest picture: wide pictures leave no room beside them for
 // texts and controls, tall ones none below.
@@ -150,7 +150,7 @@ function tryWay(choice, frame, page, way, width, em, aspect) {
   root.dataset.way = way;
   let height = room;
   for (let turn = 0; turn < 3; turn++) {
-    root.classList.toggle("tight", height < TIGHT * em); // which may change what stands below
+    root.classList.toggle("tight", height < TIGHT * em); // this may change the parts below
     setPictures(frame, page, height, aspect);
     const part = refs[lowest];
     const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
@@ -211,7 +211,7 @@ export function otherSize(page, entry) {
   return { width: w, height: Math.min(height, Math.round(w / aspect)) };
 }
 
-// The photographs at the present size with what is drawn on them, in either way of drawing.
+// The photographs at the present size, and the prints on them, for heat and for light.
 
 // An entry's photograph and print, made on first use at this size, and again when the image arrives.
 export function photoOf(data, frame, page, entry) {
@@ -247,8 +247,8 @@ export function readyThumb(frame, thumb) {
   if (thumb.print?.photo !== frame.thumbPhoto) thumb.print = makePrint(frame.thumbPhoto, thumb.canvas);
 }
 
-// The photograph of a picture whose trace is coming is shown at once, at its final place and size; nothing about the
-// former picture stays on the page.
+// While a trace is being computed, its photograph is already shown at its final place and size, and all words about the
+// former picture are removed.
 
 // `bitmap`: shown until its trace is here; null: back to the former picture.
 export function expectPicture(lens, bitmap) {

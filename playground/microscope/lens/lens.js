@@ -214,7 +214,7 @@ function followThePage(lens) {
   let seen = "";
   const looking = setInterval(() => {
     const over = lens.data.main ? overflowOf(lens.choice, page) : 0;
-    const measured = `${over} ${root.clientWidth}`; // where there is no room for it, one try is enough
+    const measured = `${over} ${root.clientWidth}`; // without room, one try is enough
     if (over > 2 && measured !== seen) refresh(lens);
     seen = measured;
   }, LOOK);
@@ -270,7 +270,7 @@ async function showBest(lens, { main, view, place }) {
   return true;
 }
 
-// Whether it is a film's next frame on the same grid: then layout and view stay.
+// Whether the trace is a video's next frame on the same grid: then layout and view stay.
 const isNextFrame = (former, { trace, pack }) =>
   former?.trace.picture.film &&
   [former.trace.picture.film, former.trace.model, former.pack.rows, former.pack.columns].join() ===
@@ -287,7 +287,7 @@ function take({ choice, data, frame, page }, main, other = null, nextFrame = fal
   endGhost(choice, page);
   stopAsking(data);
   const sameFilm = former?.picture.film && former.picture.film === main.picture.film; // another frame of it
-  const another = former && former.picture !== main.picture && !sameFilm; // what was locked was a patch of the former
+  const another = former && former.picture !== main.picture && !sameFilm; // its locked patch is gone
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
   if (choice.painting.on) endPainting(choice, data, page);
@@ -299,7 +299,7 @@ function take({ choice, data, frame, page }, main, other = null, nextFrame = fal
   frame.wallHeat = frame.photo = frame.thumbPhoto = frame.patchPhoto = null;
   if (!nextFrame) buildHeads(data, page);
   if (same) keepPlace(choice, data, page, former.pack);
-  else if (former && !choice.view.locked) choice.view = { ...choice.view, query: null }; // where it wants to be asked
+  else if (former && !choice.view.locked) choice.view = { ...choice.view, query: null }; // the picture's own start
 }
 
 function update(lens, { place, view, ui, overlay }) {
@@ -318,7 +318,7 @@ function update(lens, { place, view, ui, overlay }) {
   choice.viewToCome = null;
   if (view) endGhost(choice, page);
   const next = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
-  // Also before this layer has come.
+  // Chosen even before this layer has come.
   if (next.layer === null && canAsk(data, "layers")) next.layer = upperLayer(data.main.pack);
   choice.view = withinReach(choice, data, tidyView(next, data.main.pack, startOf(data)));
   showChoices(choice, data, page);

@@ -1,5 +1,5 @@
-// Two pictures, one gesture: from the patch that is pointed at a line flies to its match in the other picture, measured
-// by features. A match is mutual; where there is none, the line below says so. On a phone the words are all there is.
+// Matches between two pictures: a line flies from the patch under the cursor to its match in the other picture, by
+// their features. A match is mutual; if there is none, the line of words below says so. A phone shows only the words.
 import { decodeHalves, largestIndex } from "../core/core.js";
 import { nearestTo } from "../core/features.js";
 import { percent } from "../core/numbers.js";
@@ -132,8 +132,8 @@ function pictureBox({ otherBox }, { refs }, canvas, within) {
   };
 }
 
-// Patching: the locked patch carries, after the layer on view, what the compared picture has at the same place, and the
-// network goes on from there. What changes is drawn small, with the labels' numbers.
+// Patching: after the layer on view, the locked patch is replaced by the compared picture's patch at the same place,
+// and the network goes on from there. A small map shows how far each token moves, beside the changed labels.
 
 const MAP_WIDTH = 220; // pixels of the small map
 
@@ -152,7 +152,7 @@ export function bindPatching(choice, data, page) {
   });
   button.addEventListener("click", () => {
     const { key, text } = wantedPatch(choice, data);
-    if (data.patched.key === key) return page.choose({ cut: text }); // the whole pass, with what it attends to
+    if (data.patched.key === key) return page.choose({ cut: text }); // runs the whole pass
     choice.patchWanted = key;
     page.schedule();
   });
@@ -184,7 +184,7 @@ export function paintPatching(lens) {
   const { view } = choice,
     { patched, main } = data,
     { patching } = lens.page;
-  const here = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // it would cover what the cursor asks
+  const here = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // else it would cover the row
   show(patching.box, here);
   if (!here) return;
   const patch = wantedPatch(choice, data);

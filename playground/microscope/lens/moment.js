@@ -82,7 +82,7 @@ function workOn(choice, data, page) {
   page.schedule(); // the sentence may say more now
 }
 
-// What the patches are compared by: the keys of a late layer.
+// The features by which patches are compared: the keys of a late layer.
 export function comparedBy(pack) {
   const late = upperLayer(pack);
   return keysOf(pack, holdsAll(pack, late) ? late : telling(pack).at(-1));
@@ -90,7 +90,7 @@ export function comparedBy(pack) {
 
 export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
 
-// A person's own picture moves to its moment once, and never against a choice.
+// Moves a person's own picture to its best moment once, and only if nothing was chosen before.
 function moveToBest(choice, data, page, scene) {
   const { main } = data;
   const { opening, view } = choice;
@@ -99,7 +99,7 @@ function moveToBest(choice, data, page, scene) {
   const best = bestView(data, scene);
   if (!best) return;
   choice.view = { ...view, ...best };
-  choice.hover = -1; // a cursor that rests there has not asked
+  choice.hover = -1; // a resting cursor does not count as pointing
   settle(choice, page);
 }
 
@@ -110,7 +110,7 @@ export function bestView(data, { pack, moments }) {
   return tells[0] ? { layer, head, query: patchText(patches[0], pack.columns) } : null;
 }
 
-// It stands in its best moment: says so, and the soft cursor shows it once.
+// Says that the picture shows its best moment; the soft cursor shows the moment once.
 export function settle(choice, page) {
   const { opening, view } = choice;
   opening.moved = true;
@@ -119,8 +119,8 @@ export function settle(choice, page) {
   opening.greeted = true;
 }
 
-// The grid got finer and a patch became several. Of those at its place and around it, the one whose row has most at the
-// target of the moment's row. `before`: the coarse pack. Returns the patch or null.
+// The query on a finer grid, on which a patch became several: of the patches at its place and around it, the one whose
+// row gives most to the target of the moment's row; null if unknown.
 export function askedAgain({ opening, view }, pack, former) {
   const { layer, head } = view;
   const from = tokenOf(view.query, former);
@@ -166,7 +166,7 @@ export async function searchAll(data, entry, signal) {
   }
 }
 
-// The head's patches that show most, the best one last, for the soft cursor; null: unknown.
+// The patches with the head's most telling rows, the best one last, for the soft cursor; null: unknown.
 export function tellingPatches({ view }, data) {
   const moment = sceneOf(data)?.moments.find(({ layer, head }) => layer === view.layer && head === view.head);
   const patches = moment?.patches.filter((_, i) => moment.tells[i] > 0).reverse();
@@ -197,8 +197,8 @@ export function surprise(choice, data, page) {
 
 export const towardOf = (pack) => directionsOf(comparedBy(pack));
 
-// For somebody's first visit: a soft cursor glides to three patches, the sentence changes with it, and then it is their
-// turn. Whatever they do ends it. Whether this is a first visit is the host's to know.
+// For a first visit: a soft cursor glides to three patches, the sentence changes with it, and then the visitor is
+// invited to point. Any action of the visitor ends it. The host decides whether this is a first visit.
 
 // The way of the soft cursor that greets a newcomer: which patches it shows, and where it is at each moment. No DOM in
 // here.
@@ -232,8 +232,8 @@ export function threePatches(row, from, rows, columns, start) {
 
 const soft = (t) => t * t * t * (t * (6 * t - 15) + 10); // begins and ends without a jolt
 
-// Where the cursor is after so many milliseconds, {x, y, rests}, on its way over `places` [{x, y}]: the first is where
-// it comes from. Each glide swings out a little, as a hand's does.
+// The soft cursor's position {x, y, rests} after `ms` on its way over `places` [{x, y}], from the first one. Each glide
+// swings out a little, like a hand's.
 export function walkAt(ms, places) {
   const since = Math.max(0, Math.min(WALK, ms) - AWAY);
   const leg = Math.min(places.length - 2, Math.floor(since / (GLIDE + STAY)));
@@ -256,8 +256,8 @@ const GHOST = `
   <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 2l5.2 17.5 3.4-6.6 7.2-1.9z"/></svg>
   <b>your turn</b>`;
 
-// `began`: called when it comes. People who want no motion see none; in See the moment shows itself. Gives whether it
-// will try to come.
+// `began`: called when the soft cursor appears. It does not come to people who want no motion, nor in See, which shows
+// the moment itself. Returns whether it is going to appear.
 export function greet(lens, began) {
   const { page } = lens;
   if (page.ghost || page.see?.on || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
@@ -330,7 +330,7 @@ function walk(choice, page, places) {
   requestAnimationFrame(step);
 }
 
-// The patch that asked before it came asks again.
+// Ends the soft cursor: the patch that asked before it appeared asks again.
 export function endGhost(choice, page) {
   const { ghost } = page;
   if (!ghost) return;

@@ -1,4 +1,4 @@
-// One frame: from the choices and the place of the cursor to everything on the screen.
+// Paints one frame from the choices and the cursor's place.
 
 import {
   answerLayer,
@@ -149,7 +149,7 @@ function paintMain(lens) {
   const { rows, columns } = pack;
   const behind = waiting || (overlay && !way.resembles) ? null : printBehind(lens);
   const isColumn = view.direction === "column" && !overlay;
-  const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // of features the cursor's patch is marked
+  const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // maps of features mark the cursor's patch
   frame.picture = Object.assign(frame.picture, { rows, columns, grid: view.grid, mark, asked: isColumn, behind });
   setClipped(choice, frame, Boolean(waiting || overlay));
   const { picture } = refs;

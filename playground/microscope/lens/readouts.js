@@ -1,4 +1,4 @@
-// Everything that the lens writes in words and numbers.
+// The words and numbers that the lens writes.
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
 import { PARTS_CUT } from "../core/features.js";
@@ -83,7 +83,7 @@ export function writeTitles({ choice, data, frame, page }) {
   show(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
-  const trust = isExplained(view) ? "" : trustWords(way, main.pack.model); // of relevance beside its choices
+  const trust = isExplained(view) ? "" : trustWords(way, main.pack.model); // relevance has its own place
   say(refs.note, [wayWords(way, "note", cases, { parts: PARTS_CUT }), trust].filter(Boolean).join(". "));
   say(refs.exposed, exposureText(choice, frame));
   say(refs.outlined, shown.rough ? "" : outlineText(frame.print));
@@ -163,7 +163,7 @@ function beyondText({ count, bound }, typical) {
   return `${they} apart, longer than ${shortNumber(bound)}${typical ? ": left out of the exposure" : ""}`;
 }
 
-// Which layers can be chosen: of a file that holds some of them, those.
+// The layers that can be chosen: of a file with some layers, these.
 export function layerRange(data) {
   const layers = layersAtHand(data);
   if (layers.length < 2) return `of 0–${data.main.pack.layers - 1}`;
@@ -324,7 +324,7 @@ export function verdictOf(changes) {
 
 const CHANGED = 0.02; // as in analysis/scale.py
 
-// Offers a head that collapses without scale, if the head on view stays spread: the switch shall have an effect.
+// Offers a head that collapses without scale if the head on view stays spread, so that the switch has a visible effect.
 function writeOffer(choice, frame, { refs }) {
   const { view } = choice;
   const collapsed = collapsing(choice, frame);
@@ -376,7 +376,7 @@ export function describe({ choice: { view }, data, frame, page }) {
   const { shown } = frame;
   const { pack, answers, token } = shown;
   if (!answers || shown.layerMissing || shown.rough || !answers.ready[view.head]) return "";
-  if (!asks(view)) return page.refs.sentence.textContent; // a map, of nobody's row
+  if (!asks(view)) return page.refs.sentence.textContent; // a map without a query
   const at = view.head * pack.tokens;
   const best = Array.from({ length: pack.tokens }, (_, j) => j)
     .sort((a, b) => answers.weights[at + b] - answers.weights[at + a])
@@ -387,7 +387,7 @@ export function describe({ choice: { view }, data, frame, page }) {
   );
   const cut = view.cut && shown.wholeArrived ? `, with the cut ${view.cut}` : "";
   const altered = shown.altered ? `, ${scaleWords(data, frame)}` : "";
-  const kind = page.kindline.kind.textContent; // of a row; a map has none
+  const kind = page.kindline.kind.textContent; // maps have no kind
   const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}${cut}`;
   const verb = view.direction === "row" ? "gives" : "receives";
   const sentence = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}.`;

@@ -170,7 +170,7 @@ export function leavePresenting(lens) {
   refresh(lens);
 }
 
-// The sheet of Share: what is on view, to send on. Here is the picture; a loop and a living page are made by See.
+// The sheet of Share: the present view to send on, as a picture. See also makes a loop and an interactive page.
 
 const PICTURE_SCALE = 2;
 // Makes the chosen format and previews it: a blob, or null if it failed or is not wanted any more.
@@ -218,7 +218,7 @@ export function beginShare(lens, way) {
   chooseShared(lens, way);
 }
 
-// A link has a line before it is copied: what of the view travels in it.
+// Shows, before a link is copied, which parts of the view it carries.
 async function showLink(lens) {
   const { share, refs } = lens.page;
   const { private: own } = lens.data.main.trace;
@@ -309,8 +309,8 @@ async function sharedPage(lens) {
   return new Blob([await lens.page.see.sharedPage()], { type: "text/html" });
 }
 
-// What is on view to take away: as an SVG whose text is text, and as numbers. What is drawn on the screen and what is
-// written here are made of the same values.
+// The present view as an SVG, whose text is text, and as numbers. Both are made of the values that are drawn on the
+// screen.
 
 const WIDTH = 504; // points: the width of a page's text
 const PER_POINT = 3; //  of a picture, for each point
@@ -328,7 +328,7 @@ export const toTakeAway = (lens) => ({
   numbers: () => lens.data.main && numbersOnView(lens),
 });
 
-// `about`: {key: value} of its origin, stored in the file.
+// `about`: {key: value} about the figure's origin, stored in the file.
 function figureSvg({ choice, data, frame, page }, about) {
   const { view } = choice;
   const { pack, token, mark } = frame.shown;
@@ -412,8 +412,8 @@ function wrapped(words, most) {
   return lines;
 }
 
-// {tokens: their names, grid, values: of each token, or of each patch, map: which it is}; null where what is on view is
-// no number of each patch.
+// {tokens: names, grid, values: one for each token or patch, map: facts about the map}; null if the view has no number
+// for each patch.
 function numbersOnView({ choice, data, frame }) {
   const { view } = choice;
   const { pack, answers, token, scale } = frame.shown;

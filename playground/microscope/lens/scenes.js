@@ -1,5 +1,5 @@
-// Scenes in the lens: the sheet that lists them, and the steps from one to the next. Where they are kept is the host's
-// business; without one that keeps them there is no sheet.
+// Scenes in the lens: the sheet that lists them, and stepping from one to the next. The host stores them; if it does
+// not, there is no sheet.
 
 import {
   LONGEST_NAME,

@@ -1,6 +1,6 @@
-// Scissors: the edge from the locked patch to the one that is pointed at is cut, and the whole pass runs again without
-// it. What is cut is listed on the picture: where it holds, how far it moves the locked patch's feature, what becomes
-// of the labels, its undoing. Sets of patches are painted, and a head is cut whole, or gives nothing.
+// Scissors cut the edge from the locked patch to the patch under the cursor, and the whole pass runs again without that
+// edge. A list on the picture shows each cut, its layers, how far it moves the locked patch's feature, the changed
+// labels, and a button to undo it. Sets of patches can be painted; whole heads can be cut or silenced.
 import { MOST_CUTS } from "../core/core.js";
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { percent, shortNumber } from "../core/numbers.js";
@@ -42,9 +42,9 @@ export function bindScissors(lens) {
   tool.textContent = "Scissors";
   tool.title = "Cut edges of the attention, and run the whole pass again without them";
   page.refs.drawing.before(tool);
-  const [list, , said, labels] = box.children;
+  const [list, , status, labels] = box.children;
   const ways = Object.fromEntries([...box.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
-  page.scissors = { box, list, ways, said, labels, button, tool, shown: "", words: "" };
+  page.scissors = { box, list, ways, status, labels, button, tool, shown: "", words: "" };
   const cut = (text) => putCuts(page, [...cutsOf(choice), text]);
   const words = (sentence) => {
     page.scissors.words = sentence;
@@ -116,7 +116,7 @@ export function paintScissors(lens) {
   show(ways.head, !paints && !cutsOf(choice).includes(headText(choice, data)));
   show(ways.zero, !paints && !cutsOf(choice).includes(offText(choice, data)));
   show(ways.neighbours, !paints && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
-  say(scissors.said, paints ? paintingWords(choice) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
+  say(scissors.status, paints ? paintingWords(choice) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
   const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
   show(scissors.labels, Boolean(view.cut) && verdict?.length > 0);
   if (verdict?.length) say(scissors.labels, verdictOf(verdict));
@@ -138,7 +138,7 @@ function writeCuts(choice, data, page) {
   );
 }
 
-// "7,5>3,2" → "row 7, column 5 ⇢ row 3, column 2", short.
+// An edge in short words: "7,5>3,2" → "row 7, column 5 ⇢ row 3, column 2".
 function edgeWords(edge) {
   if (OFF[edge]) return OFF[edge];
   const [who, whom] = edge.split(">");
@@ -149,7 +149,7 @@ function edgeWords(edge) {
   return `${name} ⇢ ${words.length > 3 ? `${words.length} patches` : words.join(", ")}`;
 }
 
-// What is put into the pass: "residual@6:7,5", "head@4.1", "zero@4.1>5.3"; "" of what is cut.
+// The words for a value that is put into the pass, such as "residual@6:7,5", "head@4.1", "zero@4.1>5.3"; "" for a cut.
 export function wordsOfPut(text) {
   const [, what, place, tokens, to] = /^(\w+)@([^:>]+)(?::(.+)|>(.+))?$/.exec(text) ?? [];
   if (!what || (OFF[what] && !to)) return "";

@@ -1,7 +1,6 @@
-// Everything that the lens remembers between two frames, in four objects: what is on show, what has come, what this
-// frame draws; and what is none of these, the page around it. They are sealed: a property that is not listed here
-// throws an error when it is set, instead of becoming one more thing to search for in six files. Who writes which of
-// them stands at the top of lens.js.
+// All state that the lens keeps between frames, in four objects: the choices, the data that has come, what the present
+// frame draws, and the page around it. They are sealed: setting a property that is not listed here throws an error. The
+// top of lens.js lists which file writes which property.
 
 import { entropyBits, holds } from "../core/core.js";
 import { placeName } from "../core/sentence.js";
@@ -27,7 +26,7 @@ const aChoice = () =>
     presenting: false, //                   fills the screen
     more: false, //                         what most people do not need is shown as well
     heads: "head", //                       of each layer: the chosen, the "sharpest" or the "mean"
-    filmWanted: !globalThis.navigator?.connection?.saveData, // its layers are fetched; or only when looked at
+    filmWanted: !globalThis.navigator?.connection?.saveData, // whether the film's layers are fetched ahead
     filmLooked: false, //                   at the film
     exact: false, //                        numbers of all layers are told: no rounded ones will do
     dimension: -1, //                       that is written out in the arithmetic; −1: the one with the largest product
@@ -75,7 +74,7 @@ const noData = (host) =>
     coming: null, //                        AbortController of what is to be shown next
   });
 
-// What this frame draws, and what is made once for many of them.
+// What the present frame draws, and what is made once for many frames.
 const noFrame = () =>
   Object.seal({
     // ---- what follows from choices and data, worked out at the beginning of every frame (see below and paint.js)
@@ -190,7 +189,7 @@ const aPage = (root, refs) =>
     opens: null, //                         ({greets}) after the view in which a picture opens was changed
   });
 
-// What follows from the choices: which pack is drawn, at which scale, for which token, and what is missing.
+// Derived from the choices: which pack is drawn, at which scale, for which token, and what is missing.
 
 // Maps not computed from queries and keys: the source gives their data.
 export const isMap = (way) => WAYS[way]?.ofHeads === false;
@@ -212,7 +211,7 @@ export const passOf = ({ view }, { shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
 });
-// The sample from whose pass the view puts something into this one, as in an address; "" where it puts nothing.
+// The sample whose pass gives values to this one, as in an address; "" if none does.
 const OF_ANOTHER = /(^|;)(residual|mlp|attention|queries|keys|values|head)@/; // as in playground/cuts.py
 export const putFrom = ({ view }, { other }) =>
   OF_ANOTHER.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
@@ -224,7 +223,7 @@ export const layersAtHand = (data) =>
     (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
   );
 
-// An entry's layers for drawing and search: full ones, and rounded ones for the rest.
+// An entry's layers for drawing and search: in full precision where they have arrived, else rounded to eight bits.
 export const drawnOf = (entry) => entry.drawn ?? entry;
 
 // Whether layers for drawing and search only come in eight bits, half the size: nobody sees the difference. Compared or
@@ -323,8 +322,8 @@ export function endsOf(choice, data, frame) {
 // "+2.8 %" or "−0.12 logits"
 export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), unit)}`;
 
-// "Mean of heads": the row that the picture, its sentence and its numbers show is the mean of all heads of the layer.
-// For the time of a drawing it lies in the place of the chosen head's row.
+// "Mean of heads": picture, sentence and numbers show the mean row of the layer's heads. While a frame is drawn, the
+// mean stands in place of the chosen head's row.
 
 export function isMean({ heads, view }, { shown }) {
   if (heads !== "mean" || isMap(view.what) || wayOf(view).raw) return false;

@@ -1,4 +1,4 @@
-// A case of attention's cost: an image and a ViT, as its dials say, and what is counted of it.
+// A case of attention's cost: dials for an image and a ViT, and counts of FLOPs and bytes.
 //
 // data: {pieces: which are shown, in order, of PIECES; dials: {setting: {label, options}}; switches: the same, whose
 // options are [value, words]; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: of the table,
@@ -9,9 +9,9 @@ import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, t
 import { markedWords } from "../drawing/listing.js";
 import { keepDrawing } from "../drawing/stage.js";
 
-const LEAST = 16_384; // tokens that a chart reaches
-const STEP = 1.1; // of tokens, by an arrow key
-const WORDS = 0.04; // of the square: a smaller one has no room for its number
+const LEAST = 16_384; // tokens: a chart's axis reaches at least this far
+const STEP = 1.1; // factor of tokens for an arrow key
+const WORDS = 0.04; // of the large square: a smaller square has no room for its number
 const number = (n) => n.toLocaleString("en");
 const filled = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -56,7 +56,7 @@ function troubleOf({ image, patch, width, heads }, { no_patch, no_heads }) {
   return width % heads ? filled(no_heads, { width, heads, left: width % heads }) : "";
 }
 
-// Adds an element to the drawing; gives it and its parts by name.
+// Adds an element to the drawing; returns the element and its parts by name.
 function placed(it, tag, markup) {
   const place = document.createElement(tag);
   place.innerHTML = markup;
@@ -65,7 +65,7 @@ function placed(it, tag, markup) {
   return { place, find };
 }
 
-// One that is not drawn where there is no such case.
+// Wraps a piece that is not drawn for an impossible case.
 const ofACase =
   ({ place }, paint) =>
   (one, theme) => {
@@ -73,7 +73,7 @@ const ofACase =
     if (!one.trouble) paint(one, theme);
   };
 
-// Buttons of which one may be pressed; gives a function that says which.
+// Buttons of which one is pressed at a time; returns a function that sets which.
 function buttonsOf(place, label, options, pressed) {
   const group = document.createElement("div");
   group.className = "tabs";
@@ -244,7 +244,7 @@ const PIECES = {
 
 const mostOf = ({ tokens }) => Math.max(LEAST, 2 * tokens);
 
-// A chart over tokens, `drawn(case)`, with what is pointed at.
+// A chart with tokens as its axis, `drawn(case)`, that can be pointed at.
 function chartOf(it, drawn) {
   const part = placed(
     it,
@@ -273,7 +273,7 @@ function chartOf(it, drawn) {
   });
 }
 
-// Which ratio one gets depends on what is counted: both of those that are usually told are among them.
+// The ratio of costs, which depends on what is counted; it includes both ratios that are usually quoted.
 function ratioOf(it, one) {
   const { says, switches } = it.told;
   const { count, other, mlp } = it.settings;
@@ -290,7 +290,7 @@ function ratioOf(it, one) {
   });
 }
 
-// To scale: every token as a column, and what it reads stacked upon it.
+// A square to scale: each token is a column of the tokens that it reads.
 function paintSquare(it, find, one, theme) {
   const { says, colours, presets } = it.told;
   const { tokens: n, entries, kernel, side, rest, heads, layers } = one;
@@ -353,11 +353,11 @@ export default function (component) {
   return keepDrawing(component, createCase);
 }
 
-// How costs grow with the tokens: lines on two logarithmic axes, as SVG. Its legend says the values at the tokens that
-// are pointed at, or at those of the case.
+// Costs by number of tokens: lines on two logarithmic axes, as SVG. The legend has the values at the number of tokens
+// under the cursor, or else at the case's.
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 24, 8, 38]; // px
-const MOST_DECADES = 7; // that have a number
+const MOST_DECADES = 7; // axes with more decades have a number only at some
 const DASHES = { solid: "", dot: "2 5", dash: "9 5" };
 const POINTS = 60; // of a line
 const FEWEST = 4; // tokens

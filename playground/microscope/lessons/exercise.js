@@ -1,5 +1,5 @@
-// An exercise: a question, a hint, then the answer. Where the page can tell that it is done, it says so, and this
-// browser keeps that. Where it asks something besides, that is answered too before it is done.
+// An exercise: a question, a hint, then the answer. If the page can check that it is done, it says so and the browser
+// remembers it. If the exercise also offers answers, it is done only after the right one.
 //
 // data: an Exercise of playground/lessons/parts.py, whose conditions are read here, and the lesson's settings; or, of
 // a lesson that the server judges, {id, question, hint, answer, done: true | false | null: nothing to check, why: what
@@ -9,17 +9,17 @@ import { DONE, forget, keep, onReport, readKept, reportsHere } from "../core/gue
 import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
 import { markedWords } from "../drawing/listing.js";
 
-// Whether an exercise is done. It brings its conditions (playground/lessons/parts.py): true or false, as Python has
-// found; {setting: [its values, as text]}; {drawing, check}, a check of REPORTED over what the drawing reports; or a
-// list of these, of which one holds.
+// Checks whether an exercise is done. Its conditions (playground/lessons/parts.py) are true or false, computed in
+// Python; {setting: [values as text]}; {drawing, check}: a check of REPORTED on the drawing's numbers; or a list of
+// conditions of which one has to hold.
 
 const NEARLY = 0.005; // of a weight
 const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
 const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < NEARLY;
-const HEARD = 0.5; // A gives B more
+const HEARD = 0.5; // A must give B more than this
 const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < NEARLY;
 const TINY = -88; // a score whose power is nearly 0 for 32-bit numbers
-const NOT_HEARD = 0.1; // B gives A less
+const NOT_HEARD = 0.1; // B must give A less than this
 const isOff = (off, [layer, head]) => off.some((spot) => spot[0] === layer && spot[1] === head);
 
 const REPORTED = {

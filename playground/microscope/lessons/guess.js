@@ -1,6 +1,5 @@
-// A question before its answer: guess, lock, reveal. The guess is made on the picture that the question is about, and
-// the truth is drawn over it. All of it happens in this browser: the truth comes with the question, what was guessed
-// is kept here, and nobody is told.
+// A question before its answer: guess, lock, reveal. The guess is made on the question's picture, and the truth is
+// drawn over it. The truth comes with the question; guesses are stored in this browser and sent nowhere.
 //
 // data: a Question of playground/lessons/questions.py: {id, asks, prose, guess: {kind: "Number" | "Choice" |
 //       "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Squares" | "Photo" | "Pictures", …}, truth, says,
@@ -27,10 +26,10 @@ import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
 const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
-const ANSWERED = 0.62; // of its height, the picture keeps when there is more to see below
-const NARROW = 860; // pixels of a window, as in guess.css: there, everything stands below each other
-// Pixels of a photograph's height, and between it and the window's end; its share of the width, at most
-const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 }; // wide: of two, of which one is wide
+const ANSWERED = 0.62; // share of the picture's height that is left when parts below are revealed
+const NARROW = 860; // pixels, as in guess.css: in a narrower window everything stands in one column
+// A photograph's least and most height in pixels, the pixels below it, and its largest share of the width
+const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 }; // wide: if either of two is wide
 const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
 <div class="words">
   <p class="prose" data-ref="prose"></p>
@@ -147,8 +146,8 @@ const heldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id},
 
 // --------------------------------------------------------------------------------------------------- the three kinds
 
-// On the picture where it can be dragged; the slider beside it is the way by keyboard, and where there is no picture. A
-// whole number is typed as well.
+// A guess of a number: dragged on the picture if there is one, or set with the slider, which also serves keyboards. A
+// whole number can be typed, too.
 function askNumber(it) {
   const { low, high, step, log } = it.data.guess;
   const typed = isTyped(it.data.guess) ? typedField(it) : null;
@@ -295,7 +294,7 @@ function drawGuess(it) {
   it.asks(it.guess);
   if (!data.picture || !refs.figure.clientWidth) return;
   const open = it.locked || it.passed,
-    room = open && heldBack(it), // what can be played with now shall be in sight
+    room = open && heldBack(it), // makes room for the revealed parts
     smaller = room && data.picture.kind !== "Pictures", // which have captions
     photo = isPhoto(data) && innerWidth > NARROW;
   it.root.classList.toggle("answered", Boolean(room));
@@ -303,7 +302,7 @@ function drawGuess(it) {
   const width = photo ? Math.round(share * it.root.clientWidth) : refs.figure.clientWidth,
     height = Math.round((photo ? photoHeight(it) : data.picture.height) * (smaller ? ANSWERED : 1));
   const state = { guess: it.guess, truth: data.truth, open, high: data.guess.high, width, height, cursor: it.cursor };
-  state.roomy = photo; // on a phone a photograph has the width alone
+  state.roomy = photo; // on a phone, a photograph is limited by the width alone
   it.last = DRAWN[data.picture.kind](data.picture, state);
   const wide = photo ? Math.ceil(it.last.wide) : width,
     tall = isPhoto(data) ? Math.ceil(it.last.tall) : height;
@@ -318,7 +317,7 @@ function drawGuess(it) {
 const aspectOfTwo = ({ aspect, beside, covered }) =>
   beside ? aspect + beside.aspect : covered?.length === 2 ? 2 * aspect : 0;
 
-// What the window leaves below that which stands above it, as long as nobody has scrolled.
+// The height left in the window for a photograph, as long as nobody has scrolled.
 function photoHeight(it) {
   const top = it.root.getBoundingClientRect().top;
   if (top > 0 && !scrolled(it.place)) it.tall = innerHeight - top - PHOTO.below;
@@ -349,7 +348,7 @@ function showGuess(it) {
   refs.told.innerHTML = sentences.filter(Boolean).join(" ");
 }
 
-// What is counted is said exactly.
+// Counted things are written as exact numbers.
 const inWords = ({ data: { guess } }, x) => {
   const counted = isTyped(guess) && Number.isInteger(x) && x < 1e6;
   return `${counted ? x.toLocaleString("en") : roundedText(x)}${guess.unit}`;
@@ -357,7 +356,7 @@ const inWords = ({ data: { guess } }, x) => {
 
 const bareTruth = ({ data }) => (data.guess.kind === "Number" ? `It is ${inWords({ data }, data.truth)}.` : "");
 
-// Truth beside guess.
+// The words that compare truth and guess.
 function compared(it) {
   const { data, guess } = it;
   if (data.guess.kind === "Painting") {

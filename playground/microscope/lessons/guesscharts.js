@@ -1,5 +1,5 @@
-// The charts on whose axes a guess is made: what is asked about is covered, the guess is drawn where it was put, and
-// the truth over it. Each function gets a chart (see playground/lessons/questions.py) and what is known of it,
+// The charts on whose axes a guess is made: the value to guess is covered, the guess is drawn where it was put, and the
+// truth over it. Each function gets a chart (see playground/lessons/questions.py) and its state,
 //   {guess: a number, or null, truth, open: whether the truth is shown, high: the largest number, width, height},
 // and gives {svg: its marks as a text, valueAt(x, y): the number under the pointer, or null}.
 import { MAGMA } from "../core/colours.js";
@@ -17,7 +17,7 @@ export const roundedText = (x) => {
   return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
 };
 
-// A number of an axis is what it says it is.
+// A tick's number, unrounded.
 const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
 
 // From numbers to pixels and back; of a log axis the ends must be positive.
@@ -47,7 +47,7 @@ export function ticks(low, high, log = false, most = 6) {
 }
 
 const label = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${lowered(asText(words))}</text>`;
-// On a ground of its own, which is drawn first: of letters drawn one after the other, none lies on another.
+// A label with a ground beneath it. All grounds are drawn first, so that no ground covers letters of another label.
 const named = (x, y, words, more = "") =>
   label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${more}`);
 const rect = (x, y, wide, high, kind) =>
@@ -78,7 +78,7 @@ function upwards(chart, box, low, high, log) {
 // Whether the line of a guess would cross the number that stands on the true bar.
 const crowded = (y, { guess, truth, open }) => open && guess !== null && Math.abs(y.at(guess) - y.at(truth)) < 24;
 
-// Upright bars; `at` is the one that is asked about, or null: then a level for all of them is.
+// Upright bars; `at` is the bar to guess, or null: then a level for all bars is guessed.
 function uprightBars(chart, state) {
   const box = placed(state),
     { values, at } = chart,
@@ -123,7 +123,7 @@ function uprightBars(chart, state) {
   return { svg, valueAt: (_, py) => y.value(py) };
 }
 
-// Bars to the right, for long names.
+// Horizontal bars, for long names.
 function lyingBars(chart, state) {
   const widest = Math.min(260, Math.max(...chart.labels.map((name) => name.length)) * 7.4 + 16),
     box = placed(state, { left: widest, right: 90, top: MARGIN.top, bottom: 12 }),
@@ -135,7 +135,7 @@ function lyingBars(chart, state) {
     const y = box.top + i * step + (step - high) / 2,
       isAsked = i === chart.at,
       shown = isAsked && state.open ? state.truth : value;
-    let end = null; // of what is written behind the bar
+    let end = null; // of the number after the bar
     svg += label(box.left - 8, y + high / 2 + 4, chart.labels[i], 'text-anchor="end"');
     if (isAsked && !state.open) svg += rect(box.left, y, box.right - box.left, high, "covered");
     else {
@@ -147,7 +147,7 @@ function lyingBars(chart, state) {
     if (isAsked && state.guess !== null) {
       const at = x.at(state.guess),
         long = 10 * LETTER,
-        after = Math.max(at, end ?? at) + 10; // in its own row, behind what stands there
+        after = Math.max(at, end ?? at) + 10; // in the bar's row, after its number
       svg += `<line class="guess-line" x1="${at}" x2="${at}" y1="${y - 5}" y2="${y + high + 5}"/>`;
       const ownLabel = (left, top, ends = "start") =>
         label(left, top, "your guess", `class="own" text-anchor="${ends}"`);
@@ -159,7 +159,7 @@ function lyingBars(chart, state) {
   return { svg, valueAt: (px) => x.value(px) };
 }
 
-// How high a line lies between two places, as far as it goes there.
+// The y values of a line between two x places.
 const heightsAlong = (points, from, to) => {
   const at = (px) => {
     const i = points.findIndex(([x]) => x >= px);
@@ -172,8 +172,8 @@ const heightsAlong = (points, from, to) => {
   return heights.filter((y) => y !== null);
 };
 
-// Where the name of a line stands: beside its end, and else further back, over or under it; where it crosses no line
-// and no other name. `taken` has the names that stand already, and what they must not cross.
+// The place of a line's name: beside its end, or else further back, above or below the line, where it crosses no line
+// and no name. `taken`: boxes of names and marks that it must not cross.
 function placeOfName(line, points, lines, taken, box) {
   const long = LETTER * line.name.length,
     end = points.at(-1),
@@ -205,8 +205,8 @@ function lineOfGuess({ at, series, x: along }, places, x, y, guess) {
   return [places[n][Math.max(0, (series[n].shown ?? 1) - 1)], [x.at(along[i]), y.at(guess)]];
 }
 
-// Lines over one axis. Of the series that is asked about only the first points are shown; `at` is the place of the
-// guess on it. Without it a place on the axis is asked for.
+// Lines over one axis. Only the first points of the guessed series are shown; `at` is the point to guess. Without `at`,
+// the guess is a place on the axis.
 function curves(chart, state) {
   const box = placed(state),
     [first, last] = [chart.x[0], chart.x.at(-1)],
@@ -222,7 +222,7 @@ function curves(chart, state) {
   const seen = (n) => (state.open ? places[n].length : (chart.series[n].shown ?? places[n].length));
   const drawn = places.map((all, n) => all.slice(0, seen(n))),
     guessed = chart.at && state.guess !== null ? lineOfGuess(chart, places, x, y, state.guess) : null,
-    crossed = state.open && guessed ? [...drawn, guessed] : drawn, // while it is dragged, no name moves
+    crossed = state.open && guessed ? [...drawn, guessed] : drawn, // names don't move while the guess is dragged
     taken = [];
   for (const mark of state.open ? (chart.marks ?? []) : []) {
     const px = x.at(mark.x),
@@ -268,7 +268,7 @@ function curves(chart, state) {
   return { svg, valueAt: (px, py) => (chart.at ? y.value(py) : x.value(px)) };
 }
 
-// A square and how often it fits into a larger one: areas to scale. The guess is the larger one's corner.
+// Two squares to scale. The guess is how often the small one fits into the large one, whose corner is dragged.
 function areas(chart, state) {
   const margin = 34,
     most = Math.sqrt(state.high),
@@ -297,13 +297,13 @@ export const CHARTS = {
   Squares: areas,
 };
 
-// A photograph on which a guess is made: patches are painted, or a number of them is laid over it as a grid. The truth
-// is drawn on the same patches. See guesscharts.js for what goes in and comes out.
+// A photograph on which a guess is made: patches are painted, or a grid with a guessed number of patches is laid over
+// it. The truth is drawn on the same patches. Arguments and results as above.
 
 const PICTURES_APART = 16; // pixels between pictures
-const WORDS_BELOW = 26; // below them
+const WORDS_BELOW = 26; // pixels for words below a picture
 
-// Where the picture lies: as large as the place allows.
+// The picture's box, as large as the place allows.
 export function fitted(aspect, width, height, top = 0) {
   const high = Math.min(height - top, width / aspect);
   return { left: 0, top, wide: high * aspect, high };
@@ -400,8 +400,8 @@ export function photograph(chart, state) {
   };
 }
 
-// Pictures side by side, in two rows where they are many, and below each other where two are all and the window is a
-// phone's. Each has a covered and an open form.
+// Pictures side by side; many are in two rows, and on a phone two are below each other. Each has a covered and an open
+// form.
 export function pictures(chart, state) {
   const shown = state.open ? chart.open : chart.covered,
     piled = shown.length === 2 && !state.roomy,

@@ -133,8 +133,8 @@ function drawOffsets(root, shares, reach) {
   root.querySelector(".card figcaption b").textContent = `${(100 * most).toFixed(most < 0.1 ? 1 : 0)} %`;
 }
 
-// A board of switches: a click on a head switches it off, a click on the number of a layer all of its heads. Beside it
-// stands how the prediction changes, below it how the tokens change, layer by layer.
+// A board of switches: a click on a head switches it off, a click on a layer's number all of its heads. The change of
+// the prediction is shown beside it, the change of the tokens in each layer below it.
 //
 // data: {layers, heads, off: "3.0 4.2", the heads that are off, at `most` so many; played: such texts, where no other
 //        has numbers; effect: [layer][head], strongest: [layer, head], picture: data URL, grid: [rows, columns],
@@ -161,7 +161,7 @@ export function board({ data, parentElement, setStateValue }) {
     buildBoard(root, state);
   }
   state.data = data;
-  state.tell = (off) => setStateValue("settings", { off, stamp: Date.now() }); // told twice, it is heard twice
+  state.tell = (off) => setStateValue("settings", { off, stamp: Date.now() }); // equal messages must differ
   if (state.told === data.off || state.view !== data.view_id) state.told = null;
   state.view = data.view_id;
   if (state.told === null) state.off = readOff(data);
@@ -173,7 +173,7 @@ export function board({ data, parentElement, setStateValue }) {
   return () => delete parentElement.__board;
 }
 
-// Heads that this model does not have are passed over.
+// Reads the heads that are off; leaves out heads that this model does not have.
 function readOff({ off, layers, heads }) {
   const spots = off ? off.split(" ").map((spot) => spot.split(".").map(Number)) : [];
   return spots.filter(([layer, head]) => layer < layers && head < heads);

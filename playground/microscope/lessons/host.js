@@ -1,5 +1,5 @@
-// Plays the parts of a lesson's step in the browser, where there is no Python: playground/lessons/parts.py says what
-// each is, and playground/serving/site_files.py which of them changes with which settings.
+// Plays the parts of a lesson's step in the browser, without Python. playground/lessons/parts.py describes the parts;
+// playground/serving/site_files.py writes which of them changes with which settings.
 //
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, styles, box, look, mount: the script where it is here already}}, read(file) and fileAt(file), plotly() → a
@@ -49,7 +49,7 @@ export function playParts(box, parts, lesson, left) {
   };
 }
 
-// Draws a part. Where its numbers do not come, its place says why.
+// Draws a part. If its numbers can't be fetched, its place says why.
 const drawn = (part, place, left) =>
   Promise.resolve(part.draw()).catch((error) => {
     if (!left.aborted) (place.shadowRoot ?? place).textContent = error.says ?? "The numbers did not come: try again.";
@@ -62,7 +62,7 @@ function playPart(place, part, lesson, left) {
   return PLAYED[kind](place, get, lesson, left);
 }
 
-// A place within this one, below a line that says whose numbers these are.
+// An element inside `place`, below a line that says whose numbers these are.
 function belowLine(place, says) {
   const [line, within] = ["p", "div"].map((tag) => document.createElement(tag));
   line.className = "lesson-whose";
@@ -71,7 +71,8 @@ function belowLine(place, says) {
   return within;
 }
 
-// Of a part that changes with settings. Values that were not played become some that were; a drawing hears which.
+// A part as it is with the present settings. Values that were not computed ahead are replaced by some that were; a
+// drawing is told which.
 function asItIsNow({ by, of, same }, { settings }) {
   const wanted = by.map((name) => settings[name]);
   const nearest = Object.keys(of)
@@ -90,24 +91,24 @@ const typedSettings = ({ settings, options }) =>
 
 const asText = ({ options }, name, value) => options[name]?.find(([, one]) => one === value)?.[0] ?? String(value);
 
-// The number of the option that a choice has now. Where its setting has another value, it takes its default.
+// The index of a choice's present option; that of the default if the setting's value is not offered.
 function chosenOption({ setting, options }, { settings, defaults }) {
   const at = () => options.findIndex(([value]) => value === settings[setting]);
   if (at() < 0) settings[setting] = defaults[setting];
   return at();
 }
 
-// A link of the app, whose words stand behind a ?, leads to the same page of the folder.
+// Rewrites links of the app, whose settings stand after a ?, so that they lead to the same page of the folder.
 const linked = (html) =>
   html.replace(/\[([^\]]+)\]\(\.\/(\w*)\?([^)\s]*)\)/g, (_, text, page, words) => {
     const address = page ? `page=${page}&amp;${words}` : words;
     return `<a href="#${address}">${text}</a>`;
   });
 
-// The part, about somebody's own photograph where the lesson has one: then as a promise.
+// The part, or, if the lesson has a visitor's photograph, a promise of the part about that.
 const ofWhom = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
 
-// Shows the part, or what it becomes; what comes late, after another, is not shown.
+// Shows the part, or the part that a promise resolves to, unless a newer one was shown meanwhile.
 function shownAs(get, lesson, left, show) {
   let times = 0;
   return {
@@ -309,7 +310,7 @@ const PLAYED = {
 // Adds the host's settings and links to a drawing's data.
 const begun = (data, begins) => (data instanceof Uint8Array ? withHeader(data, begins) : { ...data, ...begins });
 
-// One of our scripts in a place of its own, as in the app: no style of another part reaches it.
+// Mounts one of our scripts in its own shadow root, as in the app, so that other parts' styles don't reach it.
 function mountedScript(place, name, lesson, left, dataOf, then = () => {}) {
   const { script, styles, box, look = "", mount: here } = lesson.scripts[name];
   const within = place.attachShadow({ mode: "open" });
@@ -341,7 +342,7 @@ function mountedScript(place, name, lesson, left, dataOf, then = () => {}) {
       if (left.aborted || time !== times) return;
       const close = mount({ data, parentElement: within, setStateValue });
       part.end = () => {
-        within.__drawing?.tellNow(); // who leaves at once has chosen it all the same
+        within.__drawing?.tellNow(); // reports a choice even if the reader leaves at once
         close?.();
       };
       then();

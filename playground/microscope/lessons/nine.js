@@ -118,10 +118,10 @@ export function masks(component) {
   return keepDrawing(component, createMasks);
 }
 
-// What each of nine tokens receives: its row of weights times the values, as a table and as a layer of neurons.
+// What each of nine tokens receives, its row of weights times the values: as a table and as a layer of neurons.
 //
-// data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: how much is much}. It follows the drawing
-// of the arrows while they are dragged, and reports what is received.
+// data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: a value above it counts as large}. It
+// follows the drawing of the arrows while they are dragged, and reports what is received.
 
 const HIGH = 300; // px
 const SIDE = 86; // px: letters and numbers beside the neurons

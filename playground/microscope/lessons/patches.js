@@ -15,7 +15,7 @@ import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "
 // state of patches.js; `it.flown` goes from 0 to 1.
 
 const CHANNELS = ["red", "green", "blue"];
-const SIDE = 92; // of the enlarged patch, at most
+const SIDE = 92; // pixels: side of the enlarged patch, at most
 
 export function paintFlight(it, theme, { vector, filter }) {
   const { patch, width, tokens } = it.cut;
@@ -94,7 +94,7 @@ function flyRows(it, context, planes, planeX, side, band, w, places) {
   }
 }
 
-// One canvas for each colour, in that colour.
+// Three canvases: the patch's red, green and blue planes, each in its colour.
 function planesOf(it) {
   const key = `${it.id} ${it.at}`;
   if (it.planes?.key === key) return it.planes.canvases;

@@ -13,7 +13,7 @@ import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // along a side; more would be too small
-const CLIPPED = 0.1; // of the table's numbers have the full colour: a few large ones would leave the others white
+const CLIPPED = 0.1; // share of the table's numbers with the full colour: else a few large ones make the rest white
 const WHOLE = { low: -1, high: 1, log: false };
 const MARKUP = `
   <div class="three">

@@ -119,7 +119,7 @@ function paintPush(it, theme) {
   write("sum", markedWords(says.replace(/\{(\w+)\}/g, (_, name) => numbers[name])));
 }
 
-// As large as there is room, in one scale along both axes.
+// Paints the arrows as large as there is room, with the same scale along both axes.
 function paintArrows({ context, width, height }, { token, added }, colours) {
   const end = [token[0] + added[0], token[1] + added[1]];
   const [xs, ys] = [0, 1].map((axis) => [0, token[axis], end[axis]]);

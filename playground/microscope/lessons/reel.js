@@ -1,18 +1,18 @@
 // The time-lapse of a training run: the attention of one patch at every moment of the run, and charts of the run, all
-// on one clock. Rows are computed from queries and keys, as in the microscope: any patch, at any moment, without asking
-// the server.
+// on one clock. Rows are computed from queries and keys, as in the microscope, for any patch at any moment, without
+// requests.
 //
 // data: bytes (core/container.js) with the header
-//   run       a name; another one starts afresh, but runs of one name up to a hyphen share the clock
+//   run       a name; a new run starts afresh, but runs whose names are equal up to a hyphen share the clock
 //   moments   the steps of M moments                  planned   how many there will be
 //   habits    [{label, colour}] of the legend         kinds     [M][layers][heads] names of habits
 //   losses    their names                             begins    [[step, words]] where something begins: lines
-//   chance    what an even row has in `mass`; 0: not known
-//   aim       what the chart of `mass` is called      told      [[layer, head, words]] that were told where to look
+//   chance    the `mass` of an even row; 0: not known
+//   aim       the title of the chart of `mass`        told      [[layer, head, words]] that were told where to look
 //   growing   true while the run goes on: a new moment is then played as it comes
 //   first     [layer, head] to show until somebody chooses; null: those of the settings
-//   played    the layers that are here, as text, where not all are
-//   view_id   another one where the settings moment, layer, head, patch come from elsewhere
+//   played    the layers that are here, as text, if not all are
+//   view_id   changes when the settings moment, layer, head, patch are set from outside
 // and the sections curve (points, 1 + losses): the step, then each loss; entropy, mass (M, layers, heads); image, a
 // JPEG; and pack0, pack1, … of each moment. Those of layers that came before are kept.
 import { sharedCeiling } from "../core/colours.js";
@@ -25,8 +25,7 @@ import { barColours } from "../drawing/light.js";
 import { keepDrawing } from "../drawing/stage.js";
 import { buildCharts, onReelFrame, placeOf, readReel } from "./reelcharts.js";
 
-// What a person can take hold of in the time-lapse: the clock, the layers, the heads and the picture. `reel` is the
-// state of reel.js.
+// The controls of the time-lapse: the clock, the layers, the heads and the picture. `reel` is the state of reel.js.
 
 export function bindClock(reel) {
   const { refs } = reel;
@@ -93,7 +92,7 @@ export function writeTicks(reel) {
   refs.ticks.replaceChildren(...marks, ...beginMarks(reel));
 }
 
-// Where something begins in the run: see beginLines in reelcharts.js.
+// Marks the steps at which something begins in the run: see beginLines in reelcharts.js.
 function beginMarks({ begins, moments, planned }) {
   return begins
     .filter(([step]) => step > 0 && step <= moments[moments.length - 1])
@@ -228,8 +227,8 @@ function tellView({ stage, settings, view, moments, message }, names) {
   }
 }
 
-// What was told since the last message. If the page makes the drawing anew from that message, this replaces its older
-// settings.
+// Settings reported since the last message. If the page makes the drawing anew from that message, they replace its
+// older settings.
 const lately = { message: null, told: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];
@@ -301,7 +300,7 @@ function createReelState(root, stage) {
     buttonsKey: "", //    the shape that the buttons were made for
     charts: null, //      see reelcharts.js
     calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
-    // frames, and what waits
+    // frames, and pending work
     frame: 0,
     frames: 0,
     painted: false, //    the token of the last frame; false: a layer was missing
@@ -350,7 +349,7 @@ function updateReel(reel, next) {
   rebuild(reel);
 }
 
-// The head that is worth a look while the run goes on, until somebody chooses another.
+// Shows the header's `first` head while the run goes on, until the reader chooses another.
 function pointAtFirst(reel) {
   const { first, view } = reel;
   if (!first || reel.chosen) return;

@@ -9,8 +9,8 @@ import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
 // Which of the habits {label, colour} a head's words begin with: "fixed offset: left" is a fixed offset.
 const familyOf = (habits, kind) => habits.findIndex(({ label }) => kind.startsWith(label));
-// One for each loss; none of them means something elsewhere. They can be told apart with colour blindness, and the
-// legend names them in order.
+// A colour for each loss. None has a meaning elsewhere; colour-blind people can tell them apart, and the legend names
+// them in order.
 const LOSS_COLOURS = ["#7a6fc9", "#999933", "#aa4499", "#44aa99", "#cc6677", "#8c8c8c"];
 const LEFT = 34,
   RIGHT = 8,
@@ -164,7 +164,7 @@ export function shareOfFirst(curve, column) {
   return begun < 0 ? [] : curve.slice(begun).map((row) => [row[0], row[column] / curve[begun][column]]);
 }
 
-// A line for each loss, all from 100 %, which is what a model reaches that has learned nothing.
+// A line for each loss, all from 100 %, the loss of a model that has learned nothing.
 function lossChart(reel, chart) {
   const { curve, losses, moments, planned } = reel;
   const { y, parts } = valueAxis(chart, 0, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
@@ -179,7 +179,7 @@ function lossChart(reel, chart) {
 const chanceLine = ({ w }, height) =>
   svgElement("line", { class: "even", x1: LEFT, x2: w - RIGHT, y1: height, y2: height });
 
-// One line for every head; those of the chosen layer darker, that of the chosen head thick.
+// One line for every head. Lines of the chosen layer are darker, and the line of the chosen head is thick.
 function headLines(reel, chart, name, y) {
   const { shape, view, moments } = reel;
   const lines = [];
@@ -313,7 +313,7 @@ export function onReelFrame(reel, time) {
   if (reel.target !== null) reel.schedule();
 }
 
-// Even pace; who follows a run that gets ahead hurries after it.
+// Advances at an even pace; when the run has got far ahead, faster.
 function advance(reel, time) {
   const passed = Math.min(100, time - (reel.before ?? time)) / 1000;
   reel.before = time;

@@ -1,6 +1,6 @@
-// A plan as slides, in one file that needs no server. A slide has a scene of the story, which lives in one frame for
-// all of them, or what a lesson's step draws and asks. Arrow keys, a clicker's page keys and the buttons go from one to
-// the next; N shows the speaker's notes.
+// A plan as slides, in one file that needs no server. A slide shows a scene of the story, in one frame for all scenes,
+// or a lesson's step. Arrow keys, a clicker's page keys and the buttons go to the next slide; N shows the speaker's
+// notes.
 //
 // In the page: <script type="application/json" id="slides"> {slides: [{title, minutes, notes, story: the scene's number
 // or 0, lesson: null or {settings: {name: {default, options, now}}, parts: as lessons/host.js plays them}}], story: the
@@ -100,7 +100,7 @@ function startSlides() {
   draw();
 }
 
-// It stays where it is while slides come and go: a frame that is moved begins anew.
+// The story's frame stays in place while slides change, because a frame that is moved in the document reloads.
 function frameOf(html) {
   return Object.assign(document.createElement("iframe"), { title: "The story", srcdoc: html, className: "living" });
 }

@@ -143,7 +143,7 @@ const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-walk]") ?? parentElement;
   const walk = (parentElement.__walk ??= start(root));
-  parentElement.__drawing = walk; // whoever closes it has the step told first
+  parentElement.__drawing = walk; // so that closing it reports the step first
   walk.tell = (settings) => setStateValue("settings", settings);
   if (data && data !== walk.data) take(walk, data);
   else if (walk.steps) show(walk); // called again for a theme switch
@@ -314,7 +314,7 @@ function show(walk) {
   unpoint(walk);
 }
 
-// Scrolls the list of steps alone: scrollIntoView would move the page.
+// Scrolls only the list of steps: scrollIntoView would move the page, too.
 function reveal(button) {
   const list = button.closest("ol"),
     item = button.parentElement;
@@ -380,8 +380,8 @@ function read(walk) {
   };
 }
 
-// The sizes of random tokens and their layer, as numbers to write into. A textbook's example has its own; whoever
-// changes one of them has their own numbers.
+// Fields for the sizes of random tokens and of their layer. A textbook's example sets them; changing one turns the
+// example into the reader's own numbers.
 
 // header: {example, sizes: {example: {batch, …}}, fields: [[name, label, most], …], and what was chosen of each}
 export function sizesOf(header) {
@@ -391,7 +391,7 @@ export function sizesOf(header) {
 
 const within = (text, most) => Math.min(most, Math.max(1, Math.round(Number(text)) || 1));
 
-// Without `sizes` there is nothing to write.
+// Without `sizes` the fields are hidden.
 export function showSizes(place, { fields = [] }, sizes, tell) {
   place.hidden = !sizes;
   if (!sizes) return;

@@ -29,7 +29,7 @@ import { percent } from "../core/numbers.js";
 
 const DRAWN_SIDE = 640; // pixels of a picture in a drawing
 const THUMB = 200; // pixels of the picture on the board
-const AROUND = 2; // patches around the one that asks
+const AROUND = 2; // patches on each side of the query
 const ENLARGED_SIDE = 480; // pixels
 const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours; and their usual scale, which is
 const COLOURS_SCALE = 20; //    1/temperature: as in playground/analysis/by_hand.py
@@ -78,7 +78,7 @@ function onceFor(subject, key, make) {
   if (!subject.made.has(key)) {
     const value = make();
     subject.made.set(key, value);
-    value.catch?.(() => subject.made.delete(key)); // whoever asks again tries again
+    value.catch?.(() => subject.made.delete(key)); // the next request tries again
   }
   return subject.made.get(key);
 }
@@ -203,7 +203,7 @@ export function unitColours(colours) {
 const NUMBERS = { self: "to_self", class: "to_class", registers: "to_registers" };
 const LIKELY = 5; // labels before
 
-// The next of 5, 10, 20, 50, 100 … per cent, so that the colours mean a round number.
+// A round end for a colour scale: 5, 10, 20, 50, 100 … per cent.
 const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
 
 const CHARTS = {
@@ -274,7 +274,7 @@ const FIELDS = {
   async megaphone({ loud, has, none }, { pack }) {
     return wordsOf(MEASURES.key_length(pack) > loud ? has : none, pack);
   },
-  // Why a guess is silly: the sentences name the share that an even row gives.
+  // The reasons against tempting guesses: their sentences name the weight of an even row.
   async even_tempting({ even }, { pack }, tempting) {
     const share = MEASURES.even_share(pack);
     const here = ([range, says]) => [range, says.replace(even, percent(share))];
@@ -293,7 +293,7 @@ const FIELDS = {
       return [`layer ${layer}, head ${head}`, ...shares.map(percent), `${entropy.toFixed(1)} bits`, effect.toFixed(2)];
     });
   },
-  // What each patch gets on average in the head that agrees most; beside it, in the one that agrees least.
+  // The mean row of the head whose rows agree most; beside it, of the head whose rows agree least.
   async agreed_rows({ words, least, brightest }, { pack, bitmap }, photo) {
     const [most, other] = ["most", "least"].map((which) => agreeingHead(pack, which).mean.slice(pack.prefixCount));
     const { rows, columns } = pack;
@@ -312,7 +312,7 @@ const FIELDS = {
     };
   },
 
-  // The question of the widest heads: its lines, its axis, and the guess that no head of the picture bears out.
+  // The question about the widest heads: its lines, its axis, and a guess that no head of the picture supports.
   async widest(_, { pack }, lines) {
     const y = widestOf(pack);
     const [dashed, series] = lines.series;
@@ -365,7 +365,7 @@ function litPicture(bitmap, { rows, columns }, values, { most = Math.max(...valu
   return context.canvas;
 }
 
-const HEADROOM = 1.25; // of an axis above the widest head
+const HEADROOM = 1.25; // end of the axis, × the widest head's spread
 function widestOf(pack) {
   const apart = sharpnessOf(pack, pack.scale).map(({ deviation }) => deviation);
   return Array.from({ length: pack.layers }, (_, n) => Math.max(...apart.slice(n * pack.heads, (n + 1) * pack.heads)));
@@ -386,7 +386,7 @@ export const ROWS = {
   },
 };
 
-// {image, aspect}: a patch, outlined, and those around it.
+// {image, aspect}: a patch, outlined, and the patches around it.
 async function enlarged(bitmap, { rows, columns }, patch) {
   const across = 2 * AROUND + 1;
   const [high, wide] = [bitmap.height / rows, bitmap.width / columns];

@@ -1,5 +1,5 @@
-// The nine steps of random tokens through a layer of random weights, for any numbers. A layer as wide as its input is
-// vit.py's own; one of another width is of lessons/walk.py, whose skip carries V.
+// The nine steps of random tokens through a layer with random parameters, for any sizes. The layer is vit.py's Block if
+// input and output are equally wide, else the teaching layer of lessons/walk.py, whose skip carries V.
 // tests/lessons/test_walk_numbers.py holds both against PyTorch.
 
 const MOST_ROWS = 64; // of more than WHOLE_ROWS tokens, as lessons/walk.py cuts a picture's
@@ -9,13 +9,13 @@ const MOST_HEADS = 12;
 const MOST_BILLIONS = 2; // of multiplications: about two seconds
 const EPS = 1e-6; // of LayerNorm
 
-// {batch, tokens, dim, chan, heads} → what the steps say of them
+// {batch, tokens, dim, chan, heads} → the numbers in the steps' sentences
 export function namedNumbers(sizes) {
   const d_k = sizes.chan / sizes.heads;
   return { ...sizes, width: sizes.chan, d_k, qkv: 3 * sizes.chan, scale: Number((d_k ** -0.5).toPrecision(3)) };
 }
 
-// Why these sizes can't be walked, and which can; "" if they can.
+// Why these sizes are impossible, and which are possible; "" if they are possible.
 export function whyNot(sizes) {
   if (sizes.chan % sizes.heads) return uneven(sizes);
   const billions = productsOf(sizes) / 1e9;

@@ -1,5 +1,5 @@
-// A moment as three seconds to send on: the photograph, the curve to where its patch looks, the sentence. It ends at
-// rest, so that it can go round. Films are recorded where the browser can write MP4, else written as a GIF.
+// A moment as a loop of three seconds: the photograph, the curve to where its patch looks, the sentence. It ends still,
+// so that it can repeat. It is recorded as MP4 if the browser can, else written as a GIF.
 
 import { ROLES } from "../core/colours.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";

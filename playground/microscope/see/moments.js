@@ -1,5 +1,5 @@
-// The moments of a picture, in See's foot: at most five that were found in it, and a surprise. Each is a layer, a head
-// and a patch in one press.
+// The moments of a picture, at See's foot: at most five that were found in it, and a surprise. One press chooses a
+// moment's layer, head and patch.
 
 import { ownExposure } from "../core/answers.js";
 import { holdsHead, rowInto } from "../core/core.js";
@@ -27,10 +27,10 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     const { main } = data;
     const { view } = choice;
     const scene = sceneOf(data);
-    if (main.trace.words?.first) return; // a coarse look has none yet: moments come from the finer one
+    if (main.trace.words?.first) return; // a coarse trace; moments are searched in the finer one
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
     if (opening?.of !== key) {
-      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // where nothing strikes it opens in no row
+      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // without a striking moment it opens without a row
       opening = { of: key, layer: view.layer, head: view.head, patch };
       Object.assign(moments, { scene: null, list: [] });
       row.replaceChildren();

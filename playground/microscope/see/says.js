@@ -1,4 +1,4 @@
-// The sentence of See, and what is under it: from the numbers of one row to a key of words.js. No DOM in here.
+// See's sentence and the line under it: chooses keys of words.js from the numbers of a row. No DOM in here.
 import { neighbourhood } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { aroundPlace, PART_NAMES } from "./words.js";

@@ -1,5 +1,5 @@
-// See: one picture, one sentence, two switches. It is a face of the lens, with the same state and the same drawing: it
-// lays the lens's parts out in its own way, says the row in its own sentence, and adds the few parts that Lab lacks.
+// See: one picture, one sentence, two switches. It is a face of the lens, with the same state and the same drawing. It
+// has its own layout of the lens's parts, its own sentence about the row, and a few parts that Lab lacks.
 import { holdsHead, largestIndex, rowInto } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
@@ -83,7 +83,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     above: 0, //         px, of the page above the lens when it was laid out
     story: null,
     get on() {
-      const presented = choice.presenting && choice.view.beside !== "filter"; // which stands beside the picture in Lab
+      const presented = choice.presenting && choice.view.beside !== "filter"; // Lab shows the filter beside the picture
       return (see.face === "see" || presented) && !page.ui.bare;
     },
   };
@@ -174,7 +174,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // ---- the photograph is untouched while nobody points; a moment stays until somebody does
   function hold(isHeld) {
-    const hides = isHeld && !see.story?.covers(); // while the story asks for a row, it is hidden
+    const hides = isHeld && !see.story?.covers(); // a row that the story asks for is hidden
     if (see.untouched === hides) page.schedule();
     see.untouched = !hides;
     root.classList.toggle("untouched", see.on && see.untouched);
@@ -210,7 +210,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   // ---- sizes
-  // What the page leaves free between its bar and the lens is the picture's. Gives where the lens begins.
+  // Pulls the lens up over free space below the page's bar. Returns where the lens begins.
   function pullUp(bar) {
     root.style.marginTop = "";
     const top = root.getBoundingClientRect().top + window.scrollY;
@@ -221,7 +221,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return bar;
   }
 
-  // Its place and room, also before there is a picture.
+  // Sets See's place and room, even before there is a picture.
   function stand() {
     root.dataset.face = "see";
     const width = root.clientWidth;
@@ -264,7 +264,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   function paint() {
     if (!see.on) return;
     if (see.drawer === "why" && !sumsAreOpen(page)) openDrawer(""); // its own × or Escape closed it
-    choice.filmWanted = true; // its moments lie in all layers
+    choice.filmWanted = true; // the drawer's film shows all layers
     root.classList.toggle("no-row", !isPlainRow());
     paintPlain();
     paintWords();
@@ -306,7 +306,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const off = choice.view.scale !== "on";
     if (credit.textContent !== (main.picture.credit ?? "")) {
       say(credit, main.picture.credit ?? "");
-      root.style.setProperty("--doors", `${doors.offsetHeight}px`); // it may need a line of its own
+      root.style.setProperty("--doors", `${doors.offsetHeight}px`); // the credit may need a line of its own
     }
     sayOnce(tabButtons[0], `÷ √d_k ${words(off ? "switchOff" : "switchOn").toLowerCase()}`);
     say(tabButtons[1], "3×3");

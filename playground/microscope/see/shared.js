@@ -1,4 +1,4 @@
-// What See makes to send on: the picture with its sentence, a loop, a page; and how that page is written.
+// What See can share: the picture with its sentence, a loop, an interactive page.
 
 import { toBytes, toContainer } from "../core/container.js";
 import { layerOf } from "../core/core.js";

@@ -1,5 +1,5 @@
-// Reads and writes the page's address, which only the browser writes: the choice, and the microscope's view or a
-// lesson's settings, which the server's script reports. Streamlit's page has a query of its own and does not see this.
+// Reads and writes the page's address: the choice, and the microscope's view or a lesson's settings, which the server's
+// script reports. Only the browser writes it; Streamlit keeps a query of its own.
 
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
@@ -17,7 +17,8 @@ const page = {
 // The microscope's view, kept on every page: whoever comes back finds it as it was.
 let view = {};
 
-// Behind the ? words go to the server with the page; behind the #, on static hosts, to nobody.
+// Whether the address's words stand after a #, as on static hosts, so that they are not sent; else they stand after a
+// ?.
 let behindHash = false;
 export const isBehindHash = () => behindHash;
 export function writeBehindHash() {
@@ -66,7 +67,7 @@ export function wordsNow() {
   };
 }
 
-// The words of this page's address, without the tour.
+// The parameters of this page's address, without the tour.
 export function wordsWithoutTour() {
   const { tour, ...said } = wordsNow();
   return said;
@@ -74,7 +75,7 @@ export function wordsWithoutTour() {
 
 // `step`: adds an entry to the history, so that Back returns to the former address.
 export function writeAddress({ step = false } = {}) {
-  if (location.pathname !== (page.path ?? location.pathname)) return; // those settings are another page's
+  if (location.pathname !== (page.path ?? location.pathname)) return; // the settings belong to another page
   if (behindHash && page.name !== "microscope") return;
   const url = new URL(location.href);
   const text = new URLSearchParams(wordsNow()).toString();
@@ -107,8 +108,7 @@ export function linkTo(seen) {
   return url.href;
 }
 
-// Which of its two faces the microscope shows: See or Lab; and in which language See speaks. This browser remembers
-// both.
+// The microscope's face, See or Lab, and the language of See. The browser remembers both.
 
 const KEPT_FACE = "attention-playground-face";
 const KEPT_LANGUAGE = "attention-playground-language";
@@ -148,7 +148,7 @@ export const face = {
     chosenLanguage ??= languageOf([keptWord(KEPT_LANGUAGE) ?? "", ...(navigator.languages ?? [])]);
     return chosenLanguage;
   },
-  // The face in the address: read only at first, for later ones are written here.
+  // Reads the face from the address, only at the first call: afterwards this module writes it.
   open(words) {
     chosenFace ??= faceOf(words, keptWord(KEPT_FACE));
   },
@@ -175,7 +175,7 @@ function tellOfFace() {
   for (const listener of hears) listener();
 }
 
-// One person's visit: the page they are on, and the ways to others. The toolbar's component reports when the server's
+// One person's visit: the present page, and the ways to other pages. The toolbar's component reports when the server's
 // script has drawn another page.
 
 const viewListeners = new Set();
@@ -209,7 +209,7 @@ export const visit = {
   tell: null, //  ({page, words, …}) → the server's script
   share: null, // () opens the sheet to send on what the stage shows
   picture: null, // (factor) → a canvas of it, so many times its size
-  lens: null, // the one on the stage
+  lens: null, // the lens on the stage
   live: null, // {camera(), film(file)}: the stage shows frame after frame
   modelForLive: null, // (wanted) → a promise of the model that looks at them; null: this page can't
   fetch: null, // (model) → brings it to the server, then chooses it
@@ -222,7 +222,7 @@ export const visit = {
   // Called whenever the toolbar is drawn. `samples`: the address of their list.
   async arrive({ page, samples, arrived, run }) {
     begun ??= beginVisit(samples, page).catch((error) => {
-      begun = null; // it may next time
+      begun = null; // the next call tries again
       throw error;
     });
     await begun;
@@ -290,7 +290,7 @@ function readAgain({ keep }) {
   writeAddress();
 }
 
-// The toolbar may learn of a page after that page's settings.
+// Writes settings that arrived before the toolbar was told of their page.
 function writeSettings() {
   if (settingsTold.page !== pageNow().name) return;
   setPage({ settings: settingsTold.settings });

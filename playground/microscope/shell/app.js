@@ -1,5 +1,5 @@
-// The parts of the app that share one choice: the toolbar of every page, the microscope, and what a lesson tells of its
-// settings. One script, so that what they share is there once.
+// The parts of the app that share one choice: the toolbar of every page, the microscope, and the reports of lessons
+// about their settings. They are one script, so that their shared state exists once.
 
 import { headWanted } from "../lens/asking.js";
 import { openFace, readAddress, shownTrace, visit } from "./address.js";
@@ -14,8 +14,8 @@ import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { mountWall } from "./wall.js";
 
-// Shows the microscope before Streamlit begins. The server names this script in the page and puts Streamlit's own into
-// a template (ui/toolbar.py), where they wait for the first picture; in See until they are needed.
+// Shows the microscope before Streamlit starts. The server puts Streamlit's scripts into a template (ui/toolbar.py),
+// where they wait for the first picture, or in See until they are needed.
 
 const STREAMLITS = "template[data-later]";
 const LATEST = 1000; // ms until Streamlit begins, even without a picture
@@ -35,7 +35,7 @@ async function comeAhead(mounts) {
   if (!pageData || !waits) return;
   const read = readAddress();
   const { main } = tracesOf(openedBy(read.choice));
-  source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...read.view })).catch(() => {}); // the stage says it
+  source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...read.view })).catch(() => {}); // the stage says so
   const { styles } = await import(import.meta.url);
   const places = standEarly(styles);
   if (!places) return;
@@ -85,7 +85,7 @@ function beginAfterPicture(waits) {
   return begin;
 }
 
-// Lab and own photographs need a page at the server: whoever uses its time is known by that.
+// Lab and own photographs use the server's time, so they need a page at the server, by which it knows the person.
 const needsServerSide = () => openFace().now !== "see" || Boolean(choice.now.mine);
 
 const MOUNTS = {
@@ -115,4 +115,4 @@ export default (args) => {
   return MOUNTS[part](args);
 };
 
-comeAhead(MOUNTS).catch(() => {}); // the parts ask again, and show the error
+comeAhead(MOUNTS).catch(() => {}); // the parts repeat the request and show the error

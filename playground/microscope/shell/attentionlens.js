@@ -1,5 +1,5 @@
-// <attention-lens model="…" picture="…" view="…"> in anybody's page, and load() for its scripts, in one file that needs
-// no other. playground/figures/bundle.py puts worker, kernels and styles behind this script.
+// <attention-lens model="…" picture="…" view="…"> for other people's pages, and load() for their scripts, in one
+// self-contained file. playground/figures/bundle.py appends worker, kernels and styles to this script.
 import { openContainer, rowInto, unpack } from "../core/core.js";
 import { CHOICES, DEFAULT_VIEW, tokenOf } from "../core/view.js";
 import { bringHeld, defineLens, LensError } from "./element.js";
@@ -8,14 +8,14 @@ import { createWorkerSource, lateWorker } from "./workersource.js";
 
 // ---- networks that run in anybody's page
 
-// Networks that run in anybody's page, without a server: one worker for all that is on it. Weights come from where the
-// page says, as playground/models/engine_file.py wrote them; nothing is sent, and nothing is kept.
+// Runs networks in other people's pages, without a server, in one worker for the whole page. Weights are files of
+// playground/models/engine_file.py at an address of the page's choice; nothing is sent or stored.
 //
 //   const lens = await load("https://…/bundled.bin");
 //   const seen = await lens.run(image);      // an address, a file, or what createImageBitmap takes
 //   seen.row(layer, head, [row, column]);    // float32, of all tokens, sums to 1
 //
-// What goes wrong is a LensError, whose message is a sentence.
+// Errors are LensErrors, whose messages are sentences.
 
 const WEIGHTS_FORMAT = "attention-playground/weights-1";
 const NO_WORKER =
@@ -28,7 +28,7 @@ const cards = {}; //                address of a model → what workersource.js 
 const arrived = new Map(); //       address → the promise of its bytes, until the worker has them
 const pictures = new Map(); //      id → a picture, as workersource.js wants it
 let shared = null;
-let numbers = 0; // of pictures
+let numbers = 0; // ids of pictures given so far
 
 // The one source of this page, for elements and for load().
 function sharedSource() {
@@ -41,7 +41,7 @@ function sharedSource() {
     models: cards,
     weightsOf: async (address) => {
       const bytes = arrived.get(address) ?? bytesOf(address, "model");
-      arrived.delete(address); // the worker takes them; should it be lost, they are asked for again
+      arrived.delete(address); // the worker takes them; a new worker requests them again
       return bytes;
     },
     pictureOf: ({ picture }) => pictures.get(picture),
@@ -65,7 +65,7 @@ async function bytesOf(address, what) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-// Brings a model and gives its address, by which the source knows it.
+// Fetches a model and returns its address, by which the source knows it.
 async function bringModel(model) {
   if (!model) throw new LensError("No model is named: model is the address of its weights.");
   const address = new URL(model, document.baseURI).href;
@@ -74,7 +74,7 @@ async function bringModel(model) {
   try {
     cards[address] ??= cardOf(await arrived.get(address), address);
   } catch (error) {
-    arrived.delete(address); // it may be there the next time
+    arrived.delete(address); // the next request tries again
     throw error;
   }
   return address;
@@ -99,7 +99,7 @@ function cardOf(bytes, address) {
   };
 }
 
-// `image`: an address, a file, or what createImageBitmap takes. Gives the id by which the source knows it.
+// `image`: an address, a file, or anything that createImageBitmap takes. Returns the id by which the source knows it.
 async function bringPicture(image, title = "") {
   if (!image) throw new LensError("No picture is named: picture is its address.");
   const isAddress = typeof image === "string" || image instanceof URL;
@@ -120,7 +120,7 @@ async function bringPicture(image, title = "") {
 }
 const TAINTED = "The picture comes from a host that does not let this page read it (CORS).";
 
-// Throws where the page may show it and not read it.
+// Throws for a picture that the page may show but not read.
 function readOnePixel(bitmap) {
   const context = new OffscreenCanvas(1, 1).getContext("2d");
   context.drawImage(bitmap, 0, 0);
@@ -149,7 +149,7 @@ async function run(model, image, { signal } = {}) {
   }
 }
 
-// What a pass leaves: queries and keys, of which any row is a softmax.
+// A pass's record of queries and keys, from which any row is computed.
 function seenIn(pack) {
   const { layers, heads, tokens, prefix, rows, columns, scale } = pack;
   return Object.freeze({
@@ -185,7 +185,7 @@ function tokenIn(shape, query) {
   );
 }
 
-// "layer=4&head=0&query=7,5": what an address of the playground says of a view.
+// Parses "layer=4&head=0&query=7,5", a view as in an address of the playground.
 function viewIn(text) {
   const view = {};
   for (const [name, value] of new URLSearchParams(text.replace(/^[?#]/, ""))) {

@@ -1,5 +1,5 @@
-// What a person looks at: the picture, the model, the grid, and what is compared with it. One object for the whole
-// document; the address, the strip, the toolbar and the stage show it, so that they cannot disagree. No DOM in here.
+// A person's choice: the picture, the model, the grid, and what it is compared with. It is one object for the whole
+// document, which address, strip, toolbar and stage all show, so that they cannot disagree. No DOM in here.
 //
 // {sample, mine: a sample's name or the id of a picture of one's own, model, detail: how many times finer than usual,
 //  beside: null | {sample} | {mine} | {model}, chose: the model was chosen by the person, not by the app}
@@ -93,8 +93,8 @@ function wishFor(former, picture) {
   return { model, detail: model === former.model && refined ? former.detail : usualDetail(picture, model) };
 }
 
-// What a new choice is compared with. Two models are compared on the new picture, two pictures in the new model. If the
-// choice is what stood beside, both change places.
+// The comparison after a new choice: two models are compared on the new picture, two pictures in the new model.
+// Choosing what was compared swaps both.
 function besideOf(former, next) {
   const { beside } = former;
   if (!beside) return null;
@@ -148,7 +148,7 @@ function besideFrom(text, opened) {
   return { [kind]: name };
 }
 
-// What a choice means for the microscope: which traces it shows, and in which view. No DOM in here.
+// The traces that the microscope shows for a choice, and their view. No DOM in here.
 
 // {main, other} as words of an address: what is asked of the source.
 export function tracesOf({ sample, mine, model, detail, beside }) {
@@ -160,9 +160,8 @@ export function tracesOf({ sample, mine, model, detail, beside }) {
   return { main, other: wish(beside.mine ? { mine: beside.mine } : { sample: beside.sample }, model, detail) };
 }
 
-// What of the view that a person has chosen stays when `trace` comes after `before`, which may be null: null where
-// nothing changes but the grid. A layer and a head that show much on one picture say nothing about another; and a patch
-// that was locked is not there.
+// The part of the view that stays when `trace` replaces `former`, which may be null; null if only the grid changes.
+// Layer and head were chosen for the former picture, and a locked patch belongs to it, so they don't stay.
 export function viewFor(trace, former, view) {
   const another = former?.picture.id !== trace.picture.id;
   const sameModel = former?.model === trace.model;
@@ -180,8 +179,8 @@ export const besideFor = (view, compares) => ({
   beside: compares ? "compare" : view.beside === "compare" ? DEFAULT_VIEW.beside : view.beside,
 });
 
-// What the app says beside the picture where it chose the model, or where another one would suit: {says, model, label},
-// or null.
+// Advice beside the picture if the app chose the model, or if another model would suit better: {says, model, label}, or
+// null.
 export function adviceFor(trace, kind, { chose }, former, real) {
   if (trace.own) return null; // a person with a model of their own gets no advice
   const wasOther = former && former.model !== trace.model;

@@ -1,6 +1,5 @@
-// The WebSocket of the page is lost: said in our words, while the picture goes on working, for its numbers come over
-// HTTP. Streamlit tries again by itself; its own dialog, which tells how to start a server, is closed, also before
-// anything was drawn: connection.js says then what is wrong.
+// Reports a lost WebSocket in our words; the picture goes on working, for its numbers come over HTTP. Streamlit
+// reconnects by itself. Its own dialog, which explains how to start a server, is closed.
 import { CONNECTION, hasConnected, isConnected, isEarly } from "./early.js";
 import { forgetNotice, notify } from "./notice.js";
 
@@ -44,9 +43,9 @@ export function watchConnection() {
   };
 }
 
-// Somebody has the page's HTML and no connection: before anything was drawn, Streamlit shows grey bars, without a word.
-// Where the server is full its own page says so, and comes again by itself; where it is away we say it here. Who has
-// the microscope already keeps it, and hears in a notice what does not work.
+// A page that never got a connection: Streamlit shows only grey bars. If the server is full, its own page says so and
+// reloads; if the server is away, this code says so. A person who already has the microscope keeps it and gets a notice
+// about what does not work.
 
 const DOOR_SOON = 3000; // ms; a slow line is not reported
 const DOOR_AGAIN = 5000;
@@ -54,7 +53,7 @@ const SERVER_AWAY = "The server does not answer. This page tries again by itself
 const FULL_STATUS = 503;
 const NO_LESSONS = "The server is full: the picture works, and lessons come as soon as there is room.";
 
-let isIn = false; // once somebody is in, connection.js tells what happens
+let isIn = false; // whether the page has had a connection; from then on the code above reports losses
 let doorSign = null;
 let noticed = false;
 

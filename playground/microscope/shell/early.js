@@ -1,8 +1,7 @@
-// Toolbar and microscope stand in the page before Streamlit has built its own, over the place where it will put
-// them. When it gives each its place, they move there as they are. What is read of Streamlit's page stands below,
-// and nowhere else.
+// Mounts toolbar and microscope before Streamlit has built its page, over the places where Streamlit will put them.
+// When Streamlit has made these places, they move there. Everything that we read of Streamlit's page is listed below.
 
-// What the page's HTML says of all pages of the app (ui/toolbar.py): {samples: the address of their list,
+// The data in the page's HTML about all pages of the app (ui/toolbar.py): {samples: the address of their list,
 // pages: [{name, short, title, number, exports}], titles, labelled,
 // computes: models that this browser runs on a person's own pictures, version}
 
@@ -86,9 +85,8 @@ function move(element, place) {
   else place.before(element);
 }
 
-// What these modules read of Streamlit's page, which Streamlit does not promise to keep. Tried with Streamlit 1.67;
-// tests/ui/test_streamlit_private.py fails when a part is gone, and counts them. Python's share is in
-// ui/streamlit_private.py.
+// Parts of Streamlit's page that these modules use although Streamlit may change them. Tried with Streamlit 1.67;
+// tests/ui/test_streamlit_private.py fails when one is gone, and counts them. Python's are in ui/streamlit_private.py.
 
 export const MAIN = "stMain"; //             a data-testid: what scrolls
 export const CONNECTION = "data-test-connection-state"; // an attribute

@@ -1,6 +1,6 @@
-// <attention-lens>: the microscope as an element of a page. Its numbers lie in the page (`numbers`, `picture`: ids of
-// its elements), or a network makes them here (`model`, `picture`: addresses; see attentionlens.js). What goes wrong is
-// said inside of the element, in an "error" event, and by the promise `shown`; the page around it hears no exception.
+// <attention-lens>: the microscope as an element of a page. Its numbers are in the page (`numbers`, `picture`: ids of
+// elements), or a network computes them (`model`, `picture`: addresses; see attentionlens.js). Errors are shown inside
+// the element, sent as an "error" event, and reject the promise `shown`; they are never thrown into the page.
 import { unzipped } from "../core/container.js";
 import { createLens } from "../lens/lens.js";
 
@@ -17,7 +17,7 @@ export class LensError extends Error {
 const making = { bring: null, sheets: null };
 
 const NOT_WORKED = "The attention lens can't show this here.";
-const USUAL_HEIGHT = 600; // pixels, where the page does not say how high it is
+const USUAL_HEIGHT = 600; // pixels: the default height
 
 export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   static observedAttributes = ["model", "numbers", "picture", "view"];
@@ -26,10 +26,10 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   #says = null;
   #lens = null;
   #brought = null; // what is on show
-  #turn = null; //    the last that was asked for
+  #turn = null; //    an object that identifies the latest request to show a pack
   #shown = Promise.resolve();
 
-  // Resolves when what the attributes say is on view; rejects with a LensError.
+  // Resolves when the picture of the attributes is on view; rejects with a LensError.
   get shown() {
     return this.#shown;
   }
@@ -74,7 +74,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     const turn = {};
     this.#turn = turn;
     this.#shown = Promise.resolve().then(() => (this.#turn === turn ? this.#show(turn) : this.#shown));
-    this.#shown.catch(() => {}); // who waits for it hears it; the page's console need not
+    this.#shown.catch(() => {}); // no report of an unhandled rejection in the page's console
   }
 
   async #show(turn) {

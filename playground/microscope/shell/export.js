@@ -1,8 +1,8 @@
-// The sheet of Export: the figure, its file, and what there is to choose for it. What there is, and what of it is
-// chosen, the server says (/api/exports, see playground/serving/routes_figures.py); nothing of it is listed here.
+// The sheet of Export: the figure, its file, and the options for it. The server lists all options and the chosen ones
+// (/api/exports, see playground/serving/routes_figures.py).
 //
-// A figure of a sample has an address of its own, and the preview is an <img> of it. What moves or lives, and whatever
-// shows a picture of one's own, is asked for with the key and shown as a blob.
+// A still figure of a sample has an address, and the preview is an <img> of it. Animations, interactive figures, and
+// figures of a person's own picture are requested with the key and shown as blobs.
 
 import { say, show } from "../drawing/dom.js";
 import { addressOf } from "./http.js";

@@ -1,5 +1,5 @@
-// Asks the server. Who has to wait hears how many come first; what is refused comes with a sentence for people. Where
-// the browser itself has the answer, nobody is asked.
+// Sends requests to the server. People who have to wait are told how many come first; a refusal comes with a sentence
+// for people. If the browser itself can answer, no request is sent.
 import { notify } from "./notice.js";
 
 // The secret by which the server knows this browser's own pictures. It goes in one header, never into an address. A
@@ -44,9 +44,8 @@ function makeKey() {
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
 let answersHere = null;
 
-// From now on `answer(path, {method, body, headers, signal, travels: it is for the server})` is asked first; null where
-// it leaves it to the server.
-// `place`: where all addresses begin, if it is another one.
+// From now on `answer(path, {method, body, headers, signal, travels: whether only the server may answer})` is called
+// first; null leaves the request to the server. `place`: the base of all addresses, if it differs.
 export function answerHere(answer, place = root) {
   answersHere = answer;
   root = new URL(place);
@@ -135,7 +134,7 @@ function pause(ms, signal) {
   });
 }
 
-// Shows how many come first to a person who waits; see http.js.
+// Tells a waiting person how many come first.
 
 let waited = false;
 

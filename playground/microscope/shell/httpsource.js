@@ -1,5 +1,5 @@
-// The source of the lens where a server has the numbers: each is a resource with an address. What belongs to everybody
-// is kept by the browser's own cache.
+// The lens's source if a server has the numbers: each is a resource with an address. The browser's cache keeps those of
+// samples.
 
 import { openContainer } from "../core/core.js";
 import { WAYS } from "../core/ways.js";
@@ -124,8 +124,8 @@ export function createHttpSource({ bringAgain, onWait }) {
   return source;
 }
 
-// The document's one source: over HTTP, sending own pictures again if the server forgot them. If this browser can
-// compute a model, that source answers instead.
+// The document's source: over HTTP, which sends own pictures again if the server forgot them; if this browser can
+// compute the model, the source that does so.
 
 const NOT_HERE = "This browser does not have that photograph: it was forgotten, or it is somebody else's.";
 
@@ -137,7 +137,7 @@ export const source = createHttpSource({
   onWait: sayWaiting,
 });
 
-// From now on `nearer` answers where `nearer.has(words of picture and model, or a trace)`.
+// From now on the source `nearer` answers if `nearer.has(words of picture and model, or a trace)`.
 export function askNearer(nearer) {
   const server = { ...source };
   const whoHas = (trace) => (nearer.has(trace) ? nearer : server);
@@ -148,8 +148,8 @@ export function askNearer(nearer) {
   Object.assign(source, { keeps, keepsPictures, rounds });
 }
 
-// The source of a site without a server: samples' layers lie in files made ahead; this browser computes all else, once
-// the network is here.
+// The source of a site without a server: samples' layers come from files made ahead; this browser computes everything
+// else, as soon as it has the network's weights.
 
 const GONE_WITH_IT = "a model that was opened from files is gone when its page is. Drop its files again.";
 const WITHOUT = "This page was written without the network that would compute that.";

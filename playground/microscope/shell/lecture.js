@@ -18,7 +18,7 @@ function startLecture() {
   } = JSON.parse(document.getElementById("start").textContent);
   const scene = { n: first };
   const language = () => languageOf(navigator.languages ?? []);
-  const deck = (message) => parent.postMessage(message, "*"); // it has no secrets, and its parent has no address
+  const deck = (message) => parent.postMessage(message, "*"); // no secrets; the parent, a file, has no origin
   const way = {
     at: () => scene.n,
     go: (n) => n && deck({ scene: n }),
@@ -59,7 +59,7 @@ function startLecture() {
   );
 }
 
-// A file has no class that guesses along.
+// A file has no class of guessing phones.
 const NOBODY = {
   ...{ now: () => null, follow() {}, go() {}, keepsBoard: () => false },
   headIn: () => ({ drawHead() {} }),

@@ -1,5 +1,5 @@
-// The camera's picture or a film, frame by frame: each goes through the network in this browser's worker, and the
-// asking patch stays. A locked patch freezes the picture. Nothing is stored or sent.
+// The camera's picture or a video, frame by frame: each frame goes through the network in this browser's worker, and
+// the query stays. Locking a patch freezes the picture. Nothing is stored or sent.
 
 import { choice } from "./choice.js";
 import { wordsOfTrouble } from "./http.js";
@@ -23,8 +23,8 @@ export function liveFrame(id) {
   return { id, film, title: "live", credit: "", hint: "", start: undefined, width, height, file: async () => bitmap };
 }
 
-// `place` gets the line that says that it runs; `modelFor(wanted)` gives a promise of the model to look with; `back()`
-// shows what is chosen.
+// `place` gets a line that says that it runs; `modelFor(wanted)` returns a promise of the model to use; `back()` shows
+// the chosen picture again.
 export function createLive({ lens, place, modelFor, back, stageLeft }) {
   let running = null; // {picture: what was chosen when it began, film, frames: how many there were, end}
   let films = 0;
@@ -92,7 +92,7 @@ export function createLive({ lens, place, modelFor, back, stageLeft }) {
     return { id, trace };
   }
 
-  // The first frame in a new model opens at the former picture's patch: layers differ.
+  // The first frame in a new model keeps only the patch of the former view, because layers differ.
   const viewFirst = (model, former) => (former || model !== lens.read()?.model ? {} : { ...lens.view, locked: false });
 
   function stop() {

@@ -1,5 +1,5 @@
-// The page for unknown addresses. The app has an address for each lesson; here lessons stand behind the #, and such
-// links lead there.
+// The page for unknown addresses. The app has a path for each lesson; here lessons stand after the #, so links with the
+// app's paths are redirected.
 
 const { base, pages } = document.querySelector("script[data-base]").dataset;
 const { pathname, search, hash } = location;

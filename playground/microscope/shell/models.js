@@ -1,10 +1,10 @@
-// The sheet of models: those on this machine, those to fetch once, and the one that is on its way.
+// The sheet of models: models on this machine, models that can be downloaded, and the present download.
 //
-// At most one model is on its way, for the whole document: it goes on coming when the sheet is closed, and is chosen
-// when it is there, unless another one was chosen meanwhile. `showFetching` draws its bar wherever there is room.
+// The document has at most one download. It continues when the sheet is closed, and its model is chosen at the end,
+// unless another one was chosen meanwhile. `showFetching` draws its progress bar in any box.
 import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
-// The cards of models: what stands on one, and the small picture of what that model makes of the picture on the page.
+// The cards of models: their words, and a small picture of the model's attention on the picture on view.
 
 const HERE_OR_NOT = [
   [true, "On this machine"],
@@ -36,8 +36,8 @@ export function cardOfModel(card, look) {
   return button;
 }
 
-// of(card) gives the place of its preview, or null if that would take long. Previews come one after another, those in
-// sight first: each may be a forward pass.
+// of(card) returns the element for a card's preview, or null if the preview would take long. Previews are made one
+// after another, visible ones first, because each may be a forward pass.
 export function lookThrough(root, ask, { sample, mine }) {
   const places = new Map(); // name -> place; a card may reappear after a search
   const queue = [];
@@ -59,7 +59,7 @@ export function lookThrough(root, ask, { sample, mine }) {
       image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
       places.get(name).append(image);
     } catch {
-      places.get(name).remove(); // the card says all that is needed
+      places.get(name).remove(); // without a preview the card is enough
     }
   }
 
@@ -112,7 +112,7 @@ const troubleSentence = ({ status, says }) => (status === 0 ? SILENT : (says ?? 
 export async function pickModel(ask, name, onProgress, signal) {
   const address = `api/fetching?${new URLSearchParams({ model: name })}`;
   const begin = async () => (await ask(address, { method: "POST", signal })).json();
-  const leave = () => ask(address, { method: "DELETE" }).catch(() => {}); // who is silent has left, too
+  const leave = () => ask(address, { method: "DELETE" }).catch(() => {}); // the server also notices silence
   signal?.throwIfAborted();
   signal?.addEventListener("abort", leave, { once: true });
   try {
@@ -157,10 +157,10 @@ function aWhile(ms, signal) {
   });
 }
 
-// {card, told, trouble, ask, choice, stop()} of the model that is on its way, and who draws it.
+// The present download, {card, told, trouble, ask, choice, stop()}, and listeners that draw it.
 const onItsWay = { now: null, listeners: new Set() };
 
-// Brings a model to the server, where it is not there yet, and chooses it. `card`: {name, title}.
+// Has the server download a model that it lacks, then chooses the model. `card`: {name, title}.
 export function fetchModel(card, ask, choice) {
   leaveModel();
   const ending = new AbortController();
@@ -312,15 +312,15 @@ export function fillModels(box, { choice, ask, words, done }) {
 
   // Marks the chosen card, and shows the download's bar under its card.
   function mark() {
-    for (const one of items.values()) {
-      if (one.card.name === choice.now.model) one.button.setAttribute("aria-current", "true");
-      else one.button.removeAttribute("aria-current");
-      const comes = one.card.name === onItsWay.now?.card.name;
-      if (comes && !one.hide) one.hide = showFetching(one.item);
-      if (comes || !one.hide) continue;
-      const hadFocus = one.item.contains(root.getRootNode().activeElement);
-      one.hide = one.hide();
-      if (hadFocus) one.button.focus({ preventScroll: true });
+    for (const entry of items.values()) {
+      if (entry.card.name === choice.now.model) entry.button.setAttribute("aria-current", "true");
+      else entry.button.removeAttribute("aria-current");
+      const comes = entry.card.name === onItsWay.now?.card.name;
+      if (comes && !entry.hide) entry.hide = showFetching(entry.item);
+      if (comes || !entry.hide) continue;
+      const hadFocus = entry.item.contains(root.getRootNode().activeElement);
+      entry.hide = entry.hide();
+      if (hadFocus) entry.button.focus({ preventScroll: true });
     }
   }
 

@@ -1,6 +1,6 @@
-// What a visit without a network needs, fetched while there is one: after the first picture the small networks and how
-// each sample opens, while nothing else is to do; the rest when a person asks for it. The service worker keeps what
-// passes through it, and computing.js the weights.
+// Fetches files for later visits without an internet connection: after the first picture, in idle time, the small
+// networks and the opening of each sample; all other files when a person asks for them. The service worker caches
+// files, siteanswers.js weights.
 
 import { shownTrace } from "./address.js";
 import { fetchFile } from "./http.js";
@@ -46,7 +46,7 @@ export function createOffline({ soon, all, bytes: total }, { kept, networks, sit
     markKept(all);
   }
 
-  // Once something is on view. What does not come now comes at the next visit.
+  // Fetches the first files, when something is on view. Files that fail are fetched at the next visit.
   async function bringSoon(signal) {
     await firstPicture();
     if (navigator.connection?.saveData) return false;
@@ -62,7 +62,8 @@ export function createOffline({ soon, all, bytes: total }, { kept, networks, sit
   }
 
   return {
-    // Fills the button, which says and does all of it; `foot` says how much is here: data-kept="page", "soon" or "all".
+    // Sets up the button that fetches everything and shows the progress. `foot` gets data-kept="page", "soon" or "all",
+    // depending on how much is here.
     begin(foot, button) {
       const stop = new AbortController();
       const megabytes = (bytes) => Math.max(1, Math.round(bytes / 1e6));
@@ -120,6 +121,6 @@ function markKept(list) {
   try {
     localStorage.setItem(ALL_KEPT, list);
   } catch {
-    // it is asked for again, and found
+    // the next request finds the files that came
   }
 }

@@ -3,8 +3,7 @@
 import { MOST } from "./own.js";
 import { createIcon } from "./toolbarparts.js";
 
-// A computer's camera, asked for only when the button is pressed. (Phones use an input with `capture`, see
-// openpicture.js.)
+// A computer's camera, asked for only when the button is pressed. (Phones use a file input with `capture`, below.)
 
 export const hasCamera = () => Boolean(navigator.mediaDevices?.getUserMedia); // missing on a page without https
 

@@ -29,7 +29,7 @@ export const ownPictures = {
   get coming() {
     return coming;
   },
-  // Asked before a picture goes to the server that was so far only in the browser; a promise.
+  // A promise of whether a picture that is only in this browser may be sent to the server.
   mayTravel: async () => true,
   read: () => (reading ??= readOnce()),
   // Sends a file to the server and shows it. `how`: {onWait, signal}, see http.js. A Refusal says why not.
@@ -124,7 +124,7 @@ export const MOST = 8; // photographs; FIFO eviction
 const DATABASE = "attention-playground",
   STORE = "photographs";
 
-// They are sorted by when they came.
+// The photographs, sorted by the time they were added.
 export async function readAlbum() {
   const rows = await inStore("readonly", (store) => store.getAll());
   return (rows ?? []).sort((a, b) => a.when - b.when).slice(-MOST);

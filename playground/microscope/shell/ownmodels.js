@@ -1,6 +1,6 @@
-// Models that somebody brings as files: a .safetensors, alone, with the config.json that was saved with it, in several
-// files, or a folder with all of them. A worker of its own opens them (weights/worker.js) and ends; nothing is sent
-// anywhere. What their files do not say is assumed, and said; a person may say it otherwise.
+// Models from a person's files: a .safetensors file, alone or with its config.json, several such files, or a folder of
+// them. A separate worker opens them (weights/worker.js) and ends; nothing is sent. Facts that the files lack are
+// assumed and listed, and the person can change them.
 
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
@@ -62,7 +62,7 @@ async function filesWithin(entry) {
   return Promise.all(useful.map((one) => new Promise((resolve, failed) => one.file(resolve, failed))));
 }
 
-// What the browser needs to know of a model before it runs: see workersource.js.
+// The facts about a model that workersource.js needs before the model runs.
 export function cardOfOpened({ config, name, bytes, notice }) {
   const { patch_size: patch, depth: layers, heads, width, prefix, labels, multi_label, native_grid: native } = config;
   const patches = native[0] * native[1];
@@ -87,7 +87,7 @@ export function cardOfOpened({ config, name, bytes, notice }) {
 // remove(name) tell the page; choose(name) shows one.
 export function createOwnModels({ beginWorker, taken, add, remove, choose }) {
   const opened = new Map(); // name → {files, folder, assumed, given, numbers}
-  let coming = null; // the worker that opens one
+  let coming = null; // the worker that is opening a model
 
   // Returns a promise of its name, or null if it can't be opened; the reason is shown.
   async function open({ files, folder = "" }, how = {}) {

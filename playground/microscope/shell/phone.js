@@ -1,5 +1,5 @@
-// The page of a class on a phone: the scene that the lecturer is on, its question, one's own guess, and all guesses
-// when they are shown. It waits in one request for what comes next, and asks anew when the phone wakes up.
+// A class's page on a phone: the lecturer's scene, its question, this phone's guess, and all guesses when they are
+// shown. It long-polls for the next state, and polls anew when the phone wakes up.
 
 import {
   CLASS_LANGUAGES,
@@ -16,7 +16,7 @@ import { addressOf, ask } from "./http.js";
 
 const AGAIN_AFTER = 2000; // ms: no connection, or too many at once
 const CODE_OF_CLASS = /^[A-Za-z]{5}$/;
-const REFUSED_FOR_GOOD = [403, 404, 410]; // of a class: anything else may pass
+const REFUSED_FOR_GOOD = [403, 404, 410]; // after other refusals, a later request may succeed
 
 // host: {code: of the address or "", languages, state(code, after, signal), guess(code, {question, turn, guess}): both
 //        promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>,
@@ -25,9 +25,9 @@ function createPhone(root, host) {
   const phone = {
     language: languageOfPhone(host.languages),
     state: null, // the server's last answer
-    refusal: null, // why there is none, as http.js has it
+    refusal: null, // why there is no answer, as in http.js
     says: null, //   (language) → a sentence under the guess
-    wanted: null, // a slider's number that was not sent yet
+    wanted: null, // a slider's number that has not been sent yet
     image: null, //  {of: path, src}
     drawn: "",
     stop: new AbortController(),
@@ -249,7 +249,7 @@ function createPhone(root, host) {
   };
 }
 
-// Where its words go, and when the phone wakes up.
+// The page's host: sends its requests, and tells it when the phone wakes up.
 const json = (response) => response.json();
 
 createPhone(document.querySelector("[data-phone]"), {
@@ -261,7 +261,7 @@ createPhone(document.querySelector("[data-phone]"), {
     ask(`api/classes/${code}/guesses`, { method: "POST", body: JSON.stringify(guess) }).then(json),
   async image(path) {
     if (/^api.samples./.test(path)) return addressOf(path);
-    const response = await ask(path); // the lecturer's own: for who is in the class
+    const response = await ask(path); // the lecturer's picture: only members of the class get it
     return URL.createObjectURL(await response.blob());
   },
   go: (code) => location.assign(addressOf(`c/${code}`)),

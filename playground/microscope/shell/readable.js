@@ -1,15 +1,15 @@
-// A person's file as the pixels that Python reads from it (playground/pictures/images.py): what shines through lies on
-// white, and of sixteen bits the upper eight count. Browsers round both in ways of their own, by up to a level.
+// Reads a person's file with the same pixels as Python (playground/pictures/images.py): transparent pixels lie on
+// white, and of 16 bits the upper eight are used. Browsers' own conversions differ by up to one level.
 
 import { crc32 } from "../core/container.js";
 
-// A PNG of sixteen bits a channel as one of eight, without decoding it: its filters work on each byte beside the same
-// byte of a neighbour, so the upper bytes of all numbers are a PNG too.
+// Converts a PNG of 16 bits a channel to 8 bits without decoding it: PNG's filters combine each byte with the same byte
+// of a neighbour, so the upper bytes of all numbers form a valid PNG.
 
 const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // chunks that are kept, besides the pixels
 const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // numbers of a pixel, by colour type
 const SIGNATURE = "\x89PNG\r\n\x1a\n";
-const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // where it lies, and its bytes
+const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // the chunk's offset, and offsets of its fields
 
 // Reads a PNG's header; null: it is no PNG. `keyed`: transparency is listed apart from the pixels.
 export function headerOf(head) {
@@ -90,13 +90,13 @@ const UPRIGHT = { imageOrientation: "from-image" };
 const HEAD = 2 ** 16; // name of the chunk with a PNG's transparent colours
 const OPACITY_TOO = 4; // a bit of a PNG's kind of pixels
 
-// A bitmap of it, turned upright, whose colours are the file's: multiplied by their opacity, eight bits would be too
-// few for a colour profile. A frame of a camera is a bitmap already.
+// An upright bitmap with the file's own colours, not multiplied by their opacity: then eight bits would be too few for
+// a colour profile. A camera's frame is a bitmap already.
 const decodedAnew = async (file, how) =>
   createImageBitmap(await readable(file), { ...UPRIGHT, premultiplyAlpha: "none", ...how });
 
-// A large photograph is a JPEG; to decode it takes long, and several parts of the page want it at almost the same
-// time: all of them get copies of one bitmap, which lasts until nobody has asked for a while, or another file comes.
+// Decoding a large JPEG takes long, and several parts of the page need it at almost the same time: they get copies of
+// one bitmap, which is kept until it is unused for a while or another file comes.
 const JPEG_BEGINS = 0xff;
 const DECODED_STAYS = 2000; // ms
 let lastDecoded = { file: null, coming: null, timer: 0 };
@@ -136,7 +136,8 @@ export async function readable(file) {
   return isOpaque ? whole : ((await onWhite(whole)) ?? whole);
 }
 
-// null: nothing shines through; or no frame gives its colours as they lie in the file, and a canvas has to do.
+// The pixels on white; null if all are opaque, or if this browser can't give colours as in the file, so that a canvas
+// has to do.
 async function onWhite(file) {
   const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
   let frame;
@@ -187,7 +188,7 @@ async function shrunk(file) {
   const canvas = new OffscreenCanvas(Math.round(bitmap.width * factor), Math.round(bitmap.height * factor));
   const context = canvas.getContext("2d", { alpha: false });
   Object.assign(context, { fillStyle: "white", imageSmoothingQuality: "high" });
-  context.fillRect(0, 0, canvas.width, canvas.height); // a JPEG has no gaps
+  context.fillRect(0, 0, canvas.width, canvas.height); // a JPEG has no transparency
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   const blob = await canvas.convertToBlob({ type: "image/jpeg", quality: 0.92 });
   return new File([blob], file.name, { type: blob.type });

@@ -1,8 +1,8 @@
-// Keeps the page for a visit without a network. Names hold digests, so what is kept under a name never changes; only
-// the page itself is asked for first. Files of the version before stay, for a tab may still show it. Weights are kept
-// by the page (siteanswers.js). Everything comes with the two headers that isolate the page, so that the engine's
-// threads may share memory on hosts that send no headers of ours. Before this script stands {version, core: names kept
-// at once, names: all}.
+// Caches the page for visits without an internet connection. File names contain digests, so a cached file never
+// changes; only the page itself is requested first. Files of the previous version stay, because a tab may still show
+// it. The page caches weights (siteanswers.js). All answers get the two headers that isolate the page, so that the
+// engine's threads may share memory on hosts that don't send our headers. The text before this script is {version,
+// core: names to cache at once, names: all}.
 
 const SITE = globalThis.writtenSite;
 const KEPT_FILES = "attention-playground-files";

@@ -1,5 +1,4 @@
-// The script of a page that somebody shared: one moment, in See, with all that it needs in the page. See
-// see/shared.js, which writes it.
+// The script of a shared page: one moment in See, self-contained. see/shared.js writes such pages.
 import { createSee } from "../see/see.js";
 import { bringHeld, defineLens } from "./element.js";
 

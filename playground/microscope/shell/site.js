@@ -1,5 +1,5 @@
-// The playground without a server: toolbar and microscope in a page of plain files. What a server would answer the
-// page answers itself; networks run in a worker, so no picture leaves this machine. Lessons are shown from files.
+// The playground without a server: toolbar and microscope in a page of plain files. The page answers requests itself;
+// networks run in a worker, so no picture leaves this machine. Lessons are read from files.
 
 import { unzipped } from "../core/container.js";
 import { unpack } from "../core/core.js";
@@ -72,13 +72,14 @@ async function pictureNamed({ sample, mine }) {
   return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
 }
 
-// The page has not waited for this script, see begin.js.
+// Runs `act` after the page's load event, which may be over already: see begin.js.
 function whenLoaded(act) {
   if (document.readyState === "complete") setTimeout(act);
   else addEventListener("load", act);
 }
 
-// A model at an address, as #model=https://…: the address loses it, for it is called after its file.
+// Opens a model from another address, #model=https://…. Afterwards it is named after its file, and the address loses
+// it.
 function bringNamed() {
   const words = new URLSearchParams(location.hash.slice(1));
   const address = words.get("model");
@@ -158,12 +159,12 @@ function draw(page) {
   });
 }
 
-// The model that is chosen, where it is here; else one that is.
+// The chosen model if it is here; else one that is here.
 visit.modelForLive = async (model) => {
   const can = async (name) => networks[name] && (!networks[name].asked || (await kept.isKept(name)));
   if (await can(model)) return model;
   for (const name of Object.keys(networks)) if (await can(name)) return name;
-  return Object.keys(networks)[0]; // whose source says what is to be fetched
+  return Object.keys(networks)[0]; // its source reports which files must be fetched first
 };
 
 function leadTo(page, words = {}) {
@@ -188,12 +189,12 @@ async function keepForOffline() {
   const taken = new Promise((go) => navigator.serviceWorker.addEventListener("controllerchange", go, { once: true }));
   const registered = await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => null);
   await kept.dropOld().catch(() => {});
-  if (!registered) return; // it needs the network each time
+  if (!registered) return; // without it, each visit needs the internet
   if (!navigator.serviceWorker.controller || registered.installing || registered.waiting) await taken;
   createOffline(site.offline, { kept, networks, siteFile }).begin(foot, foot.querySelector("button"));
 }
 
-// An address of the app opens here as it does there.
+// An address with the app's parameters after a ? opens here as in the app.
 function takeQuery() {
   const { search, hash } = location;
   const words = new URLSearchParams(hash.slice(1));
@@ -221,7 +222,7 @@ draw(pageAsked());
 choice.follow((_, how) => how.quietly || pageNow().name === "microscope" || leadTo("microscope", choice.words()));
 whenLoaded(() => setTimeout(keepForOffline));
 
-// A lesson's page where there is no server: its steps, one at a time, and how to get the app, which has it whole.
+// A lesson's page without a server: its steps, one at a time, and how to get the app, which has the whole lesson.
 //
 // The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
 // plotly, model: that it looks through, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of parts}]}.
@@ -288,7 +289,7 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   const body = document.createElement("div");
   const { settings, defaults, options } = settingsOf(record.settings, words);
   const lesson = { ...record, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(record, fileAt) };
-  let playing = null; // what is played: {step, parts, end}
+  let playing = null; // the step on view: {step, parts, end}
   let coming = null; // a promise of the person's own photograph
   // {subject, line: whose numbers the step shows}: where somebody has chosen a photograph of theirs.
   async function ofWhom({ own }) {
@@ -349,7 +350,7 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   go(steps.find(({ name }) => name === words.step) ?? steps[0]).catch(failed);
 }
 
-// What the address says of a setting, where that is one of its options; else how it begins.
+// Each setting's value in the address if it is an option, else its default.
 function settingsOf(declared, words) {
   const [settings, defaults, options] = [{}, {}, {}];
   for (const [name, setting] of Object.entries(declared)) {
@@ -368,8 +369,8 @@ function changedOf(defaults, settings) {
   return Object.fromEntries(changed);
 }
 
-// Plotly comes when the first chart is shown. It would write styles of its own into the page, which the page's policy
-// forbids, were there no elements with their ids: those that it needs stand in shell/site.css.
+// Loads Plotly for the first chart. Plotly would insert styles, which the page's policy forbids; it does not if
+// elements with their ids exist. shell/site.css has the styles that it needs.
 let comingPlotly = null;
 
 function plotlyOf({ plotly: { file, styles } }, fileAt) {

@@ -1,5 +1,5 @@
-// What the toolbar asks a server for, answered by the page itself: the list of samples, the models, bringing one of
-// them, and a person's own pictures, which stay where they are. Below, the worker that computes.
+// Answers the toolbar's requests in the page itself: the list of samples, models and their download, and a person's own
+// pictures, which stay in the browser. Below: weights, and the worker that computes.
 
 import { sharing } from "../engine/faster/threads.js";
 import { visit } from "./address.js";
@@ -86,8 +86,8 @@ async function openHere(blob, name) {
   return answered({ id: await idOf(blob), title: name, thumb, width, height });
 }
 
-// [width, height] as the header claims, read before decoding: a small file may claim more than memory holds. null:
-// none.
+// [width, height] from the picture's header, read before decoding because a small file may claim more pixels than
+// memory holds; null if it has no such header.
 async function sizeClaimed(blob) {
   const image = new Image();
   const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg")); // told by its bytes
@@ -99,7 +99,7 @@ async function sizeClaimed(blob) {
   return size.finally(() => URL.revokeObjectURL(src));
 }
 
-// The same for the same file.
+// An id that is the same for the same file.
 async function idOf(blob) {
   const digest = await globalThis.crypto?.subtle?.digest("SHA-256", await blob.arrayBuffer());
   return hexOf(digest ?? crypto.getRandomValues(new Uint8Array(8)).buffer).slice(0, 16);
@@ -117,8 +117,8 @@ async function smallPicture(bitmap) {
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
 
-// Where the operator wants it, a person's own photographs are computed by their own browser, and do not travel. What
-// needs Python asks before one does.
+// If the operator wants it, a person's own photographs are computed by their browser and not sent. Features that need
+// Python ask the person first.
 
 const ENGINE = "api/engine";
 const WOULD_TRAVEL = "This is computed by the server: your photograph would travel to it.";
@@ -131,7 +131,7 @@ export function computeOwnHere(models) {
   const begun = () => {
     coming ??= begin();
     coming.catch(() => {
-      coming = null; // the next question tries again
+      coming = null; // the next request tries again
     });
     return coming;
   };
@@ -172,7 +172,7 @@ export function computeOwnHere(models) {
   };
 }
 
-// A sample, in a model that somebody has brought.
+// A sample, for a model that a person has opened from files.
 async function samplePicture(name) {
   const { title, credit, hint, start, picture } = sampleNamed(name);
   const blob = await (await fetch(addressOf(picture))).blob();
@@ -188,11 +188,11 @@ const asksWhetherItMay = () =>
     notify(WOULD_TRAVEL, { action, closed: () => go(false) });
   });
 
-// Networks that run in this browser, in a worker: a source that asks it, and their weights.
+// Networks in this browser: their weights, and a source that uses a worker.
 
-// The weights of networks, kept by this browser. They come in pieces, each kept as soon as it is whole: a break loses
-// little, and the rest is asked for as a range, where the host gives ranges. Names of files hold a digest of what is in
-// them: what is kept under a name is never another version's.
+// Caches weights in this browser. They are downloaded in pieces that are stored one by one, so that an interruption
+// loses little: the rest is requested as a range if the host supports that. File names contain digests, so a cached
+// file is never of another version.
 
 const WEIGHTS = "attention-playground-weights"; // of the browser's cache storage
 const PIECE = 2 ** 21; // bytes
@@ -205,9 +205,9 @@ export function createKeptWeights(files, addressOf) {
 
   const storage = () => globalThis.caches?.open(WEIGHTS).catch(() => null) ?? null;
   const keyOf = (file, piece) => `${addressOf(file)}?piece=${piece}`;
-  const markOf = (file) => `${addressOf(file)}?whole`; // there where all of it is, and was looked at
-  const whole = new Set(); // files of which this page knows that
-  const brought = new Map(); // model → a Blob: somebody has opened a file of theirs
+  const markOf = (file) => `${addressOf(file)}?whole`; // in the cache if the file is complete and verified
+  const whole = new Set(); // files that this page has verified
+  const brought = new Map(); // model → a Blob that a person has opened
 
   async function piecesOf(file) {
     const store = await storage();
@@ -270,7 +270,7 @@ export function createKeptWeights(files, addressOf) {
   }
 
   return {
-    // Weights that somebody has brought themselves; null: they are let go.
+    // Holds weights that a person has opened; null releases them.
     hold: (model, blob) => (blob ? brought.set(model, blob) : brought.delete(model)),
     async isKept(model) {
       if (brought.has(model)) return true;
@@ -278,10 +278,10 @@ export function createKeptWeights(files, addressOf) {
       if (!whole.has(file) && (await (await storage())?.match(markOf(file)))) whole.add(file);
       return whole.has(file);
     },
-    // Brings them, or reads what is kept. tell(bytes) hears how far they are.
+    // Reads weights from the cache, or downloads them. tell(bytes) reports progress.
     read: async (model, { tell = () => {}, signal } = {}) =>
       brought.has(model) ? new Uint8Array(await brought.get(model).arrayBuffer()) : bring(model, tell, signal),
-    // One on its way, for the whole page: {bytes, total, arrived, over, trouble}
+    // The state of a download, for the whole page: {bytes, total, arrived, over, trouble}
     state: (model) => coming.get(model)?.told ?? null,
     begin(model) {
       const now = coming.get(model);
@@ -299,7 +299,7 @@ export function createKeptWeights(files, addressOf) {
       coming.get(model)?.stop.abort();
       coming.delete(model);
     },
-    // What another version of this page has left.
+    // Deletes files of other versions of this page.
     async dropOld() {
       const named = Object.values(files).map(({ file }) => addressOf(file));
       const store = await storage();
@@ -343,7 +343,7 @@ const SIMD = [
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98,
 ];
 
-// Whether this browser has what the worker and the kernels are made of: all since 2023 have.
+// Whether this browser supports the features that worker and kernels need; all since 2023 do.
 export const canCompute = () =>
   Boolean(
     globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
@@ -380,7 +380,7 @@ export async function ownPicture(id) {
   return { id, ...words, ...(await sizeOf(own)), file: async () => own.blob };
 }
 
-// As it was when the picture was opened here; one that a server has opened is decoded once more.
+// The picture's size, stored when it was opened here; a picture that was opened by a server is decoded again.
 async function sizeOf({ blob, width, height }) {
   if (width) return { width, height };
   const bitmap = await toBitmap(blob);

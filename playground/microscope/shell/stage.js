@@ -1,5 +1,5 @@
-// Mounts the microscope as a component of Streamlit: shows what is chosen, and tells what it shows to the address. No
-// message goes to the server's script while somebody looks around.
+// Mounts the microscope as a component of Streamlit: it shows the choice and writes its view into the address. It sends
+// no messages to the server's script.
 
 import { notTaken } from "../core/view.js";
 import { createLens } from "../lens/lens.js";
@@ -19,18 +19,18 @@ import { classOfStory, storyWay } from "./storyway.js";
 const HEIGHT = -53; // pixels: the window's height minus what stands above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 
-// Of a page that is shared: it runs where nobody can be asked for it.
+// The script for shared pages, which is put into them because they run without a server.
 const sharedScript = () => fetchFile(addressOf(pageSays().shared)).then((response) => response.text());
 
 const speaks = () => openFace().language;
 
-// Where others find this page; where only this machine reaches it, the repository, if there is one.
+// An address of this page for other people; if only this machine reaches it, that of the repository, if there is one.
 function addressForOthers() {
   const alone = /^(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(location.host);
   return alone || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
 }
 
-// `below`: pixels that something beneath it takes.
+// `below`: pixels that are needed beneath the microscope.
 export function mountStage({ parentElement, below = 0 }) {
   const stage = parentElement.__stage;
   if (stage)
@@ -56,8 +56,8 @@ function beginStage(root, below) {
     before: null, // the trace that is shown
     opened: null, // the view in which it opened
     good: null, //   the choice that it belongs to
-    opening: false, // something has been asked for
-    showing: false, // something is asked for just now
+    opening: false, // whether anything was requested yet
+    showing: false, // whether a request is running
     coming: null, // the file of a photograph that is on its way
     stop: new AbortController(), // of what is being opened
     timer: 0,
@@ -129,7 +129,8 @@ function beginStage(root, below) {
   return stage;
 }
 
-// `view`: to be shown as it is; else the picture opens as suits it. `instead`: of what could not be shown, as was said.
+// `view`: shown as it is; without it the picture opens with its own. `instead`: whether it replaces a picture that
+// could not be shown, which was reported.
 export async function showChoice(stage, { view = null, instead = false } = {}) {
   const chosen = choice.now;
   if (!chosen.model) return;
@@ -152,7 +153,7 @@ export async function showChoice(stage, { view = null, instead = false } = {}) {
   }
 }
 
-// Until a person's new picture is shown nobody chooses a patch of the old one.
+// Blocks choosing patches of the old picture until a person's new one is shown.
 function waitForOwn(stage) {
   const { lens } = stage;
   if (ownPictures.coming) {
@@ -165,7 +166,7 @@ function waitForOwn(stage) {
   }
 }
 
-// The photograph at once, where this browser can read it.
+// Shows the photograph at once if this browser can read it.
 async function showComing(stage) {
   const file = ownPictures.last;
   if (!file || stage.coming === file) return;
@@ -192,15 +193,15 @@ function showView(stage) {
   stage.opened = stage.lens.view;
 }
 
-// `kept`: as beginStage makes it; `given`: a view to be shown as it is. Gives [key, word] of what an address asks for
-// and could not be shown.
+// Fetches the traces of a choice and shows them; `wantedView` is shown as it is. Returns [key, word] of the address's
+// parts that could not be shown.
 export async function bringTraces(stage, wish, wantedView, signal) {
   const { lens, before } = stage;
   const words = tracesOf(wish);
   const trace = withHint(await source.open(words.main, { signal }), wish);
   const other = words.other && (await source.open(words.other, { signal }).catch((error) => without(error, signal)));
   const turned = wantedView ? other && !wantedView.beside : Boolean(other) !== Boolean(stage.good?.beside);
-  // Somebody may choose something while the traces are on their way: asked again when they have come.
+  // The person may change the view while traces are fetched: it is read again when they have come.
   let [chosen, touched] = [null, false];
   const opening = (state) => {
     chosen = wantedView ?? viewFor(trace, before, chosenView(stage));
@@ -236,22 +237,22 @@ export async function bringTraces(stage, wish, wantedView, signal) {
   return [...visit.leftOut.splice(0), ...(compares ? notTaken(wantedView, lens.view) : [])];
 }
 
-// What to look for in a sample.
+// Adds to a trace the hint what to look for in its sample.
 const withHint = (trace, { sample }) => ({
   ...trace,
   picture: { ...trace.picture, hint: sampleNamed(sample)?.hint ?? "", parts: sampleNamed(sample)?.parts ?? [] },
 });
 
-// What an address says may be wrong: what the lens has made of it.
+// These keys as the lens has them: an address may hold invalid values.
 const pick = (view, keys) => Object.fromEntries(keys.map((key) => [key, view[key]]));
 
-// What the person has chosen; the rest of the view is as the picture opened, and does not belong into an address.
+// The view if the person has changed it. A view as the picture opened with does not belong in an address.
 const chosenView = (stage) => (isUntouched(stage) ? viewNow() : stage.lens.view);
 const isUntouched = ({ lens, opened }) => !opened || viewText(lens.view) === viewText(opened);
-// Which patch the cursor was on last is no choice; one that is locked is.
+// The view as text for comparison. A locked patch counts as a choice, the patch under the cursor does not.
 const viewText = (view) => JSON.stringify({ ...view, query: view.locked ? view.query : null });
 
-// What can't be compared is left out.
+// Goes on without a comparison that failed.
 function without(error, signal) {
   if (signal.aborted || passes(error)) throw error;
   notify(wordsOfTrouble(error));
@@ -259,8 +260,8 @@ function without(error, signal) {
   return null;
 }
 
-// What the server is too busy for is asked for again. Else everything stays as it was; what has never been shown opens
-// as usual.
+// After a failed request: repeats it if the server was too busy. Else everything stays as it was, or, if nothing was
+// shown yet, the usual picture opens.
 function notShown(stage, chosen, error, view) {
   if (passes(error)) {
     notify(error.says);
@@ -310,7 +311,7 @@ function advise(stage, trace, chosen, former) {
   const comes = stage.advice.hidden === Boolean(advice);
   stage.advice.hidden = !advice;
   stage.advice.replaceChildren();
-  if (comes) requestAnimationFrame(() => stage.lens.refresh()); // where it has a line of its own, the picture gets less
+  if (comes) requestAnimationFrame(() => stage.lens.refresh()); // a line of its own takes height from the picture
   if (!advice) return;
   const button = document.createElement("button");
   button.textContent = advice.label;

@@ -1,5 +1,5 @@
-// Where the story leads: its scene stands in the address, and each scene is a step to which Back leads. Below, how a
-// class follows the lecturer.
+// Connects the story to the address: it contains the scene, and Back leads to the former scene. Below: the lecturer's
+// class.
 
 import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
 import { classWords, refusedWords } from "../classroom/words.js";
@@ -8,7 +8,7 @@ import { choice, firstSample } from "./choice.js";
 import { pageSays } from "./early.js";
 import { addressOf, ask, passes, SERVER_AGAIN } from "./http.js";
 
-// As story/story.js wants it.
+// The `way` of story/story.js.
 export const storyWay = ({ page }) => ({
   at: () => (pageNow().name === "microscope" ? Number(pageNow().story) || 0 : 0),
 
@@ -36,7 +36,7 @@ export const storyWay = ({ page }) => ({
   },
 });
 
-// A class that guesses together, as story/story.js wants it. A folder of files has nobody who counts.
+// The class of story/story.js, which needs a server. In a folder of files there is none.
 export function classOfStory(language) {
   const command = isBehindHash() ? (pageSays().app?.command ?? "python -m playground") : "";
   const klass = lecturersClass({ language, command });
@@ -48,14 +48,14 @@ export function classOfStory(language) {
   };
 }
 
-// The way into it from the menu.
+// Begins the story from the menu.
 export function beginStory() {
   openFace().set("see");
   if (pageNow().name === "microscope") visit.go(new URLSearchParams({ ...choice.words(), story: "1" }).toString());
   else visit.leave("microscope", { ...choice.words(), story: "1" }, { wholly: true });
 }
 
-// The lecturer's class: started, kept for a reload, and what the server tells of it. One for the document.
+// The lecturer's class, one for the document: starts it, keeps it for a reload, and polls its state.
 //
 // The lecturer's link has the code and the secret behind its #, which no browser sends: #lecture=CODE.SECRET, and
 // #lecture=new starts a class.
@@ -77,7 +77,7 @@ function keepClass(value) {
     if (value) localStorage.setItem(KEPT_CLASS, value);
     else localStorage.removeItem(KEPT_CLASS);
   } catch {
-    // the link brings it back
+    // the link restores the class
   }
 }
 
@@ -89,7 +89,7 @@ function keptClass() {
   }
 }
 
-// As story/story.js wants it. `language()`: in which it speaks; `command`: that starts a server, where there is none.
+// The `klass` of story/story.js. `language()`: of its words; `command`: starts a server, for pages without one.
 export function lecturersClass({ language, command = "" }) {
   const asLecturer = (path, { headers, ...how } = {}) =>
     ask(path, { ...how, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } }).then((answer) =>
@@ -166,7 +166,7 @@ export function lecturersClass({ language, command = "" }) {
   function readLink() {
     const [link, word, code, secret] = location.hash.match(LECTURE) ?? [];
     const [keptCode, keptSecret] = keptClass().split(".");
-    if (link) history.replaceState(history.state, "", location.pathname + location.search); // a projector shows it
+    if (link) history.replaceState(history.state, "", location.pathname + location.search); // hides the secret
     if (word === "new") begin();
     else if (code) open(code, secret);
     else if (keptSecret && !lecture.code && !command) open(keptCode, keptSecret);
@@ -188,7 +188,7 @@ export function lecturersClass({ language, command = "" }) {
       classHears.add(listener);
       return () => classHears.delete(listener);
     },
-    // The scene that the phones show; told once.
+    // Reports the scene for the phones, once.
     go(scene) {
       const text = JSON.stringify([lecture.code, scene]);
       if (!lecture.now || lecture.sent === text) return;

@@ -7,7 +7,7 @@ const MINE_KEY = "mine:"; // before the id of an own picture, in data-sample
 
 const keyChosen = ({ mine, sample }) => (mine ? MINE_KEY + mine : sample);
 
-// `given` is the toolbar's host; what of it changes is read anew at each draw().
+// `host`: the toolbar's host. Its changing fields are read at each draw().
 export function createStrip(host) {
   const { choice, ownPictures } = host;
   const root = newElement("div", "strip");
@@ -44,7 +44,7 @@ export function createStrip(host) {
   const resized = new ResizeObserver(() => [bringChosenIntoSight(), showWhatIsHidden()]);
   resized.observe(pictures);
 
-  // A mouse's wheel goes down only; at either end it scrolls the page again.
+  // Scrolls the row sideways with a mouse's wheel; at either end the wheel scrolls the page.
   function turnSideways(event) {
     if (event.ctrlKey || Math.abs(event.deltaX) >= Math.abs(event.deltaY)) return;
     const former = pictures.scrollLeft;
@@ -63,7 +63,7 @@ export function createStrip(host) {
     const button = pictures.querySelector('[aria-pressed="true"]');
     if (!button) return;
     const [at, within] = [button.getBoundingClientRect(), pictures.getBoundingClientRect()];
-    const room = at.width; // its neighbour is seen too
+    const room = at.width; // so that the neighbour is visible, too
     if (at.left - room < within.left) pictures.scrollLeft += at.left - room - within.left;
     else if (at.right + room > within.right) pictures.scrollLeft += at.right + room - within.right;
   }
@@ -88,7 +88,7 @@ export function createStrip(host) {
     coming.hidden = !onTheirWay;
     if (leaves) (button ?? buttons()[0])?.focus({ preventScroll: true });
     const row = JSON.stringify([chosen, buttons().length, coming.hidden]);
-    if (row === drawn) return; // it stays where a person has moved it
+    if (row === drawn) return; // the person's scroll position stays
     drawn = row;
     const hasFocus = buttons().includes(root.getRootNode().activeElement);
     if (!hasFocus || button === root.getRootNode().activeElement) makeOneStop(buttons(), button ?? buttons()[0]);
@@ -101,7 +101,8 @@ export function createStrip(host) {
     else choice.set({ sample: key, mine: null });
   }
 
-  // A button that is made again loses the keyboard's focus, and its picture flickers: what is there already stays.
+  // Updates the row. Existing buttons stay, because a new one would lose the keyboard's focus and its picture would
+  // flicker.
   function fill(row, list) {
     const former = new Map([...row.children].map((button) => [button.dataset.sample, button]));
     const all = list.map((picture) => former.get(picture.key) ?? thumbnailButton(picture, choose));
@@ -115,7 +116,7 @@ export function createStrip(host) {
   return {
     element: root,
     draw,
-    // How many are being opened: until they are there, something moves in their place.
+    // Shows placeholders for this number of pictures that are being opened.
     wait(count) {
       onTheirWay = count;
       draw();

@@ -1,5 +1,5 @@
-// What can be taken away from a page without a server, of what is on view: a picture, a figure, its numbers, a page
-// that stays alive, a link. Each file says where it comes from, and how the app makes it again; a PDF is the app's.
+// Files of the present view for pages without a server: a picture, a figure, its numbers, an interactive page, a link.
+// Each file says where it comes from and how the app makes it again. Only the app makes PDFs.
 import { numbersFile } from "../core/container.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { handOver } from "../lens/saving.js";

@@ -1,5 +1,5 @@
-// The row on top of every page: the other pages, the samples and one's own pictures, what opens a picture, the model,
-// the grid, what it is compared with, and what can be taken away.
+// The toolbar on top of every page: pages, samples and own pictures, opening a picture, the model, the grid, comparing,
+// and files to take away.
 //
 // host: {pages: [{name, short, title, number}], the first is the microscope; page: the name of the one that is shown,
 //        go(page, words) leads to one, link(page, words) gives its address; version,
@@ -15,7 +15,7 @@
 //        hidden: draws nothing, and takes no picture,
 //        sheets: {models, export}: write their sheets, see shell/models.js and shell/export.js}
 //
-// What is chosen is read from `choice.now` alone. update(part of a host) draws what has changed.
+// The choice is read only from `choice.now`. update(part of a host) redraws the changed parts.
 import { oneStop, say, sayMath, show } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
@@ -90,7 +90,7 @@ function languageChooser(face) {
   return line;
 }
 
-// How finely the picture is cut: a native select of the grids that a model has for it.
+// The fineness of the grid: a native select of the grids that the model offers for this picture.
 
 export function createGridChooser(choose) {
   const element = document.createElement("label");
@@ -328,11 +328,12 @@ export function createToolbar(root, host) {
     say(faceButton, see ? words("lab") : words("see"));
     writeAttribute(faceButton, "title", words(see ? "labSays" : "seeSays"));
     show(faceButton, parts.page === MICROSCOPE_PAGE);
-    // The Tab key comes to the picture soon: in See the bar is one stop, in Lab key l does what the last button does.
+    // Few stops of the Tab key before the picture: in See the bar is one stop; in Lab the key l replaces the last
+    // button.
     if (see !== seeOnView) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = see && i ? -1 : 0;
     if (!see) faceButton.tabIndex = -1;
     seeOnView = see;
-    // The microscope has a title of its own: its sentence.
+    // On the microscope's page, its sentence is the heading.
     writeAttribute(name, "role", parts.page === MICROSCOPE_PAGE ? "" : "heading");
     say(pages.label, see ? "Attention Playground" : (here?.short ?? "Pages"));
     say(model.label, titleOfModel());

@@ -1,5 +1,5 @@
 // Mounts the toolbar as a component of Streamlit, once for the whole visit. On a lesson's page, whose numbers the
-// server computes, it tells each choice to the server's script; on the microscope's page it says nothing.
+// server computes, it reports each choice to the server's script; on the microscope's page it sends nothing.
 //
 // data: {page, run: the session, null while Streamlit is not there yet, arrived: how often a page was come to,
 //        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}, and what early.js has
@@ -21,7 +21,7 @@ import { followTour, goToStep } from "./tour.js";
 
 const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
 
-// `more`: of the toolbar's host, where another one than Streamlit mounts it.
+// `more`: further fields of the toolbar's host, if it is mounted without Streamlit.
 export function mountToolbar({ data: given, parentElement, setStateValue, setTriggerValue, more = {} }) {
   const toolbar = (parentElement.__toolbar ??= beginToolbar(
     parentElement.querySelector("[data-toolbar]") ?? parentElement,
@@ -52,7 +52,7 @@ export function mountToolbar({ data: given, parentElement, setStateValue, setTri
 
 async function arrive(toolbar, data) {
   clearTimeout(toolbar.timer);
-  const { settings } = pageNow(); // before a new server tells its own
+  const { settings } = pageNow(); // before a new server reports its own
   try {
     await visit.arrive(data);
   } catch (error) {
@@ -62,10 +62,10 @@ async function arrive(toolbar, data) {
   }
   toolbar.toolbar ??= createToolbar(toolbar.root, hostOf(toolbar));
   toolbar.toolbar.update(hostOf(toolbar));
-  const another = toolbar.run && toolbar.run !== data.run; // the server is a new one
+  const another = toolbar.run && toolbar.run !== data.run; // the server has restarted
   toolbar.run = data.run;
   if (another && data.page !== "microscope") toolbar.tellChoice(settings);
-  const text = JSON.stringify(data.answer ?? null); // which comes again with whatever else is new
+  const text = JSON.stringify(data.answer ?? null); // the same answer comes again with each message
   if (text !== toolbar.answered) heed(toolbar, data.answer);
   toolbar.answered = text;
   followTour(toolbar.root.parentNode, tourWay);
@@ -156,7 +156,7 @@ const titlesOf = ({ titles }) => {
   return now ? { ...titles, [now.model]: now.title } : titles;
 };
 
-// What the server's script says of a lesson's picture.
+// Acts on the server's answer about a lesson's picture.
 async function heed(toolbar, answer) {
   if (!answer) return;
   if (answer.instead) return choice.open(answer.instead, { quietly: true });
@@ -165,10 +165,10 @@ async function heed(toolbar, answer) {
   } catch (error) {
     sayRefusal(error);
     if (passes(error)) {
-      toolbar.answered = null; // it is heeded once more
+      toolbar.answered = null; // acts on the same answer again
       return arriveAgain(toolbar);
     }
-    if (error.status !== 404) return; // it is still here
+    if (error.status !== 404) return; // the picture still exists
     return choice.set({ sample: firstSample().name, beside: null });
   }
   notify("Your photograph is not in this browser any more.");
@@ -205,7 +205,7 @@ const tourWay = {
   },
 };
 
-// The layer, the head and the patch in which the picture shows most.
+// The layer, head and patch with which the picture opens.
 async function firstLook() {
   const trace = await source.open(tracesOf(choice.now).main).catch(() => null);
   if (!trace) return {}; // the stage says why

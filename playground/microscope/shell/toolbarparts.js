@@ -1,4 +1,4 @@
-// The small drawings on the toolbar's buttons, and what is offered to compare with.
+// The icons on the toolbar's buttons, its sheets, and the sheet to compare with.
 
 const STROKES = {
   menu: "M3 5h14M3 10h14M3 15h14",
@@ -21,7 +21,7 @@ export function createIcon(name) {
 
 // One stop for the Tab key in a row of buttons, and the arrow keys within it.
 
-// The one of `items` to which a key leads from where the focus is; `keys` are [back, on].
+// The item to which a key moves the focus; `keys` are [back, on].
 export function nextByKey(event, items, [back, on]) {
   const from = items.indexOf(event.target);
   const to = { [back]: from - 1, [on]: from + 1, Home: 0, End: items.length - 1 }[event.key];
@@ -49,8 +49,8 @@ export function createSheet() {
   sheet.setAttribute("role", "dialog");
   let [opener, ending, redraw] = [null, null, null];
 
-  // fill(box, signal) writes what stands in it; `signal` is aborted when the sheet closes. It may give a function that
-  // brings it up to date when the choice changes.
+  // fill(box, signal) writes the sheet's contents; `signal` is aborted when the sheet closes. `fill` may return a
+  // function that updates the contents when the choice changes.
   function open(button, kind, label, fill) {
     close();
     [opener, ending] = [button, new AbortController()];
@@ -113,7 +113,7 @@ export function createSheet() {
   function putInPlace() {
     if (!opener) return;
     const at = opener.getBoundingClientRect();
-    if (opener.checkVisibility?.() === false) return close(); // a wider window has no *More*
+    if (opener.checkVisibility?.() === false) return close(); // the *More* button disappears in a wider window
     const [across, down] = [document.documentElement.clientWidth, window.innerHeight];
     const below = Math.max(SHEET_EDGE, at.bottom + SHEET_GAP);
     const top = down - below < LOW_ROOM ? SHEET_EDGE : below;
@@ -131,9 +131,9 @@ export function createSheet() {
 
 const nothingHasFocus = () => [null, document.body].includes(document.activeElement);
 
-// What a picture is compared with: another picture, or another model on the same one.
+// Comparing: with another picture, or with another model on the same picture.
 
-// What choice.now.beside is called; "" when nothing is compared.
+// The title of choice.now.beside; "" if nothing is compared.
 export function titleOfBeside({ beside }, { catalogue, ownPictures, titles }) {
   if (!beside) return "";
   if (beside.model) return titles?.[beside.model] ?? beside.model;
@@ -141,7 +141,7 @@ export function titleOfBeside({ beside }, { catalogue, ownPictures, titles }) {
   return among.find((one) => (beside.mine ? one.id === beside.mine : one.name === beside.sample))?.title ?? "";
 }
 
-// The sheet of models chooses what stands beside: it sees this instead of the choice.
+// A stand-in for the choice, with which the sheet of models chooses the model to compare with.
 export const besideAsModel = (choice) => ({
   get now() {
     return { ...choice.now, model: choice.now.beside?.model ?? null };

@@ -1,6 +1,6 @@
-// The guided tour: a card over See, whose five steps speak of the picture that a person has, and an outline around the
-// part that each speaks of. When it ends or is left, they get back what they had before. `?tour=3` in the address
-// resumes it. Its words are See's: see/words.js.
+// The guided tour: a card over See with five steps about the present picture, and an outline around each step's part.
+// When it ends, the person gets their former view back. `?tour=3` in the address resumes it. Its words are in
+// see/words.js.
 
 import { sayMath } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
@@ -16,7 +16,7 @@ export const TOUR_STEPS = [
   { name: "Heads", point: ".lens .provenance", words: LOCKED },
   { name: "Moments", point: ".lens .see-moments, .lens .see-doors", words: {} },
 ];
-const KEEP = ".lens .see-says, .lens [data-ref=pictureBox]"; // what the card had better not cover
+const KEEP = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card avoids to cover
 
 const MARGIN = 14;
 const INSET = 6; // CSS pixels between the outline and the window's edge
@@ -33,8 +33,8 @@ const CARD = `
   </section>
   <div class="tour-ring" hidden></div>`;
 
-let cameByCard = true; // the last step was taken on the card: the keyboard's focus stays there
-let card = null; // {root, kept}, while the tour goes on
+let cameByCard = true; // whether the last step was taken on the card, which then keeps the keyboard's focus
+let card = null; // {root, kept} while the tour runs
 
 // `place`: the card stands in it, under the toolbar's styles; `way`: {go(words): to a step's view, back(before,
 // finished): to what there was, {page, words, face}, or null where a link led into the tour}
@@ -83,7 +83,7 @@ function endCard() {
   root.remove();
 }
 
-// Storage may be forbidden: then the end leads nowhere.
+// Stores the former view for a reload. If storage is forbidden, the tour's end can't restore it.
 function keepForReload(former) {
   try {
     if (former) sessionStorage.setItem(KEPT_BEFORE, JSON.stringify(former));
@@ -185,7 +185,7 @@ function follow(root, { data }) {
   place(card, [[box, 20], ...boxes]);
 }
 
-// The card goes where it covers least of what it speaks of; in a narrow window to the bottom or to the top.
+// Puts the card where it covers the least of its step's part; in a narrow window at the bottom or at the top.
 function place(card, boxes) {
   const { offsetWidth: w, offsetHeight: h } = card;
   const right = innerWidth - w - MARGIN,

@@ -53,7 +53,7 @@ function tileOf({ words, row, parts, title, model, picture, size: [width, height
   share.setAttribute("aria-hidden", "true");
   anchor.append(image, share, says, line);
   anchor.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // a tab of its own
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser opens a new tab
     event.preventDefault();
     go("microscope", words);
   });

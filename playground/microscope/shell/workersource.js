@@ -1,5 +1,5 @@
-// The source of the lens where the browser computes: a worker (engine/worker.js) passes pictures through a network, and
-// gives each layer as soon as it exists. No picture leaves this machine. What needs a server is not offered.
+// The lens's source if the browser computes: a worker (engine/worker.js) runs pictures through a network and sends each
+// layer as soon as it exists. No picture leaves this machine. Questions that need a server are not offered.
 //
 //   createWorkerSource({
 //     worker,                    // a Worker
@@ -21,13 +21,13 @@ import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
 const KEPT_PASSES = 3;
-const KEPT_OF_PASSES = 8e6; // of passes besides the one that was asked last; one that is gone runs again
-const LEAST_CHANGE = 0.02; // of a label, to be told
+const KEPT_OF_PASSES = 8e6; // bytes kept of passes other than the latest; a dropped pass runs again when needed
+const LEAST_CHANGE = 0.02; // of a label's probability that is reported
 const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: beyond, scores may be infinite
 const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
 const SMALLEST = 1e-12; // length of a feature
 
-// What a question is refused with, as the stage says it.
+// An error whose sentence the stage shows.
 class Unanswered extends Error {
   constructor(says, status = 400) {
     super(says);
@@ -37,7 +37,7 @@ class Unanswered extends Error {
 
 export function createWorkerSource({ worker, compiled, shared = false, models, weightsOf, pictureOf }) {
   const passes = new Map(); // trace.id → its pass, the last one last
-  const asked = new Map(); // id → {heard: (message), failed: (error)} of what the worker does
+  const asked = new Map(); // id → {heard: (message), failed: (error)} of the worker's running jobs
   const networks = new Map(); // model → a promise: the worker has it
   let ids = 0;
   let kernels = null;
@@ -53,7 +53,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     else question.heard(data);
   });
 
-  // The worker is gone, with all that it had.
+  // The worker is gone with all its networks and passes: all running jobs fail.
   function loseAll(says = "What computes here has stopped: try it again.") {
     networks.clear();
     kernels = null;
@@ -68,7 +68,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     return id;
   }
 
-  // The worker has this network. One that could not be fetched is fetched again when it is asked for again.
+  // A promise that the worker has this network. If fetching fails, the next request tries again.
   function network(model) {
     if (!networks.has(model)) {
       const coming = (async () => {
@@ -84,7 +84,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
 
   // ---------------------------------------------------------------------------------------------------------- passes
 
-  // The pass of a trace, running or done; one that was ended, or of which too little is kept, runs again.
+  // The pass of a trace, running or done; a cancelled or partly dropped pass runs again.
   function passOf(trace) {
     let pass = passes.get(trace.id);
     if (!pass) pass = { trace, layers: [], wanted: new Map(), id: 0, turn: null, logits: null, running: false };
@@ -209,7 +209,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
 
   const source = {
     offers: ["layers", "features", "rollout", "whole", "cuts"],
-    keeps: 0, // bytes of layers that the lens keeps besides: here are the last passes
+    keeps: 0, // bytes of layers that the lens keeps: none, as this source keeps the last passes
     keepsPictures: 2,
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
@@ -251,7 +251,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       return Object.freeze(trace);
     },
     forget() {},
-    // The worker lets go of a network, and so do the passes through it.
+    // Makes the worker drop a network and its passes.
     forgetNetwork(model) {
       networks.delete(model);
       for (const [id, { trace }] of passes) if (trace.model === model) passes.delete(id);
@@ -307,8 +307,8 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   return source;
 }
 
-// A worker that comes when there is something to compute; one that is lost is begun anew. `never`: what is said where
-// it was lost before it said a word.
+// A worker that starts with the first job and is restarted if it is lost. `never`: the error if it is lost before its
+// first message.
 export function lateWorker(begin, never) {
   const listeners = [];
   let worker = null;
@@ -333,7 +333,7 @@ export function lateWorker(begin, never) {
       try {
         worker ??= started();
       } catch {
-        return setTimeout(() => lose(never)); // a page's policy forbids it
+        return setTimeout(() => lose(never)); // the page's policy forbids workers
       }
       worker.postMessage(message, moved);
     },
@@ -346,7 +346,7 @@ const decoded = (file) =>
     throw new Unanswered(error.message, 500);
   });
 
-// Not before the next turn: who asks again and again lets frames be drawn in between.
+// Resolves in the next turn of the event loop, so that repeated requests let frames be drawn in between.
 const soon = (value) => new Promise((kept) => setTimeout(() => kept(value)));
 
 const stoppedError = () => new DOMException("Something else was asked for.", "AbortError");
@@ -364,7 +364,7 @@ function joined(arrays) {
   return all;
 }
 
-// Of a whole pass; null: the trained one.
+// The scale of a whole pass; null: the trained one.
 function scaleIn(word) {
   if (word === undefined) return null;
   const scale = word === "off" ? 1 : Number(word);
@@ -372,17 +372,18 @@ function scaleIn(word) {
   throw new Unanswered(`The scale of a pass is off or a number from 0 to ${MOST_SCALE_OF_PASS}; asked was ${word}.`);
 }
 
-// A link may say anything; what playground/cuts.py refuses is refused here, too.
+// Checks cuts, which may come from a hostile link, by the rules of playground/cuts.py.
 function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
   const tokens = prefix.length + rows * columns;
-  const among = (some, count) => !some || [...some].every((n) => Number.isInteger(n) && n >= 0 && n < count);
+  const allBelow = (numbers, count) =>
+    !numbers || [...numbers].every((n) => Number.isInteger(n) && n >= 0 && n < count);
   const isKnown = (text) => {
     if (!CUT.test(text)) return false;
     const [read] = readCuts([text], { prefix, columns });
     const { hearers, unheard, kept } = read;
-    return [hearers, unheard, kept].every((some) => among(some, tokens)) && isThere(read);
+    return [hearers, unheard, kept].every((numbers) => allBelow(numbers, tokens)) && isThere(read);
   };
-  const isThere = (read) => among(read.layers, layers) && among(read.heads, heads);
+  const isThere = (read) => allBelow(read.layers, layers) && allBelow(read.heads, heads);
   const wrong = cut.length > MOST_CUTS ? cut[MOST_CUTS] : cut.find((text) => !isKnown(text));
   if (wrong !== undefined) throw new Unanswered(`This picture and this model have no cut ${wrong.slice(0, 80)}.`);
 }

@@ -1,5 +1,5 @@
-// Small drawings in the story's column: bars, strips of numbers, heads, layers. `box` is filled anew each time. They
-// read the story's facts, and none of its texts.
+// Small drawings in the story's column: bars, strips of numbers, heads, layers. Each fills its `box` anew from the
+// story's facts.
 import { ownExposure } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
 import { bareShare, percent } from "../core/numbers.js";
@@ -11,7 +11,7 @@ import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
 const ENLARGED = 168; // px: one patch
-const UNSAID_SIDE = 16; // pixels of a patch
+const UNSAID_SIDE = 16; // pixels of a patch, if its side is not known
 const HEAD_WIDE = 92; // px
 const STRIP = 34; // px, high
 const LEAST_SHOWN = 0.0005; // share of a row below which a bar bears no number
@@ -28,7 +28,7 @@ const FIGURES = {
   // The story's patch, enlarged.
   patch(box, _, { pack, patch, side }, { photo, ratio }) {
     const canvas = canvasIn(box, ENLARGED, ENLARGED, ratio);
-    const size = side ?? UNSAID_SIDE; // the pixels that the model gets
+    const size = side ?? UNSAID_SIDE; // of the patch in the model's input
     const { clear } = photo(pack.columns * size, pack.rows * size);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;

@@ -181,7 +181,7 @@ const SAID = {
   },
 };
 
-// What is said where a hand moves something: see story/figures.js.
+// Words for drawings with controls: see story/figures.js.
 const reachWords = (say) => ({
   ...{ layers: say("touchLayers"), megaphone: say("touchMegaphone") },
   ...{ heard: say("touchHeard"), everybody: say("touchEverybody") },
@@ -208,14 +208,14 @@ function largestProducts({ q, k, products }) {
   return order.slice(0, PRODUCTS).map((at) => ({ at, q: q[at], k: k[at], product: products[at] }));
 }
 
-// How near a guess came: {right, words}. `pack` for a place.
+// How near a guess came: {right, words}. `pack` is needed only if the guess is a place.
 export function judged(guess, answer, pack, language) {
   const say = (key, filled) => storyWords(language, key, filled);
   if (guess.kind === "choice") return verdict(answer === guess.truth, optionWords(guess, guess.truth), say);
   if (guess.kind === "number") {
-    const [apart, truth] = [Math.abs(Number(answer) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
-    if (apart && apart <= (guess.near ?? 0)) return { right: true, words: say("close", { truth }) };
-    return verdict(!apart, truth, say);
+    const [error, truth] = [Math.abs(Number(answer) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
+    if (error && error <= (guess.near ?? 0)) return { right: true, words: say("close", { truth }) };
+    return verdict(!error, truth, say);
   }
   const down = Math.abs(Math.floor(answer / pack.columns) - Math.floor(guess.truth / pack.columns));
   const apart = Math.max(down, Math.abs((answer % pack.columns) - (guess.truth % pack.columns)));
@@ -224,7 +224,7 @@ export function judged(guess, answer, pack, language) {
   return { right: false, words: say("off", { count: apart }) };
 }
 
-// The truth, where there is no guess to judge.
+// The truth in words, without judging a guess.
 export function truthOf(guess, language) {
   if (guess.kind === "place") return "";
   const truth = guess.kind === "choice" ? optionWords(guess, guess.truth) : `${guess.truth}${guess.unit ?? ""}`;
@@ -290,7 +290,7 @@ export function askedByScene(n, count, facts, parts, of) {
   return { scene, question, told: answer };
 }
 
-// What the story says of one patch in one head, in numbers, all of it from the pack of the picture on view. No DOM.
+// The story's facts about one patch in one head, computed from the pack of the picture on view. No DOM.
 
 const NEAR_SHARE = 5; // percentage points within which a guessed share is right
 const RING = 1; // patches around the query that a 3×3 convolution reads

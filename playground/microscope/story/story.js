@@ -1,5 +1,5 @@
-// The story: twelve scenes about one patch of the photograph on view, from where it looks to what its shares do not
-// mean. It is told beside See's picture, which does not move; every number is of that picture.
+// The story: twelve scenes about one patch of the photograph on view, from where it looks to what its weights do not
+// mean. The scenes stand beside See's picture, and all numbers are of that picture.
 
 import { wholeLayers } from "../core/core.js";
 import { patchAt, patchText } from "../core/grid.js";
@@ -24,7 +24,7 @@ const PANEL = `
   <div class="story-guess"></div>
   <div class="story-after" aria-live="polite"></div>
   <div class="story-class"></div>`;
-const DEPTH_SCENE = 11; // the scene that shows all of them
+const DEPTH_SCENE = 11; // the scene about all layers
 const MAP_WIDE = 560; // px: the photograph under pressed places
 const FOOT = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
@@ -197,7 +197,7 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   // ---- a class
-  // Above the scene while one runs; else below it, where a reader who is alone comes last.
+  // Puts the class's bar above the scene while a class runs; else below it, out of the way of a single reader.
   function placeClass() {
     const [box, header] = [find("class"), panel.querySelector("header")];
     const isAbove = box.previousElementSibling === header;
@@ -208,7 +208,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   const question = () => askedByScene(way.at(), SCENE_COUNT, story.facts, data.main.picture.parts ?? [], story.of);
 
-  // What the board shows of it.
+  // The facts about the class that the board shows.
   const classNow = () => klass.now() && [klass.now().code, klass.now().phones, classAsks(), story.wantsPicture];
 
   function askClass(yes) {

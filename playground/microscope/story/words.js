@@ -1,5 +1,4 @@
-// All that the story says, one table a language; a long text stands in several lines. Holes are filled with numbers of
-// the picture on view. No DOM in here.
+// The story's words, one table a language. Holes are filled with numbers of the picture on view. No DOM in here.
 import { filledIn } from "../see/words.js";
 
 export const STORY_WORDS = {

@@ -1,6 +1,6 @@
-// What kind of ViT some weights are: by their names and shapes (already ours, see layouts.js), and by the config.json
-// and preprocessor_config.json beside them, as hugging_face.py, checkpoints.py and others_files.py of
-// playground/models tell it. A config is as in playground/vit.py; what is wrong is said in the same sentences.
+// Finds the architecture of a ViT from its weights' names and shapes (already renamed, see layouts.js), and from the
+// config.json and preprocessor_config.json beside them; as hugging_face.py, checkpoints.py and others_files.py of
+// playground/models do, with the same errors. A config is as in playground/vit.py.
 
 import { isMeta, isTorchvision } from "./layouts.js";
 import { shown, times, WrongFile, zeros } from "./safetensors.js";
@@ -8,9 +8,9 @@ import { shown, times, WrongFile, zeros } from "./safetensors.js";
 const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
 const OPENAI = { mean: [0.48145466, 0.4578275, 0.40821073], std: [0.26862954, 0.26130258, 0.27577711] };
 const HALVES = { mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] };
-const HEAD = 64; // numbers of a head, where nothing says otherwise
+const HEAD = 64; // default width of a head
 
-// What a model of timm is, where nothing says otherwise.
+// The defaults of timm's models.
 const USUAL = {
   ...{ image_size: [224, 224], head: HEAD, eps: 1e-6, activation: "gelu", positions: "learned", pool: "token" },
   ...{ norm_place: "tokens", interpolation: "bicubic", multi_label: false, labels: [], ...HALVES },
@@ -21,7 +21,7 @@ const depthOf = (state) =>
   1 +
   Math.max(...[...state.keys()].filter((name) => name.startsWith("blocks.")).map((name) => Number(name.split(".")[1])));
 
-// What shows in the weights alone.
+// The facts that the weights alone show.
 function shownBy(state) {
   const [width, , patch] = state.get("patch_embed.proj.weight").shape;
   const mlp = state.get("blocks.0.mlp.fc2.weight").shape[1];
@@ -55,8 +55,8 @@ const ACTIVATIONS = {
 };
 const RESAMPLING = ["nearest", "lanczos", "bilinear", "bicubic"]; // Pillow's numbers
 
-// `names`: of the file; `state`: renamed; `said` and `pixels`: config.json and preprocessor_config.json. Gives {config,
-// state: of the weights those that take part}.
+// `names`: of the file's weights; `said` and `pixels`: config.json and preprocessor_config.json. Returns {config,
+// state: the renamed weights that are used}.
 export function huggingFaceConfig(names, whole, said, pixels) {
   const reason = notPlain(names, whole);
   if (reason) {
@@ -72,7 +72,7 @@ export function huggingFaceConfig(names, whole, said, pixels) {
     throw new WrongFile("it does not cut an RGB picture into square patches of one size");
   if (family === "dinov3" && Number(told.rope_theta ?? 100) !== 100)
     throw new WrongFile("it turns queries and keys at another pace than DINOv3 (rope_theta)");
-  const projects = names.some((name) => name.startsWith("visual_projection.")); // into the space that captions share
+  const projects = names.some((name) => name.startsWith("visual_projection.")); // into the space of captions
   const { reads, state } = readout(family, whole, width, projects);
   const visible = shownBy(state);
   const { classes, registers } = visible;
@@ -98,7 +98,7 @@ export function huggingFaceConfig(names, whole, said, pixels) {
   };
 }
 
-// What these files say of such a model, of the five words that a person may say.
+// The values that these files give for the five words that a person may otherwise state.
 export function huggingFaceWords(said, pixels) {
   const words = {
     mean: pixels.image_mean,
@@ -124,7 +124,7 @@ function familyOf(names, state) {
   return state.has("blocks.0.ls1.gamma") ? "dinov2" : state.has("dist_token") ? "deit" : "vit";
 }
 
-// Each family's classifier reads something else; without one it is what `transformers` calls the pooled output.
+// What the classifier reads, which differs by family; without a classifier, the pooled output of `transformers`.
 function readout(family, state, width, projects) {
   const classes = rowsOf(state, "head.weight");
   const without = (start) => new Map([...state].filter(([name]) => !name.startsWith(start)));
@@ -136,7 +136,7 @@ function readout(family, state, width, projects) {
     return { reads: { pool: "avg", norm_place: "nowhere" }, state: without("norm.") };
   if (classes && state.get("head.weight").shape[1] === 2 * width) return { reads: { pool: "token+avg" }, state };
   if (classes && state.has("dist_token") && !state.has("head_dist.weight")) {
-    // One classifier, of the class token alone. Ours averages two: twice this one, and nothing of the other
+    // One classifier, of the class token alone. Our model averages two, so this one is doubled and the other is 0
     const more = new Map(state);
     for (const kind of ["weight", "bias"]) {
       const one = state.get(`head.${kind}`);
@@ -175,7 +175,7 @@ const SHOWN = // arguments of timm's models that the weights show, or that chang
   "dynamic_img_pad strict_img_size weight_init fix_init drop_rate pos_drop_rate patch_drop_rate proj_drop_rate " +
   "attn_drop_rate drop_path_rate";
 
-// What a file of Meta's or torchvision's leaves to its name; null of others.
+// The facts that a file of Meta's or torchvision's does not contain; null for other files.
 export function baseOf(state) {
   if (isTorchvision(state)) return { ...USUAL, interpolation: "bilinear", ...IMAGENET };
   if (!isMeta(state)) return null;
@@ -184,10 +184,10 @@ export function baseOf(state) {
   return state.has("pos_embed") ? base : { ...base, positions: "rotary", eps: 1e-5, image_size: [256, 256] };
 }
 
-// What an architecture of timm is; `known`: a row of timmtable.js, or null: nobody says which one it is.
+// The config of one of timm's architectures; `known`: a row of timmtable.js, or null if the architecture is unknown.
 export const timmBase = (known) => ({ ...USUAL, ...known });
 
-// `base` as the weights show that it is, as `known` says it (see opening.js) and as `said` by config.json.
+// `base` corrected by the weights, by `known` (see opening.js) and by config.json (`said`).
 export function changed(base, state, known, said) {
   const patches = state.get("patch_embed.proj.weight");
   if (!patches || !state.has("blocks.0.mlp.fc2.weight"))
@@ -216,7 +216,7 @@ export function changed(base, state, known, said) {
   };
 }
 
-// Of the size that the norm of queries has, or a head of the named model: else no weight tells it.
+// The number of heads: their width is that of the norm of queries, or else of the named model's heads.
 const headsLike = (base, state, width) =>
   Math.max(1, Math.floor(width / (rowsOf(state, "blocks.0.attn.q_norm.weight") || base.head)));
 
@@ -309,7 +309,7 @@ export function shapesOf(c) {
   return shapes;
 }
 
-// What of the weights does not fit, as source.py says it.
+// Throws if the weights don't fit the config, with the sentences of source.py.
 export function checkFit(state, config, file) {
   const ours = shapesOf(config);
   const text = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
@@ -330,7 +330,7 @@ export function checkFit(state, config, file) {
   }
 }
 
-// What the description of an architecture may say: as in weights_file.py. A file may come from anybody.
+// The allowed values of an architecture's description, as in weights_file.py. A file may come from anybody.
 
 const COUNTS = {
   ...{ patch_size: [1, 224], depth: [1, 100], width: [1, 8192], mlp_width: [1, 65_536], heads: [1, 256] },
@@ -348,9 +348,9 @@ const MOST_SIDE = 4096;
 const LONGEST_LABEL = 200;
 const PAPER = { cls_token: true, dist_token: false, registers: 0, pre_norm: false, qk_norm: false, qkv_bias: true };
 const DEFAULTS = { ...USUAL, ...PAPER, layer_scale: false, gated_mlp: false, pre_logits: false };
-const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false }; // as where a model has none of it
+const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false }; // the values of other models
 
-// Gives the config; an Error says what can't be.
+// Returns the config, or throws an Error that says what is impossible.
 export function checkedConfig(given) {
   if (given === null || typeof given !== "object") throw new Error("it is no list of names and values");
   const unknown = Object.keys(given).find((name) => !(name in COUNTS || name in DEFAULTS || name in APP_ALONE));

@@ -9,7 +9,7 @@ import { countOf, reshaped, WrongFile, withGains } from "./safetensors.js";
 const FORMAT_OF_WEIGHTS = "attention-playground/weights-1";
 const IN_A_BLOCK = 32; // numbers of a row that share a gain
 const TOP = 127; // the largest code
-const ROUNDS = 1.5 * 2 ** 23; // a float of this size has no room for a fraction; of two as near the even one is taken
+const ROUNDS = 1.5 * 2 ** 23; // adding it to a float rounds to an integer, halves to the even one
 const MOST_OF_MEMORY = 1.2e9; // bytes
 const SAID = // of the architecture; which norms, tokens and biases there are the weights show
   "activation classes depth eps gated_mlp heads image_size interpolation labels mean mlp_width multi_label " +
@@ -37,8 +37,8 @@ function gainOf(name) {
   return block && `${block}.${part === "attn.proj" ? "ls1" : "ls2"}.gamma`;
 }
 
-// `state`: a Map of name → tensor that fits `config`; `names`: in which order they are written; `tell(share)` hears how
-// far it is. Gives a promise of {bytes, header}.
+// `state`: a Map of name → tensor that fits `config`; `names`: the order in which tensors are written; `tell(share)`
+// reports progress. Returns a promise of {bytes, header}.
 export async function toEngine(state, names, config, { title, numbers = "int8", tell = () => {} }) {
   const ours = folded(state, names, config);
   const isInt8 = numbers === "int8";
@@ -102,8 +102,8 @@ function headerOf(config, title, isInt8) {
   };
 }
 
-// A softmax makes a large difference of a small one in a score, and what the first layers get wrong goes through all:
-// the patches' matrix, the first two layers, and the rows of queries and keys have 8 bits more, of what 8 bits have left.
+// Rows that get 8 more bits, for the remainder of the first 8: the patches' matrix and the first two layers, whose
+// errors go through all layers, and the rows of queries and keys, because a softmax amplifies errors of scores.
 function fineRows(name, [rows]) {
   if (/^(patch_embed\.|blocks\.[01]\.)/.test(name)) return rows;
   return name.endsWith(".attn.qkv.weight") ? (2 * rows) / 3 : 0;

@@ -1,13 +1,13 @@
-// The names of weights, as timm, `transformers`, Meta and torchvision write them, become ours, which are timm's:
-// checkpoints.py, hugging_face.py and others_files.py of playground/models, in the same order. A Map of name → tensor
-// goes in, another comes out; no number is read. What plays no part in a pass is left out.
+// Renames weights of timm, `transformers`, Meta and torchvision to our names, which are timm's; as checkpoints.py,
+// hugging_face.py and others_files.py of playground/models do. A Map of name → tensor goes in and a new one comes out;
+// no numbers are read. Weights that play no part in a pass are left out.
 
 import { added, inThree, joined, places, reshaped, WrongFile, zeros } from "./safetensors.js";
 
 const BEGINS = "patch_embed.proj.weight";
 const renamed = (state, name) => new Map([...state].map(([key, x]) => [name(key), x]));
 
-// Without what DistributedDataParallel, Lightning and classes of somebody's own put before each name.
+// Removes the prefixes that DistributedDataParallel, Lightning and users' own classes put before each name.
 export function unwrapped(given) {
   let state = given;
   const first = (name) => name.split(".")[0];
@@ -66,11 +66,11 @@ export function fromOthers(state) {
     if (!ours.has(theirs)) continue;
     ours.set("reg_token", ours.get(theirs));
     ours.delete(theirs);
-    if (isMeta(state)) placeTheClassToken(ours); // whose registers come after positions were added
+    if (isMeta(state)) placeTheClassToken(ours); // in this model registers are inserted after positions are added
   }
   for (const name of [...ours.keys()].filter((key) => key.endsWith(".attn.qkv.bias") && state.has(`${key}_mask`))) {
     const [q, k, v] = inThree(ours.get(name));
-    ours.set(name, joined(q, zeros(...k.shape), v)); // which is what the mask says: keys have none
+    ours.set(name, joined(q, zeros(...k.shape), v)); // the mask sets the bias of keys to 0
   }
   return plainHead(gated(ours));
 }
@@ -115,7 +115,7 @@ function plainHead(state) {
   return renamed(state, (name) => (name.startsWith(start) ? `head.${name.slice(start.length)}` : name));
 }
 
-// timm's Eva (DINOv3), which holds some tensors in two parts, and what others lay out; ours pass unchanged.
+// Converts timm's Eva (DINOv3), which stores some tensors in two parts; weights with our names pass unchanged.
 export function fromEva(given) {
   const [state, ours] = [fromOthers(given), new Map()];
   for (const [name, x] of state) {
@@ -208,7 +208,7 @@ const outsideName = (name) => {
   return found ? name.replace(...found) : name;
 };
 
-// The shapes that our model has, and zeros for the biases that it has and this one has not.
+// Gives all weights the shapes of our model, and adds zeros for biases that the file lacks.
 function complete(ours) {
   const cls = ours.get("cls_token");
   if (cls)

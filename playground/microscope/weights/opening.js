@@ -1,5 +1,5 @@
-// A model out of files that somebody dropped: its weights, and what lies beside them. What they are is found out as
-// playground/models/model_file.py does it.
+// Opens a model from dropped files: its weights and the files beside them. Their kind is found as in
+// playground/models/model_file.py.
 
 import {
   baseOf,
@@ -20,12 +20,12 @@ const LONGEST_JSON = 4 * 2 ** 20; // bytes
 const LONGEST_NAME = 80; // letters
 const PICKLED = /\.(bin|pt|pth|ckpt|pkl)$/;
 const KIND = ".safetensors";
-const EVERY_FILE_S_NAME = "model.safetensors"; // where the folder's name says more
+const EVERY_FILE_S_NAME = "model.safetensors"; // for a file of this name, the folder's name is shown
 const SHARD = /-\d{5}-of-\d{5}(?=\.safetensors$)/;
 
 const isWeights = ({ name }) => name.endsWith(KIND);
 
-// Of some dropped files: those of one model; `folder` is the name of theirs, or "". WrongFile says what is missing.
+// The files of one model among the dropped ones. Throws a WrongFile that says what is missing.
 function sorted(files) {
   const weights = files.filter(isWeights);
   const json = (name) => files.find((file) => file.name === name);
@@ -73,7 +73,7 @@ async function openAll({ weights, index, name }) {
   return { metadata: parts[0].metadata, tensors: possible(name, () => unwrapped(tensors)) };
 }
 
-// What is wrong with a model, with its file's name.
+// Runs `describe`; an error about the model gets the file's name.
 function possible(name, describe) {
   try {
     return describe();
@@ -84,7 +84,7 @@ function possible(name, describe) {
   }
 }
 
-// {config, state, known: words that nobody needs to assume, unlike}
+// {config, state, known: words that need not be assumed, unlike}
 function described({ name, metadata, tensors, said, pixels, given }) {
   if ("config" in metadata) {
     const config = possible(name, () => checkedConfig(JSON.parse(metadata.config)));
@@ -169,11 +169,11 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
 
 // ---------------------------------------------------------------------------------------------------- what nobody says
 
-// What a person says of a model, where a file of weights alone does not, and what is assumed where nobody says it: as
+// Facts about a model that a file of weights lacks: given by a person, or else assumed. As in
 // playground/models/given.py and source.py, in the words of `playground.load`.
 
-const READ_OUT = { token: "the class token", avg: "the mean of the patches" }; // what weights can't tell apart
-const POOLS = [...Object.keys(READ_OUT), "map", "max", "avgmax"]; // of the last two there are rows, and no labels
+const READ_OUT = { token: "the class token", avg: "the mean of the patches" }; // weights can't tell these two apart
+const POOLS = [...Object.keys(READ_OUT), "map", "max", "avgmax"]; // with the last two there are rows, but no labels
 const ACTS = ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"];
 const WORDS_GIVEN = ["mean", "std", "num_heads", "act_layer", "global_pool"];
 
@@ -204,13 +204,13 @@ const oneOf = (names) => (word, given) => {
 
 const READ = { mean: colours, std: colours, num_heads: count, act_layer: oneOf(ACTS), global_pool: oneOf(POOLS) };
 
-// {word: value} of those that are said.
+// {word: value} of the words that a person has given.
 function readGiven(said) {
   const words = WORDS_GIVEN.filter((word) => said[word] !== undefined && said[word] !== null && said[word] !== "");
   return Object.fromEntries(words.map((word) => [word, READ[word](word, said[word])]));
 }
 
-// What the config.json of `timm.models.save_for_hf` says.
+// The words that a config.json of `timm.models.save_for_hf` gives.
 function toldByTimm({ model_args: built, pretrained_cfg: pixels, global_pool: pool }) {
   const { mean, std } = pixels ?? {};
   return readGiven({ mean, std, num_heads: built?.num_heads, act_layer: built?.act_layer, global_pool: pool });
@@ -218,7 +218,7 @@ function toldByTimm({ model_args: built, pretrained_cfg: pixels, global_pool: po
 
 const numbers = (values) => values.map((value) => String(Number(value.toPrecision(6)))).join(" ");
 
-// What is taken for granted, but for what is known: {word: what is taken, in words}.
+// What is assumed for words that are not known: {word: the assumption in words}.
 function assumedOf(config, known) {
   const { mean, std, heads, width, activation, classes, pool, dist_token: dist } = config;
   const every = {
@@ -234,7 +234,7 @@ const unlikeOurs = (pool) =>
     ? ""
     : `they are read out by ${shown(pool)}, which the playground's ViT does not compute`;
 
-// Why labels may be wrong; "" where they are not.
+// Why the model's labels may be wrong; "" if there is no reason.
 function whyNoAnswer(config, assumed, unlike) {
   if (unlike || !config.classes) return unlike;
   const usual = { act_layer: config.activation, global_pool: config.pool };
@@ -245,7 +245,7 @@ function whyNoAnswer(config, assumed, unlike) {
   return `they depend on ${asked}, which no weight tells; say it, such as ${such}`;
 }
 
-// What was assumed, in numbers, and why there are no labels; "" where all is known.
+// A notice about assumptions and missing labels; "" if everything is known.
 function noticeOf(name, assumed, noAnswer) {
   const said = [];
   if (Object.keys(assumed).length) {

@@ -10,15 +10,15 @@ import { decodeHalves } from "../core/core.js";
 const LONGEST_HEADER = 4 * 2 ** 20; // bytes; that of a ViT-g has 100,000
 const MOST_TENSORS = 10_000;
 const MOST_DIMENSIONS = 8;
-const LENGTH = 8; // bytes, in which the header's own length stands
+const LENGTH = 8; // bytes that hold the header's length
 const BYTES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // of a number
 const VIEWS_OF = { F64: Float64Array, F32: Float32Array, F16: Uint16Array, BF16: Uint16Array, I64: BigInt64Array };
 const SMALL_VIEWS = { I32: Int32Array, I16: Int16Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array };
 
-// What is wrong with a file, in a sentence.
+// An error that says what is wrong with a file.
 export class WrongFile extends Error {}
 
-// What stands there, in a sentence.
+// A value from a file, shortened for a sentence.
 export const shown = (value) => JSON.stringify(value)?.slice(0, 60) ?? String(value);
 
 // `file`: a File or Blob. Gives {metadata: {name: text}, tensors: Map of name → tensor}.
@@ -46,7 +46,7 @@ export const pickledFile = (name) =>
   "line read it; a page does not.";
 const isPickled = ([a, b]) => (a === 0x50 && b === 0x4b) || (a === 0x80 && b === 0x02); // a zip; pickle itself
 
-// A browser says of a file that is gone or was changed what no format explains.
+// Browsers report a file that was deleted or changed with an error of their own.
 function unreadable(name, error) {
   if (error instanceof WrongFile) return error;
   if (error?.name?.startsWith("Not")) return new WrongFile(`${name} can't be read: it is gone, or was changed.`);

@@ -1,4 +1,4 @@
-// What timm's plain ViTs are where no weight tells it, where it is not as usual: architecture.js says what that is.
+// Facts about timm's plain ViTs that no weight shows and that differ from the defaults in architecture.js.
 // `head`: numbers of a head. Written by python -m workshop.timm_table.
 
 export const TIMM = [

@@ -1,7 +1,7 @@
 // A worker that opens dropped files of weights, and ends with them. It asks no network.
 //
 //   {files, folder, given, numbers}    see opening.js
-//     → {share: of what is done}, again and again, then {model: {name, bytes, …}} or {error: a sentence}
+//     → {share: the part that is done}, repeatedly, then {model: {name, bytes, …}} or {error: a sentence}
 
 import { openModel } from "./opening.js";
 

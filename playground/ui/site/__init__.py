@@ -1,7 +1,7 @@
 """The command `site`: writes the playground as a folder of plain files, which any host of files can serve.
 
-Networks run in the visitor's browser (microscope/engine), so that no photograph leaves it. What the pages say comes
-from the same places as in the app. All addresses are relative; `base` stands where one must be whole.
+Networks run in the visitor's browser (microscope/engine), so that no photograph leaves it. The pages' words come from
+the same sources as in the app. All addresses are relative; `base` is used where an absolute one is needed.
 """
 
 from __future__ import annotations
@@ -242,8 +242,8 @@ def _digest(script: bytes) -> str:
 
 
 def _foot(base: str = "") -> str:
-    """The footer of every page: what this is, and where to find more. `base`: the folder's address, if it is not
-    here."""
+    """The footer of every page: what the playground is, and where to find more. `base`: the folder's address, for pages
+    outside of it."""
     source = {"Source": repository()} if repository() else {}
     links = source | {name.title(): f"{base}about.html#{name}" for name in ("cite", "install", "embed")}
     anchors = (f'<a href="{escape(address)}">{name}</a>' for name, address in links.items())
@@ -273,7 +273,7 @@ def _lost(base: str, script: str) -> str:
 
 
 def _font(folder: Folder) -> str:
-    """The app's typeface, which Streamlit brings; "" where it brings none: then the system's is taken."""
+    """The app's typeface, from Streamlit's package; "" if it has none: then the system's is used."""
     fonts = sorted(Path(st.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
     return folder.put("source-sans.woff2", fonts[0].read_bytes()) if fonts else ""
 
@@ -311,7 +311,7 @@ def _service_worker(core: list[str], names: list[str]) -> str:
 
 
 def _drop_old(folder: Folder) -> None:
-    """Removes files that a former version wrote; any others are not ours."""
+    """Removes files that a former version wrote; other files are not ours."""
     for inside in ("", "samples/", "weights/", "lessons/", "moments/"):
         for file in sorted((folder.path / inside).glob("*-*.*")):
             if OURS.fullmatch(file.name) and f"{inside}{file.name}" not in folder.names:
@@ -321,7 +321,7 @@ def _drop_old(folder: Folder) -> None:
 # The lessons of the folder without a server: Python works each one out ahead for one sample, and the browser shows
 # the result from files.
 
-PICTURE = {"sample": "meadow", "model": "bundled"}  # which the lessons look at
+PICTURE = {"sample": "meadow", "model": "bundled"}  # of all lessons
 
 
 def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict[str, str]:
