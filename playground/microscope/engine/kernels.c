@@ -8,9 +8,14 @@ typedef short Int16;
 typedef unsigned char Byte;
 typedef Byte FourBytes __attribute__((vector_size(4), aligned(1)));
 typedef short EightShorts __attribute__((vector_size(16), may_alias));
+typedef Int8 EightCodes __attribute__((vector_size(8), aligned(1)));
 typedef int Two __attribute__((may_alias)); // Int16s, side by side
 
 #define EXPORTED __attribute__((visibility("default")))
+// What makes x stays before this line, and what is made of x behind it. Without it the compiler puts all sums of one
+// number side by side, for which the sixteen registers of x86 do not suffice.
+#define STAYS(x) __asm__ volatile("" : "+r"(x))
+#define EACH_ROW UNROLLED for (int r = 0; r < HIGH; r++)
 #define UNROLLED _Pragma("clang loop unroll(full)")
 
 static inline Four all(float x) { return (Four){x, x, x, x}; }
@@ -29,65 +34,114 @@ static inline FourInts bits_of(Four x) { return (FourInts)x; }
 
 // ------------------------------------------------------------------------------------------------------- products
 
-enum { WIDE = 8, DEEP = 384, BLOCK = 32 };
+// A tile of HIGH rows by WIDE columns is summed up at one time: its eight sums and what they are made of lie in
+// registers. With six rows some do not.
+enum { HIGH = 4, WIDE = 8, DEEP = 384, BLOCK = 32 };
 
 // A panel is WIDE columns of the second matrix, DEEP numbers of each, side by side: small enough for the fastest cache.
 // It lies on the stack, of which each thread has its own (faster/threads.js); so nothing here is static.
 
-// COUNT rows of `a` times the panel, added to `out`; COUNT is a number, so that the sums stay in registers. With more
-// than four rows the sixteen of x86 do not hold them, and a product takes half as long again.
-#define TIMES_PANEL(COUNT)                                                                                           \
-  static void times_panel_##COUNT(const float *panel, const float *a, int a_step, int deep, float *out,              \
-                                  int out_step, int wide) {                                                          \
-    Four sums[COUNT][2];                                                                                             \
-    for (int r = 0; r < COUNT; r++) sums[r][0] = sums[r][1] = all(0);                                                \
-    for (int k = 0; k < deep; k++) {                                                                                 \
-      Four left = load(panel + k * WIDE), right = load(panel + k * WIDE + 4);                                        \
-      UNROLLED for (int r = 0; r < COUNT; r++) {                                                                     \
-        Four x = all(a[r * a_step + k]);                                                                             \
-        sums[r][0] += x * left;                                                                                      \
-        sums[r][1] += x * right;                                                                                     \
-      }                                                                                                              \
-    }                                                                                                                \
-    for (int r = 0; r < COUNT; r++, out += out_step) add_up(out, sums[r], 1, wide);                                  \
-  }
+// What a tile, some rows by WIDE columns, is added to, and where it goes.
+typedef struct {
+  const float *from; // the bias, or what is in `out`
+  int from_step;
+  float *out;
+  int out_step, wide;
+} Tile;
 
-static inline void add_up(float *out, const Four *sums, float times, int wide) {
-  if (wide == WIDE) {
-    store(out, load(out) + sums[0] * all(times));
-    store(out + 4, load(out + 4) + sums[1] * all(times));
-  } else
-    for (int n = 0; n < wide; n++) out[n] += sums[n / 4][n % 4] * times;
+// Adds the sums of HIGH rows by WIDE columns, or as many as there are, and goes on to the next tile.
+static __attribute__((noinline)) void add_up(Tile *tile, const float (*sums)[WIDE], int left) {
+  for (int r = 0; r < HIGH && r < left; r++, tile->from += tile->from_step, tile->out += tile->out_step)
+    if (tile->wide == WIDE) {
+      store(tile->out, load(tile->from) + load(sums[r]));
+      store(tile->out + 4, load(tile->from + 4) + load(sums[r] + 4));
+    } else
+      for (int n = 0; n < tile->wide; n++) tile->out[n] = tile->from[n] + sums[r][n];
 }
-TIMES_PANEL(4)
-TIMES_PANEL(1)
 
-static void begin(float *out, int out_step, int rows, int columns, const float *bias) {
-  for (int r = 0; r < rows; r++)
-    for (int n = 0; n < columns; n++) out[r * out_step + n] = bias ? bias[n] : 0;
+// The first tile of columns n to n + WIDE. `biases` is room for theirs.
+static inline Tile first_tile(const float *bias, float *biases, int adds, float *out, int out_step, int n, int columns) {
+  Tile tile = {out + n, out_step, out + n, out_step, columns - n < WIDE ? columns - n : WIDE};
+  for (int i = 0; i < tile.wide; i++) biases[i] = bias ? bias[n + i] : 0;
+  if (!adds) tile.from = biases, tile.from_step = 0;
+  return tile;
+}
+
+// Four rows of four become four columns.
+static inline void turn(FourInts *x) {
+  FourInts a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
+  FourInts c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7), d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+  x[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5), x[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+  x[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5), x[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+}
+
+static inline int nearest(int i, int wide) { return i < wide ? i : wide - 1; }
+
+// HIGH rows of `a` times the panel; where fewer are left, the last one several times.
+static inline void times_panel(const float *panel, const float *a, int a_step, int left, int deep, Tile *tile) {
+  Four sums[HIGH][2];
+  EACH_ROW sums[r][0] = sums[r][1] = all(0);
+  const float *row[HIGH];
+  EACH_ROW row[r] = a + nearest(r, left) * a_step;
+  int k = 0;
+  for (; k + 4 <= deep; k += 4, panel += 4 * WIDE) { // four at once: addresses are reckoned once for them
+    EACH_ROW STAYS(row[r]);
+    STAYS(panel);
+    UNROLLED for (unsigned i = 0; i < 4; i++) {
+      Four left = load(panel + i * WIDE), right = load(panel + i * WIDE + 4);
+      EACH_ROW {
+        Four x = all(row[r][i]);
+        sums[r][0] += x * left;
+        sums[r][1] += x * right;
+        STAYS(sums[r][0]);
+        STAYS(sums[r][1]);
+      }
+    }
+    EACH_ROW row[r] += 4;
+  }
+  for (; k < deep; k++, panel += WIDE)
+    EACH_ROW {
+      Four x = all(*row[r]++);
+      sums[r][0] += x * load(panel);
+      sums[r][1] += x * load(panel + 4);
+    }
+  float done[HIGH][WIDE];
+  EACH_ROW {
+    store(done[r], sums[r][0]);
+    store(done[r] + 4, sums[r][1]);
+  }
+  add_up(tile, done, left);
 }
 
 // out (rows, columns) = a (rows, inner) · b + bias. b lies as (columns, inner), or `transposed` as (inner, columns). A
-// step is the distance from one row to the next, in numbers.
+// step is the distance from one row to the next, in numbers. A few numbers behind b are read, which nobody uses.
 EXPORTED void product(const float *a, int a_step, const float *b, int b_step, int transposed, const float *bias,
                       int rows, int inner, int columns, float *out, int out_step) {
   float panel[DEEP * WIDE] __attribute__((aligned(16)));
-  int along = transposed ? b_step : 1, across = transposed ? 1 : b_step;
-  begin(out, out_step, rows, columns, bias);
-  for (int n = 0; n < columns; n += WIDE) {
-    int wide = columns - n < WIDE ? columns - n : WIDE;
+  float biases[WIDE];
+  for (int n = 0; n < columns; n += WIDE)
     for (int first = 0; first < inner; first += DEEP) {
+      Tile tile = first_tile(bias, biases, first, out, out_step, n, columns);
       int deep = inner - first < DEEP ? inner - first : DEEP;
-      for (int i = 0; i < wide; i++)
-        for (int k = 0; k < deep; k++) panel[k * WIDE + i] = b[(n + i) * across + (first + k) * along];
+      if (transposed) {
+        const float *row = b + first * b_step + n;
+        for (float *to = panel; to < panel + deep * WIDE; to += WIDE, row += b_step) {
+          store(to, load(row));
+          store(to + 4, load(row + 4));
+        }
+      } else
+        for (int half = 0; half < WIDE; half += 4)
+          for (int k = 0; k < deep; k += 4) {
+            FourInts x[4];
+            UNROLLED for (int i = 0; i < 4; i++)
+              x[i] = bits_of(load(b + (n + nearest(half + i, tile.wide)) * b_step + first + k));
+            turn(x);
+            UNROLLED for (int i = 0; i < 4; i++) store(panel + (k + i) * WIDE + half, (Four)x[i]);
+          }
       const float *x = a + first;
-      float *y = out + n;
-      int left = rows;
-      for (; left >= 4; left -= 4, x += 4 * a_step, y += 4 * out_step)
-        times_panel_4(panel, x, a_step, deep, y, out_step, wide);
-      for (; left; left--, x += a_step, y += out_step) times_panel_1(panel, x, a_step, deep, y, out_step, wide);
+      for (int left = rows; left > 0; left -= HIGH, x += HIGH * a_step)
+        times_panel(panel, x, a_step, left, deep, &tile);
     }
-  }
 }
 
 // ------------------------------------------------------------------------------------------- products with 8-bit codes
@@ -95,10 +149,13 @@ EXPORTED void product(const float *a, int a_step, const float *b, int b_step, in
 // Rows of `a` become 16-bit integers, each in a unit of its own. Then a block of 32 products with codes is summed up
 // exactly, and two products with their sum are one instruction: twice as fast as floats.
 typedef struct {
-  Int16 pairs[DEEP / 2][WIDE][2];
+  FourInts pairs[DEEP / 2][2]; // two codes of each of WIDE columns
   float gains[DEEP / BLOCK][WIDE];
-} Codes __attribute__((aligned(16)));
+} Codes;
 
+static inline FourInts rounded(Four x) { return bits_of(x + all(ROUNDS)) - bits_of(all(ROUNDS)); }
+
+// Behind each row zeros, up to a whole block.
 static void to_integers(const float *a, int a_step, int rows, int inner, Int16 *to, int to_step, float *units) {
   for (int r = 0; r < rows; r++, a += a_step, to += to_step) {
     Four sizes = all(1e-30f);
@@ -107,71 +164,89 @@ static void to_integers(const float *a, int a_step, int rows, int inner, Int16 *
     float most = largest_of(sizes);
     for (; k < inner; k++) most = __builtin_fabsf(a[k]) > most ? __builtin_fabsf(a[k]) : most;
     units[r] = most / 32767;
-    float times = 32767 / most;
-    for (k = 0; k < inner; k++) to[k] = (Int16)bits_of(all(a[k] * times + ROUNDS))[0];
-    if (inner % 2) to[inner] = 0;
+    Four times = all(32767 / most);
+    for (k = 0; k + 8 <= inner; k += 8)
+      *(EightShorts *)(to + k) =
+          __builtin_wasm_narrow_s_i16x8_i32x4(rounded(load(a + k) * times), rounded(load(a + k + 4) * times));
+    for (; k < to_step; k++) to[k] = k < inner ? rounded(all(a[k]) * times)[0] : 0;
   }
 }
 
-#define TIMES_PAIRS(COUNT)                                                                                           \
-  static void times_pairs_##COUNT(const Codes *panel, const Int16 *a, int a_step, const float *units, int deep,      \
-                                  float *out, int out_step, int wide) {                                              \
-    Four sums[COUNT][2];                                                                                             \
-    for (int r = 0; r < COUNT; r++) sums[r][0] = sums[r][1] = all(0);                                                \
-    for (int first = 0; first < deep; first += BLOCK) {                                                              \
-      FourInts dots[COUNT][2];                                                                                       \
-      for (int r = 0; r < COUNT; r++) dots[r][0] = dots[r][1] = (FourInts){0, 0, 0, 0};                              \
-      int end = first + BLOCK < deep ? first + BLOCK : deep;                                                         \
-      for (int k = first; k < end; k += 2) {                                                                         \
-        const Int16(*pair)[2] = panel->pairs[k / 2];                                                                 \
-        EightShorts left = *(EightShorts *)pair[0], right = *(EightShorts *)pair[4];                                 \
-        UNROLLED for (int r = 0; r < COUNT; r++) {                                                                   \
-          int two = *(const Two *)(a + r * a_step + k);                                                              \
-          EightShorts x = (EightShorts)(FourInts){two, two, two, two};                                               \
-          dots[r][0] += (FourInts)__builtin_wasm_dot_s_i32x4_i16x8(x, left);                                         \
-          dots[r][1] += (FourInts)__builtin_wasm_dot_s_i32x4_i16x8(x, right);                                        \
-        }                                                                                                            \
-      }                                                                                                              \
-      Four left = load(panel->gains[first / BLOCK]), right = load(panel->gains[first / BLOCK] + 4);                  \
-      UNROLLED for (int r = 0; r < COUNT; r++) {                                                                     \
-        sums[r][0] += __builtin_convertvector(dots[r][0], Four) * left;                                              \
-        sums[r][1] += __builtin_convertvector(dots[r][1], Four) * right;                                             \
-      }                                                                                                              \
-    }                                                                                                                \
-    for (int r = 0; r < COUNT; r++, out += out_step) add_up(out, sums[r], units[r], wide);                           \
-  }
-TIMES_PAIRS(4)
-TIMES_PAIRS(1)
-
-// The same for codes (columns, inner) with a gain for each block of 32 of a row. `room` is for (inner + 1) integers and
-// a unit of each row of `a`. `adds`: to what is in `out`, and no bias.
-EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, const float *gains, const float *bias,
-                               int rows, int inner, int columns, float *out, int out_step, float *room, int adds) {
-  int step = (inner + 1) & ~1, blocks = (inner + BLOCK - 1) / BLOCK;
-  Codes panel;
-  float *units = room;
-  Int16 *integers = (Int16 *)(room + rows);
-  to_integers(a, a_step, rows, inner, integers, step, units);
-  if (!adds) begin(out, out_step, rows, columns, bias);
-  for (int n = 0; n < columns; n += WIDE) {
-    int wide = columns - n < WIDE ? columns - n : WIDE;
-    for (int first = 0; first < inner; first += DEEP) {
-      int deep = inner - first < DEEP ? inner - first : DEEP;
-      for (int i = 0; i < wide; i++) {
-        const Int8 *code = codes + (n + i) * inner + first;
-        for (int k = 0; k < deep; k++) panel.pairs[k / 2][i][k % 2] = code[k];
-        for (int k = 0; k < deep; k += BLOCK)
-          panel.gains[k / BLOCK][i] = gains[(n + i) * blocks + (first + k) / BLOCK];
+static inline void times_pairs(const Codes *panel, const Int16 *a, int a_step, const float *units, int left, int deep,
+                               Tile *tile) {
+  Four sums[HIGH][2];
+  EACH_ROW sums[r][0] = sums[r][1] = all(0);
+  const FourInts(*pairs)[2] = panel->pairs;
+  const Int16 *row[HIGH];
+  EACH_ROW row[r] = a + nearest(r, left) * a_step;
+  for (int block = 0; block * BLOCK < deep; block++) {
+    FourInts dots[HIGH][2];
+    EACH_ROW dots[r][0] = dots[r][1] = (FourInts){0, 0, 0, 0};
+    for (int k = 0; k < BLOCK; k += 8, pairs += 4) {
+      EACH_ROW STAYS(row[r]);
+      STAYS(pairs);
+      UNROLLED for (unsigned i = 0; i < 4; i++) {
+        EightShorts left = (EightShorts)pairs[i][0], right = (EightShorts)pairs[i][1];
+        EACH_ROW {
+          int two = ((const Two *)row[r])[i];
+          EightShorts x = (EightShorts)(FourInts){two, two, two, two};
+          dots[r][0] += (FourInts)__builtin_wasm_dot_s_i32x4_i16x8(x, left);
+          dots[r][1] += (FourInts)__builtin_wasm_dot_s_i32x4_i16x8(x, right);
+          STAYS(dots[r][0]);
+          STAYS(dots[r][1]);
+        }
       }
-      const Int16 *x = integers + first;
-      float *y = out + n, *unit = units;
-      int left = rows;
-      for (; left >= 4; left -= 4, x += 4 * step, y += 4 * out_step, unit += 4)
-        times_pairs_4(&panel, x, step, unit, deep, y, out_step, wide);
-      for (; left; left--, x += step, y += out_step, unit++)
-        times_pairs_1(&panel, x, step, unit, deep, y, out_step, wide);
+      EACH_ROW row[r] += 8;
+    }
+    Four left = load(panel->gains[block]), right = load(panel->gains[block] + 4);
+    EACH_ROW {
+      sums[r][0] += __builtin_convertvector(dots[r][0], Four) * left;
+      sums[r][1] += __builtin_convertvector(dots[r][1], Four) * right;
     }
   }
+  float done[HIGH][WIDE];
+  EACH_ROW {
+    Four unit = all(units[nearest(r, left)]);
+    store(done[r], sums[r][0] * unit);
+    store(done[r] + 4, sums[r][1] * unit);
+  }
+  add_up(tile, done, left);
+}
+
+// The same for codes (columns, inner) with a gain for each block of 32 of a row. `room` is for a unit of each row of `a`
+// and its integers, whole blocks. `adds`: to what is in `out`, and no bias.
+EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, const float *gains, const float *bias,
+                               int rows, int inner, int columns, float *out, int out_step, float *room, int adds) {
+  int blocks = (inner + BLOCK - 1) / BLOCK, step = blocks * BLOCK;
+  Codes panel;
+  float biases[WIDE];
+  Int16 *integers = (Int16 *)(room + rows);
+  to_integers(a, a_step, rows, inner, integers, step, room);
+  for (int n = 0; n < columns; n += WIDE)
+    for (int first = 0; first < inner; first += DEEP) {
+      Tile tile = first_tile(bias, biases, first || adds, out, out_step, n, columns);
+      int deep = inner - first < DEEP ? inner - first : DEEP;
+      for (int half = 0; half < 2; half++) {
+        const Int8 *column[4];
+        UNROLLED for (int i = 0; i < 4; i++) {
+          int which = n + nearest(half * 4 + i, tile.wide);
+          column[i] = codes + which * inner + first;
+          for (int block = 0; block * BLOCK < deep; block++)
+            panel.gains[block][half * 4 + i] = gains[which * blocks + first / BLOCK + block];
+        }
+        for (int k = 0; k < deep; k += 8) {
+          FourInts x[4];
+          UNROLLED for (int i = 0; i < 4; i++)
+            x[i] = (FourInts)__builtin_convertvector(*(const EightCodes *)(column[i] + k), EightShorts);
+          turn(x);
+          UNROLLED for (int i = 0; i < 4; i++) panel.pairs[k / 2 + i][half] = x[i];
+        }
+      }
+      const Int16 *x = integers + first;
+      const float *unit = room;
+      for (int left = rows; left > 0; left -= HIGH, x += HIGH * step, unit += HIGH)
+        times_pairs(&panel, x, step, unit, left, deep, &tile);
+    }
 }
 
 // ---------------------------------------------------------------------------------------- softmax, norm, activation

@@ -70,7 +70,7 @@ const eachOf = (x, all, more) => ({
 });
 
 // Bytes that a product with codes needs for each thread: see kernels.c.
-export const roomFor = (rows, inner) => rows * (FLOAT_BYTES + 2 * (inner + 1));
+export const roomFor = (rows, inner) => rows * (FLOAT_BYTES + 2 * WITH_ONE_GAIN * Math.ceil(inner / WITH_ONE_GAIN));
 
 // Not every machine has addresses for the most.
 function sharedMemory(maximum = MOST_PAGES) {
