@@ -251,23 +251,41 @@ EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, co
 
 // ---------------------------------------------------------------------------------------- softmax, norm, activation
 
-// e^x = 2^n · e^r with |r| ≤ ln 2 / 2, and a polynomial for e^r (Cephes): relative error below 2e-7.
-static inline Four exponential(Four x) {
-  x = __builtin_wasm_pmin_f32x4(larger(x, all(-87)), all(88));
-  Four rounded = x * all(1.44269504f) + all(ROUNDS), n = rounded - all(ROUNDS);
-  Four r = x - n * all(0.693359375f) - n * all(-2.12194440e-4f);
-  Four p = all(1.9875691500e-4f);
-  p = p * r + all(1.3981999507e-3f);
-  p = p * r + all(8.3334519073e-3f);
-  p = p * r + all(4.1665795894e-2f);
-  p = p * r + all(1.6666665459e-1f);
-  p = p * r + all(5.0000001201e-1f);
-  p = p * r * r + r + all(1);
-  FourInts power = (bits_of(rounded) + 127) << 23;
-  return p * (Four)power;
+// Numbers that are wanted for four at a time lie in memory: there one is a load, and three instructions in the code of a
+// browser. Of a polynomial, the highest power's first.
+static inline Four polynomial(Four x, const float *of, int degree) {
+  STAYS(of);
+  Four sum = all(of[0]);
+  UNROLLED for (int i = 1; i <= degree; i++) sum = sum * x + all(of[i]);
+  return sum;
 }
 
-// Each row of x (rows, columns), in place.
+static inline Four between(Four x, const float *ends) {
+  STAYS(ends);
+  return __builtin_wasm_pmin_f32x4(larger(x, all(ends[0])), all(ends[1]));
+}
+
+// e^x = 2^n · 2^f with |f| ≤ 1/2, and a polynomial for 2^f, whose relative error is below 1e-7; n is added to its
+// exponent. Less than e^-60 is e^-60: what is so small that floats lose digits takes x86 many times as long.
+static const float ENDS[] = {-60, 88}, TO_TWO[] = {1.44269504f, ROUNDS},
+                   POWER[] = {1.32647273e-3f, 9.67151283e-3f, 5.55073374e-2f, 2.40222421e-1f, 6.93146978e-1f, 1};
+
+static inline Four exponential(Four x) {
+  const float *two = TO_TWO;
+  STAYS(two);
+  x = between(x, ENDS) * all(two[0]);
+  Four n = x + all(two[1]), f = x - (n - all(two[1]));
+  return (Four)(bits_of(polynomial(f, POWER, 5)) + (bits_of(n) << 23));
+}
+
+// y = x times a number
+static inline void scaled(const float *x, float times, int count, float *y) {
+  int n = 0;
+  for (; n + 4 <= count; n += 4) store(y + n, load(x + n) * all(times));
+  for (; n < count; n++) y[n] = x[n] * times;
+}
+
+// Each row of x (rows, columns), in place. Up to three numbers behind it are read, and not used.
 EXPORTED void softmax(float *x, int rows, int columns) {
   for (int r = 0; r < rows; r++, x += columns) {
     Four most = all(x[0]), sums = all(0);
@@ -275,14 +293,15 @@ EXPORTED void softmax(float *x, int rows, int columns) {
     for (; n + 4 <= columns; n += 4) most = larger(most, load(x + n));
     float largest = largest_of(most), rest = 0;
     for (; n < columns; n++) largest = x[n] > largest ? x[n] : largest;
-    for (n = 0; n + 4 <= columns; n += 4) {
+    for (n = 0; n < columns; n += 4) {
       Four e = exponential(load(x + n) - all(largest));
-      store(x + n, e);
-      sums += e;
+      if (n + 4 <= columns) {
+        store(x + n, e);
+        sums += e;
+      } else
+        for (int i = 0; n + i < columns; i++) rest += x[n + i] = e[i];
     }
-    for (; n < columns; n++) rest += x[n] = exponential(all(x[n] - largest))[0];
-    float inverse = 1 / (sum(sums) + rest);
-    for (n = 0; n < columns; n++) x[n] *= inverse;
+    scaled(x, 1 / (sum(sums) + rest), columns, x);
   }
 }
 
@@ -298,20 +317,18 @@ EXPORTED void norm(const float *x, const float *gain, const float *bias, float e
   }
 }
 
-// x · Φ(x), in place; erf as in Abramowitz and Stegun 7.1.26, whose error is below 1.5e-7. Count: a multiple of four.
+// x · Φ(x), in place; Φ(x) - 1/2 is x times a quotient of two polynomials of x², fitted for |x| < 5.6, behind which it
+// stays. What comes out is off by less than 1.1e-6 for |x| < 12. Count: a multiple of four.
+static const float FITTED[] = {-5.6f, 5.6f}, HALF[] = {0.5f},
+                   ABOVE[] = {2.17105273e-8f, 6.5906069e-6f,  1.90157283e-4f,
+                              4.80543112e-3f, 3.58473656e-2f, 3.98941901e-1f},
+                   BELOW[] = {1.18515392e-6f, 8.10117201e-5f, 2.00336531e-3f, 2.98040646e-2f, 2.56518763e-1f, 1};
+
 EXPORTED void gelu(float *x, int count) {
-  const FourInts SIGN = {1 << 31, 1 << 31, 1 << 31, 1 << 31};
   for (int i = 0; i < count; i += 4) {
-    Four z = load(x + i) * all(0.70710678f), size = (Four)((FourInts)z & ~SIGN);
-    Four t = all(1) / (all(1) + all(0.3275911f) * size);
-    Four p = all(1.061405429f);
-    p = p * t + all(-1.453152027f);
-    p = p * t + all(1.421413741f);
-    p = p * t + all(-0.284496736f);
-    p = p * t + all(0.254829592f);
-    Four erf = all(1) - p * t * exponential(-size * size);
-    erf = (Four)((FourInts)erf | ((FourInts)z & SIGN));
-    store(x + i, all(0.5f) * load(x + i) * (all(1) + erf));
+    Four z = between(load(x + i), FITTED), u = z * z;
+    Four above = z * polynomial(u, ABOVE, 5);
+    store(x + i, load(x + i) * (polynomial(u, HALF, 0) + above / polynomial(u, BELOW, 5)));
   }
 }
 
@@ -337,8 +354,7 @@ EXPORTED void add(float *x, const float *y, int count) {
 
 // A part of each row, such as one head's, times a number, to a part of y's.
 EXPORTED void take(const float *x, int step, float times, int rows, int width, float *y, int y_step) {
-  for (int r = 0; r < rows; r++, x += step, y += y_step)
-    for (int i = 0; i < width; i++) y[i] = x[i] * times;
+  for (int r = 0; r < rows; r++, x += step, y += y_step) scaled(x, times, width, y);
 }
 
 // x *= y, a part of each row of both.
