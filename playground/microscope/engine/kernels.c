@@ -60,7 +60,8 @@ static __attribute__((noinline)) void add_up(Tile *tile, const float (*sums)[WID
 }
 
 // The first tile of columns n to n + WIDE. `biases` is room for theirs.
-static inline Tile first_tile(const float *bias, float *biases, int adds, float *out, int out_step, int n, int columns) {
+static inline Tile first_tile(const float *bias, float *biases, int adds, float *out, int out_step, int n,
+                              int columns) {
   Tile tile = {out + n, out_step, out + n, out_step, columns - n < WIDE ? columns - n : WIDE};
   for (int i = 0; i < tile.wide; i++) biases[i] = bias ? bias[n + i] : 0;
   if (!adds) tile.from = biases, tile.from_step = 0;
@@ -378,8 +379,11 @@ EXPORTED void rotate(float *x, int step, const float *sin, const float *cos, int
 // √(a_r · b_r) of each row; what rounding makes negative is 0.
 EXPORTED void root_of_dots(const float *a, int a_step, const float *b, int b_step, int rows, int width, float *out) {
   for (int r = 0; r < rows; r++, a += a_step, b += b_step) {
-    float dot = 0;
-    for (int i = 0; i < width; i++) dot += a[i] * b[i];
+    Four dots = all(0);
+    int i = 0;
+    for (; i + 4 <= width; i += 4) dots += load(a + i) * load(b + i);
+    float dot = sum(dots);
+    for (; i < width; i++) dot += a[i] * b[i];
     out[r] = __builtin_sqrtf(dot > 0 ? dot : 0);
   }
 }
