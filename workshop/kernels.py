@@ -20,7 +20,7 @@ ENGINE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / 
 SOURCE = ENGINE / "kernels.c"
 PRODUCT = ENGINE / "kernels.wasm"
 DIGESTS = ENGINE / "kernels.json"
-STACK = 32_768  # bytes of each thread, as faster/threads.js gives them: a product lays 12,288 there
+STACK = 32_768  # bytes of each thread, as faster/threads.js gives them: a product lays 12,500 there
 FLAGS = (
     "-target", "wasm32-freestanding", "-O3", "-nostdlib",
     "-ffreestanding", "-fvisibility=hidden", "-mcpu=generic+simd128",

@@ -154,10 +154,12 @@ typedef struct {
   float gains[DEEP / BLOCK][WIDE];
 } Codes;
 
+static inline int whole_blocks(int inner) { return (inner + BLOCK - 1) / BLOCK * BLOCK; }
 static inline FourInts rounded(Four x) { return bits_of(x + all(ROUNDS)) - bits_of(all(ROUNDS)); }
 
-// Behind each row zeros, up to a whole block.
-static void to_integers(const float *a, int a_step, int rows, int inner, Int16 *to, int to_step, float *units) {
+// Integers of each row, behind them zeros up to a whole block, and its unit.
+EXPORTED void to_integers(const float *a, int a_step, int rows, int inner, Int16 *to, float *units) {
+  int to_step = whole_blocks(inner);
   for (int r = 0; r < rows; r++, a += a_step, to += to_step) {
     Four sizes = all(1e-30f);
     int k = 0;
@@ -214,15 +216,14 @@ static inline void times_pairs(const Codes *panel, const Int16 *a, int a_step, c
   add_up(tile, done, left);
 }
 
-// The same for codes (columns, inner) with a gain for each block of 32 of a row. `room` is for a unit of each row of `a`
-// and its integers, whole blocks. `adds`: to what is in `out`, and no bias.
-EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, const float *gains, const float *bias,
-                               int rows, int inner, int columns, float *out, int out_step, float *room, int adds) {
-  int blocks = (inner + BLOCK - 1) / BLOCK, step = blocks * BLOCK;
+// The same for codes (columns, inner) with a gain for each block of 32 of a row, and what to_integers makes of `a`.
+// `adds`: to what is in `out`, and no bias.
+EXPORTED void product_of_codes(const Int16 *integers, const float *units, const Int8 *codes, const float *gains,
+                               const float *bias, int rows, int inner, int columns, float *out, int out_step,
+                               int adds) {
+  int step = whole_blocks(inner), blocks = step / BLOCK;
   Codes panel;
   float biases[WIDE];
-  Int16 *integers = (Int16 *)(room + rows);
-  to_integers(a, a_step, rows, inner, integers, step, room);
   for (int n = 0; n < columns; n += WIDE)
     for (int first = 0; first < inner; first += DEEP) {
       Tile tile = first_tile(bias, biases, first || adds, out, out_step, n, columns);
@@ -244,7 +245,7 @@ EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, co
         }
       }
       const Int16 *x = integers + first;
-      const float *unit = room;
+      const float *unit = units;
       for (int left = rows; left > 0; left -= HIGH, x += HIGH * step, unit += HIGH)
         times_pairs(&panel, x, step, unit, left, deep, &tile);
     }
