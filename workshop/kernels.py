@@ -2,8 +2,8 @@
 
 `playground/microscope/engine/kernels.c` becomes kernels.wasm beside it. That is committed, with the digests of both in
 kernels.json, so that nobody needs the compiler: clang, as pip's `ziglang` brings it. The same version gives the same
-bytes. Relaxed SIMD, whose multiply-and-add is one instruction, was tried: a pass takes a tenth less time with weights in
-8 bits and a quarter less in 32-bit floats, for a second module, since not every browser has it.
+bytes. Relaxed SIMD, whose multiply-and-add is one instruction, was tried: a pass takes a tenth less time with weights
+in 8 bits and a quarter less in 32-bit floats, for a second module, since not every browser has it.
 """
 
 from __future__ import annotations

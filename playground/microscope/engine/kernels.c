@@ -51,12 +51,16 @@ typedef struct {
 
 // Adds the sums of HIGH rows by WIDE columns, or as many as there are, and goes on to the next tile.
 static __attribute__((noinline)) void add_up(Tile *tile, const float (*sums)[WIDE], int left) {
-  for (int r = 0; r < HIGH && r < left; r++, tile->from += tile->from_step, tile->out += tile->out_step)
-    if (tile->wide == WIDE) {
-      store(tile->out, load(tile->from) + load(sums[r]));
-      store(tile->out + 4, load(tile->from + 4) + load(sums[r] + 4));
+  const float *from = tile->from;
+  float *out = tile->out;
+  int from_step = tile->from_step, out_step = tile->out_step, wide = tile->wide, rows = left < HIGH ? left : HIGH;
+  tile->from += HIGH * from_step, tile->out += HIGH * out_step;
+  for (; rows; rows--, sums++, from += from_step, out += out_step)
+    if (wide == WIDE) {
+      store(out, load(from) + load(*sums));
+      store(out + 4, load(from + 4) + load(*sums + 4));
     } else
-      for (int n = 0; n < tile->wide; n++) tile->out[n] = tile->from[n] + sums[r][n];
+      for (int n = 0; n < wide; n++) out[n] = from[n] + (*sums)[n];
 }
 
 // The first tile of columns n to n + WIDE. `biases` is room for theirs.
@@ -155,7 +159,7 @@ typedef struct {
 } Codes;
 
 static inline int whole_blocks(int inner) { return (inner + BLOCK - 1) / BLOCK * BLOCK; }
-static inline FourInts rounded(Four x) { return bits_of(x + all(ROUNDS)) - bits_of(all(ROUNDS)); }
+static inline FourInts rounded(Four x, Four rounds) { return bits_of(x + rounds) - bits_of(rounds); }
 
 // Integers of each row, behind them zeros up to a whole block, and its unit.
 EXPORTED void to_integers(const float *a, int a_step, int rows, int inner, Int16 *to, float *units) {
@@ -167,11 +171,13 @@ EXPORTED void to_integers(const float *a, int a_step, int rows, int inner, Int16
     float most = largest_of(sizes);
     for (; k < inner; k++) most = __builtin_fabsf(a[k]) > most ? __builtin_fabsf(a[k]) : most;
     units[r] = most / 32767;
-    Four times = all(32767 / most);
-    for (k = 0; k + 8 <= inner; k += 8)
-      *(EightShorts *)(to + k) =
-          __builtin_wasm_narrow_s_i16x8_i32x4(rounded(load(a + k) * times), rounded(load(a + k + 4) * times));
-    for (; k < to_step; k++) to[k] = k < inner ? rounded(all(a[k]) * times)[0] : 0;
+    Four times = all(32767 / most), rounds = all(ROUNDS);
+    STAYS(rounds); // in a register
+    for (k = 0; k + 8 <= inner; k += 8) {
+      FourInts left = rounded(load(a + k) * times, rounds), right = rounded(load(a + k + 4) * times, rounds);
+      *(EightShorts *)(to + k) = __builtin_wasm_narrow_s_i16x8_i32x4(left, right);
+    }
+    for (; k < to_step; k++) to[k] = k < inner ? rounded(all(a[k]) * times, rounds)[0] : 0;
   }
 }
 
