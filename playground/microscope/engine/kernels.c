@@ -259,8 +259,8 @@ EXPORTED void product_of_codes(const Int16 *integers, const float *units, const 
 
 // ---------------------------------------------------------------------------------------- softmax, norm, activation
 
-// Numbers that are wanted for four at a time lie in memory: there one is a load, and three instructions in the code of a
-// browser. Of a polynomial, the highest power's first.
+// Numbers that are wanted four times side by side lie in memory: from there they are one load, and three instructions
+// where they stand in the code. Of a polynomial, the highest power's first.
 static inline Four polynomial(Four x, const float *of, int degree) {
   STAYS(of);
   Four sum = all(of[0]);
@@ -340,8 +340,8 @@ EXPORTED void gelu(float *x, int count) {
   }
 }
 
-// x · σ(slope · x + bend · x³), in place: SiLU, the GELU of OpenAI's CLIP, and GELU by tanh, whose x³ bends it. Count: a
-// multiple of four.
+// x · σ(slope · x + bend · x³), in place: SiLU, the GELU of OpenAI's CLIP, and GELU by tanh, whose x³ bends it. Count:
+// a multiple of four.
 EXPORTED void gate(float *x, float slope, float bend, int count) {
   for (int i = 0; i < count; i += 4) {
     Four z = load(x + i), inside = z * (all(slope) + all(bend) * z * z);
