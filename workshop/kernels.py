@@ -25,7 +25,7 @@ STACK = 32_768  # bytes of each thread, as faster/threads.js gives them: a produ
 FLAGS = (
     "-target", "wasm32-freestanding", "-O3", "-nostdlib",
     "-ffreestanding", "-fvisibility=hidden", "-mcpu=generic+simd128",
-    "-fno-unroll-loops",  # a pass takes as long, and the kernels are smaller by an eighth
+    "-fno-unroll-loops", "-fno-vectorize",  # what is worth it says so itself; all else is smaller, and no slower
     "-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--import-memory", "-Wl,--export=__heap_base", "-Wl,--strip-all",
     "-Wl,--max-memory=4294901760",  # so that threads can share it: see threads.js
     f"-Wl,-z,stack-size={STACK}",

@@ -367,20 +367,30 @@ EXPORTED void take(const float *x, int step, float times, int rows, int width, f
 
 // x *= y, a part of each row of both.
 EXPORTED void multiply(float *x, int step, const float *y, int y_step, int rows, int width) {
-  for (int r = 0; r < rows; r++, x += step, y += y_step)
-    for (int i = 0; i < width; i++) x[i] *= y[i];
+  for (int r = 0; r < rows; r++, x += step, y += y_step) {
+    int i = 0;
+    for (; i + 4 <= width; i += 4) store(x + i, load(x + i) * load(y + i));
+    for (; i < width; i++) x[i] *= y[i];
+  }
 }
 
 // Turns each row of x in place: a number of its first half and one of its second are a point in a plane. The angles'
 // sines and cosines are (rows, width / 2).
 EXPORTED void rotate(float *x, int step, const float *sin, const float *cos, int rows, int width) {
   int half = width / 2;
-  for (int r = 0; r < rows; r++, x += step, sin += half, cos += half)
-    for (int i = 0; i < half; i++) {
+  for (int r = 0; r < rows; r++, x += step, sin += half, cos += half) {
+    int i = 0;
+    for (; i + 4 <= half; i += 4) {
+      Four first = load(x + i), second = load(x + half + i);
+      store(x + i, first * load(cos + i) - second * load(sin + i));
+      store(x + half + i, second * load(cos + i) + first * load(sin + i));
+    }
+    for (; i < half; i++) {
       float first = x[i], second = x[half + i];
       x[i] = first * cos[i] - second * sin[i];
       x[half + i] = second * cos[i] + first * sin[i];
     }
+  }
 }
 
 // √(a_r · b_r) of each row; what rounding makes negative is 0.
