@@ -2,7 +2,7 @@
 // to row}, and so is a part of one. JavaScript says what lies where; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";
-import { oneThread, roomFor } from "./faster/threads.js";
+import { oneThread, wholeBlocks } from "./faster/threads.js";
 
 const PAGE = 65_536; // bytes, by which the memory grows
 const FLOAT = 4; // bytes
@@ -42,14 +42,16 @@ export async function createTensors(compiled, threads = oneThread()) {
     kernels.product(
       ...[x.at, x.step, w.at, w.step, transposed, bias?.at ?? 0, x.rows, x.columns, columns, out.at, out.step],
     );
-  function multiplyCodes(x, w, bias, out, adds = 0) {
-    const before = top;
-    const spare = room(threads.most * roomFor(x.rows, x.columns));
-    kernels.product_of_codes(
-      ...[x.at, x.step, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, spare, adds],
-    );
-    top = before;
+  // x as kernels.c multiplies it with codes
+  function integers({ at, step, rows, columns }) {
+    const [numbers, units] = [room(SHORT * rows * wholeBlocks(columns)), room(FLOAT * rows)];
+    kernels.to_integers(at, step, rows, columns, numbers, units);
+    return [numbers, units];
   }
+  const multiplyCodes = (x, given, w, bias, out, adds = 0) =>
+    kernels.product_of_codes(
+      ...[...given, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, adds],
+    );
 
   // An array of bytes or integers in the memory, and where it lies.
   function lay(values) {
@@ -91,9 +93,13 @@ export async function createTensors(compiled, threads = oneThread()) {
 
     // x (rows, inner), w (columns, inner) → x wᵀ + bias, (rows, columns)
     linear(x, w, bias = null, out = matrix(x.rows, w.rows)) {
-      if (w.gains) multiplyCodes(x, w, bias, out);
-      else multiply(x, w, 0, w.rows, bias, out);
-      if (w.fine) multiplyCodes(x, w.fine, null, someColumns(out, 0, w.fine.rows), 1); // what rounding left
+      const before = top;
+      if (w.gains) {
+        const given = integers(x);
+        multiplyCodes(x, given, w, bias, out);
+        if (w.fine) multiplyCodes(x, given, w.fine, null, someColumns(out, 0, w.fine.rows), 1); // what rounding left
+      } else multiply(x, w, 0, w.rows, bias, out);
+      top = before;
       return out;
     },
     // x (rows, inner), w (inner, columns) → x w, (rows, columns)

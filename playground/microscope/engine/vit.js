@@ -12,7 +12,7 @@ import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
 import { rotary, sinusoidal, stretched } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
-export const SOME = 256; // queries whose scores are held at one time
+export const SOME = 320; // queries whose scores are held at one time: all of 16 × 16 patches
 
 // A pass asks at(point, x) what is to be there instead, at the points that vit.py names: another matrix, or x itself
 // with other numbers. Heads lie side by side: (N, D). At "attention.heard", where everybody is null, it is a function

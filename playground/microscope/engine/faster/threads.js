@@ -5,6 +5,7 @@
 const MOST_PAGES = 65_535; // of memory, as workshop/kernels.py has compiled it
 const STACK_BYTES = 32_768; // bytes, as there
 const FLOAT_BYTES = 4; // bytes
+const SHORT_BYTES = 2; // bytes
 const AT_ONE_TIME = 8; // columns, and
 const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
 const WORTH_DIVIDING = 50_000; // multiplications, from which on a product is divided
@@ -14,7 +15,7 @@ const LOOKS = 4000; // times that a thread looks before it sleeps: about as long
 const MOST_WAITED = 20_000; // ms for one kernel
 const BOARD_BYTES = 256; // bytes of what a helper is told: four integers, then the numbers that a kernel is called with
 const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
-const DIVIDED_KERNELS = ["product", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
+const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
 
 // The same kernels with a memory that is shared: a flag of their import.
 export function sharing(bytes) {
@@ -24,6 +25,9 @@ export function sharing(bytes) {
   flagged[at + name.length - 1] = 3;
   return flagged;
 }
+
+// How many integers a row becomes that is multiplied with codes: see kernels.c.
+export const wholeBlocks = (inner) => Math.ceil(inner / WITH_ONE_GAIN) * WITH_ONE_GAIN;
 
 // How the parts of a kernel's work are called: part(first, count) gives its numbers.
 const dividedParts = {
@@ -41,12 +45,18 @@ const dividedParts = {
       ...[rows, inner, count, out + FLOAT_BYTES * first, outStep],
     ],
   }),
-  product_of_codes: ([a, aStep, codes, gains, bias, rows, inner, columns, out, outStep, room, adds]) => ({
+  to_integers: ([a, aStep, rows, inner, to, units]) => ({
+    ...{ count: rows, grain: 1, isWorth: rows * inner >= WORTH_EACH },
+    part: (first, count) => [
+      ...[a + FLOAT_BYTES * first * aStep, aStep, count, inner],
+      ...[to + SHORT_BYTES * first * wholeBlocks(inner), units + FLOAT_BYTES * first],
+    ],
+  }),
+  product_of_codes: ([integers, units, codes, gains, bias, rows, inner, columns, out, outStep, adds]) => ({
     ...{ count: columns, grain: AT_ONE_TIME, isWorth: rows * inner * columns >= WORTH_DIVIDING },
-    part: (first, count, number) => [
-      ...[a, aStep, codes + first * inner, gains + FLOAT_BYTES * first * Math.ceil(inner / WITH_ONE_GAIN)],
-      ...[bias && bias + FLOAT_BYTES * first, rows, inner, count, out + FLOAT_BYTES * first, outStep],
-      ...[room + number * roomFor(rows, inner), adds],
+    part: (first, count) => [
+      ...[integers, units, codes + first * inner, gains + (FLOAT_BYTES * first * wholeBlocks(inner)) / WITH_ONE_GAIN],
+      ...[bias && bias + FLOAT_BYTES * first, rows, inner, count, out + FLOAT_BYTES * first, outStep, adds],
     ],
   }),
   softmax: ([x, rows, columns]) => ({
@@ -69,9 +79,6 @@ const eachOf = (x, all, more) => ({
   part: (first, count) => [x + FLOAT_BYTES * first, ...more, count],
 });
 
-// Bytes that a product with codes needs for each thread: see kernels.c.
-export const roomFor = (rows, inner) => rows * (FLOAT_BYTES + 2 * (inner + 1));
-
 // Not every machine has addresses for the most.
 function sharedMemory(maximum = MOST_PAGES) {
   try {
@@ -85,7 +92,6 @@ function sharedMemory(maximum = MOST_PAGES) {
 // The same where nothing is shared.
 export const oneThread = () => ({
   memory: new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }),
-  most: 1,
   divided: (kernels) => kernels,
   engine: () => "WebAssembly",
   begin: (top) => top,
@@ -129,12 +135,12 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
         const others = isWorth ? awake() : [];
         const share = Math.ceil(count / (others.length + 1) / grain) * grain;
         const asked = others.filter((helper, i) => {
-          const [number, first] = [i + 1, share * (i + 1)];
+          const first = share * (i + 1);
           if (first >= count) return false;
-          ask(helper, which, part(first, Math.min(share, count - first), number));
+          ask(helper, which, part(first, Math.min(share, count - first)));
           return true;
         });
-        kernels[which](...part(0, Math.min(share, count), 0));
+        kernels[which](...part(0, Math.min(share, count)));
         asked.forEach(wait);
       };
     return { ...kernels, ...Object.fromEntries(DIVIDED_KERNELS.map((which) => [which, dividing(which)])) };
@@ -142,7 +148,6 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
 
   return {
     memory,
-    most,
     divided,
     engine: () => (awake().length ? `WebAssembly × ${awake().length + 1}` : "WebAssembly"),
     // Their stacks lie from `top` on; gives what comes behind them.
