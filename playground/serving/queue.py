@@ -30,7 +30,7 @@ SLICE = 1.0  # seconds that long work goes on while others wait
 MOST_LONG = 2  # pieces of long work that have begun: each keeps in memory what it has found
 MOST, OF_KEY = 600, 12  # questions that wait in one queue: of all, and of one person
 FEW, FRESH = 40, 0.1  # a longer line is ordered once in so many seconds: it takes milliseconds, and a flood a core
-PAGES, PAGE = 6, 1.0  # pages drawn at once; one that takes more seconds goes on beside the next
+PAGES, PAGE = 2, 1.0  # pages drawn at once; one that takes more seconds goes on beside the next
 
 CROWDED = "So many people wait that there is no place in the line: try again in a minute."
 
