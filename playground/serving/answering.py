@@ -27,7 +27,7 @@ from playground.serving.hosts import is_foreign
 HEARD_AFTER = 0.3  # seconds
 AGAIN = 400  # milliseconds until the browser asks again
 PATIENCE = 5.0  # seconds: who does not ask again within them has left
-FULL = {  # by what there is too much of
+FULL = {  # the sentence, by whose share is used up
     "key": "Too many of your questions wait already: wait for an answer, then ask again.",
     "network": "Too many people of your network ask at the same moment: try again.",
     "everybody": "Too many people ask at the same moment: try again.",
@@ -40,7 +40,7 @@ _open: set[Job] = set()
 
 
 class Refused(PlaygroundError):
-    """A sentence with the status of the answer, and more for the browser where it needs it."""
+    """An answer that refuses: a sentence, a status, and further fields for the browser."""
 
     def __init__(self, sentence: str, status: int = 400, **more: object):
         super().__init__(sentence)
@@ -99,7 +99,7 @@ class Job:
 
 
 async def answer(request: Request, work: Callable[[], Response]) -> Response:
-    """What `work` gives, which runs in a thread; or the sentence of the PlaygroundError that it raises."""
+    """Runs `work` in a thread and returns its response; a PlaygroundError becomes its sentence."""
     drop_tickets()
     job = _waiting.pop(request.headers.get("x-playground-ticket", ""), None)
     if job is None or job.who() != who(request):

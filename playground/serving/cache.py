@@ -21,7 +21,7 @@ LOOK_EVERY = 0.5  # seconds
 
 
 class Cache:
-    """`dropped` is called with the key of each entry that had to go."""
+    """Calls `dropped` with the key of each entry that it evicts."""
 
     def __init__(
         self, most_bytes: int, size: Callable[[Any], int] = len, dropped: Callable[[Hashable], None] = lambda key: None
@@ -45,7 +45,7 @@ class Cache:
             return key in self._kept
 
     def held(self, key: Hashable) -> Any:
-        """The value of this key, if it is there; nothing is made."""
+        """The value of this key, or None; nothing is computed."""
         with self._lock:
             return self._kept[key][0] if key in self._kept else None
 
@@ -110,7 +110,7 @@ def _locked(lock: threading.Lock) -> Iterator[None]:
 
 
 class Caches:
-    """One cache for each person, as long as they keep it, and how many bytes all may take together."""
+    """The caches of all people; together they share one limit in bytes. One that nobody refers to is forgotten."""
 
     def __init__(self) -> None:
         self._all: WeakSet[Cache] = WeakSet()
@@ -129,7 +129,7 @@ class Caches:
         """The least recently used cache loses its entries first."""
         caches = sorted(self, key=lambda cache: cache.used)
         excess = sum(cache.bytes for cache in caches) - most_bytes
-        for cache in caches[:-1]:  # the last was used just now, for an answer that somebody waits for
+        for cache in caches[:-1]:  # the last was used just now: somebody waits for its answer
             while excess > 0 and (size_before := cache.bytes):
                 cache.drop_oldest()
                 excess -= size_before - cache.bytes
@@ -137,8 +137,8 @@ class Caches:
 
 # Free memory goes back to the operating system, or to the next person, at once.
 
-THRESHOLD, LARGE = -3, 8 * 2**20  # glibc's M_MMAP_THRESHOLD; a picture is larger, most of a forward pass is smaller
-LOOKS = (10_000, 10, 25)  # new objects until Python looks for garbage among them, and how many looks until a wider one
+THRESHOLD, LARGE = -3, 8 * 2**20  # glibc's M_MMAP_THRESHOLD: pictures are larger, most tensors of a pass smaller
+LOOKS = (10_000, 10, 25)  # thresholds of the garbage collector's three generations
 ARENA_MAX, ARENAS = -8, 2  # M_ARENA_MAX
 
 
@@ -160,8 +160,8 @@ def give_back_free() -> None:
 
 
 def settle() -> None:
-    """Python no longer looks for garbage among the objects that exist now: torch and Streamlit have hundreds of
-    thousands. Each look at them stopped the server for 0.27 s, every five seconds while many people came and went."""
+    """Takes the objects that exist now out of garbage collection: torch and Streamlit have hundreds of thousands. Each
+    full collection stopped the server for 0.27 s, every five seconds while many people came and went."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*LOOKS)

@@ -105,7 +105,7 @@ class Work(queue.Nobody):
 
 
 PICTURE = {"sample", "mine"}  # the words of an address that say it
-_view_ids = count(1)  # never the same twice on a server
+_view_ids = count(1)  # unique on this server
 
 
 class Here:
@@ -118,7 +118,7 @@ class Here:
         self.mine = "" if picture.sample else picture.id
         self.key = key
         self.view = dict(view or {})  # of the microscope: which layer and head, as in an address
-        self.view_id = next(_view_ids)  # another one for each choice that comes from elsewhere
+        self.view_id = next(_view_ids)  # a new one for each choice that the microscope did not make
         self.works: Mapping[str, Work] = {}  # of this session, by the names of their runs
         self._with = words.get("with", "")
         self._worked = self.person.worked if self.person else worked.lesson_cache()

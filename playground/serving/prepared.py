@@ -106,7 +106,7 @@ def layers(sample: str, model: str, detail: int, wanted: list[int] | None, heads
     ahead = Ahead(named(sample), detail)
     if model != ahead.model:
         return None
-    for file in (_shipped, _from_cache):  # the first without a look at any other file: it is the first picture
+    for file in (_shipped, _from_cache):  # the shipped first: the first picture reads no other file
         try:
             if (data := file(ahead)) is not None:
                 return some_layers(data, wanted, heads)

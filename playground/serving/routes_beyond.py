@@ -145,9 +145,9 @@ class Found:
     map: np.ndarray  # (patches,)
     side: int  # mean of the blocks of the smallest size, if all were blanked; 0 if not
     moves: np.ndarray  # (blocks,)
-    sides: tuple[int, ...]  # of all that were blanked
-    nothing: bool  # it moves nothing
-    known: tuple[list[bytes], list[float]]  # what was blanked, and what moved
+    sides: tuple[int, ...]  # of all blocks that were blanked
+    nothing: bool  # whether no block moves the label
+    known: tuple[list[bytes], list[float]]  # the blanked blocks, and how far each moved the label
 
 
 async def occluded(request: Request) -> Response:

@@ -155,7 +155,7 @@ export class VisionTransformer {
     return ["embedding", ...layers.flatMap((layer) => IN_LAYER.split(" ").map((point) => `layers.${layer}.${point}`))];
   }
 
-  // Pixels to tokens that know their place.
+  // Pixels to tokens, with their positions added.
   async embed(image, grid, at = untouched) {
     const { t } = this;
     const [first, patches] = [this.config.prefix.length, grid[0] * grid[1]];
