@@ -240,7 +240,7 @@ def as_typed(spec: Spec) -> Spec:
 # And back -------------------------------------------------------------------------------------------------------------
 
 
-def place_of(here: Shown, beside: bool) -> dict[str, str]:
+def address_words(here: Shown, beside: bool) -> dict[str, str]:
     words = {"sample" if here.picture.sample else "mine": _name(here.picture), "model": here.wish.model}
     if here.wish.detail > 1:
         words["detail"] = str(here.wish.detail)
@@ -259,7 +259,7 @@ def _name(picture: Picture) -> str:
 def words_of(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure: only those that differ from the defaults and matter to it."""
     layout = layouts.of(spec)
-    words = place_of(here, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
+    words = address_words(here, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
     left_out = {} if kind == "html" else unused(spec)
     for choice in DRAWN:
         value = getattr(spec, choice.field)

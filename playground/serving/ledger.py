@@ -233,7 +233,7 @@ class Seat:
     def __init__(self, address: str, end: Callable[[], object], now: float):
         self.address, self.end = address, end
         self.counted_for = address  # or the class that its phone is in
-        self.asked = now  # when a person last did something there: no heartbeat, no redraw by the clock
+        self.asked = now  # when a person last did something there; heartbeats and timed redraws don't count
         self.session = self.key = ""
         self.asked_for_page = self.over = False
 

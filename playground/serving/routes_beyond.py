@@ -193,7 +193,7 @@ async def occluded(request: Request) -> Response:
         }
         header |= _blanked(seen, occlusion.Asked(**question), result)
         if len(compared) >= occlusion.FEW:
-            trusted = _foretells(picture, wish, cache, seen, question, by, result)
+            trusted = _tested_by_occlusion(picture, wish, cache, seen, question, by, result)
             header |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
         return _with_matrix(result.map[None], **header)
 
@@ -220,7 +220,9 @@ def _most(seen: Trace, passes: int) -> int:
     return int(max(FIRST_PASSES[0], min(passes, MOST_SECONDS / effort.seconds(seen.vit, rows * columns))))
 
 
-def _foretells(picture: Picture, wish: Wish, cache, seen: Trace, question: dict, by: str, result: Found) -> Foretold:
+def _tested_by_occlusion(
+    picture: Picture, wish: Wish, cache, seen: Trace, question: dict, by: str, result: Found
+) -> Foretold:
     """Compares relevance with occlusion. The trace stores the result, so that its figures show it."""
     from playground.analysis import faithfulness
     from playground.analysis.occlusion import Asked

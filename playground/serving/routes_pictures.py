@@ -215,5 +215,5 @@ def _end_the_slowest(held: ledger.Held) -> None:
     slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
     if slow:
         ledger.refused["uploads"] += 1
-        most = max(slow, key=lambda delivery: (held.above(delivery.who.address), -delivery.brisk))
-        most.end()
+        slowest = max(slow, key=lambda delivery: (held.above(delivery.who.address), -delivery.brisk))
+        slowest.end()

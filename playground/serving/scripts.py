@@ -26,7 +26,8 @@ FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 @lru_cache(KEPT)
 def script(entry: str, styles: tuple[str, ...], mounts: str = "") -> str:
-    """`export default` mounts the component; `styles` is a text that its place needs; `mounts`: see bundle.py."""
+    """A module whose default export mounts the component, and whose export `styles` is the CSS of the stylesheets
+    named; for `mounts` see bundle.py."""
     css = stylesheet(*styles) if styles else ""
     quoted = css.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
     return f"{drawing(entry, mounts)}\nexport const styles = `{quoted}`;\n"

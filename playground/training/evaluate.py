@@ -57,10 +57,10 @@ class Asked:
     objects: Tensor  # (P,) bool: on any object
 
     @staticmethod
-    def of(grid: np.ndarray) -> Asked:
-        """`grid` (rows, columns) says which object each patch belongs to, 0 for none."""
-        y, x = (torch.from_numpy(n.ravel()) for n in np.indices(grid.shape))
-        number = torch.from_numpy(grid.ravel().astype(np.int64))
+    def of(objects: np.ndarray) -> Asked:
+        """`objects` (rows, columns): the number of each patch's object, 0 for none."""
+        y, x = (torch.from_numpy(n.ravel()) for n in np.indices(objects.shape))
+        number = torch.from_numpy(objects.ravel().astype(np.int64))
         queries = torch.nonzero((number > 0) & (number.bincount()[number] >= FEWEST_PATCHES))[:, 0]
         itself = queries[:, None] == torch.arange(len(number))
         near = ((y - y[queries, None]).abs() <= 1) & ((x - x[queries, None]).abs() <= 1)

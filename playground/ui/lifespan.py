@@ -34,12 +34,12 @@ def once_per_server() -> None:
     streamlit_private.hide_sessions()
     messages.connect()
     _log_to_stdout()
-    background = threading.Timer(AFTER_THE_FIRST_PICTURE, _in_the_background)
+    background = threading.Timer(AFTER_THE_FIRST_PICTURE, _warm_up)
     background.daemon = True
     background.start()
 
 
-def _in_the_background() -> None:
+def _warm_up() -> None:
     pictures.warm_up()
     models.warm_up()
     cache.settle()

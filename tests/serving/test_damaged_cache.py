@@ -78,7 +78,7 @@ def test_all_else_is_shown(kind, cache, client):
 @pytest.mark.parametrize("kind", ["an empty photograph", "half of DINOv2"])
 @pytest.mark.parametrize("page", ["", "heads", "patches"])
 def test_every_page_is_drawn(kind, page, cache, monkeypatch):
-    monkeypatch.setattr(lifespan, "_in_the_background", lambda: None)  # it would go on in the caches of other tests
+    monkeypatch.setattr(lifespan, "_warm_up", lambda: None)  # it would go on in the caches of other tests
     damage(cache, kind)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
     if page:

@@ -56,7 +56,7 @@ export function principal(pictures) {
   const directions = [];
   for (let n = 0; n < 3; n++) {
     let direction = Float64Array.from({ length: width }, (_, x) => Math.sin(1 + x * (n + 1))); // any start but 0
-    normalise(direction); // else the first step already looks as if nothing turned
+    normalise(direction); // 1 − |inner| below is 0 for equal directions of unit length alone
     for (let i = 0; i < ITERATIONS; i++) {
       const next = timesItself(patches, direction);
       for (const former of directions) takeOut(next, former);

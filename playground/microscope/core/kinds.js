@@ -265,10 +265,10 @@ export function nearnessInto(out, at, colours, rows, columns, patch) {
     x = patch % columns;
   let largest = -Infinity;
   for (let j = 0; j < rows * columns; j++) {
-    let colour = 0;
-    for (let c = 0; c < 3; c++) colour += (colours[3 * patch + c] - colours[3 * j + c]) ** 2;
-    const place = ((Math.floor(j / columns) - y) / side) ** 2 + (((j % columns) - x) / side) ** 2;
-    out[at + j] = -colour / (2 * COLOUR_WIDTH ** 2) - place / (2 * PLACE_WIDTH ** 2);
+    let ofColours = 0;
+    for (let c = 0; c < 3; c++) ofColours += (colours[3 * patch + c] - colours[3 * j + c]) ** 2;
+    const ofPlaces = ((Math.floor(j / columns) - y) / side) ** 2 + (((j % columns) - x) / side) ** 2;
+    out[at + j] = -ofColours / (2 * COLOUR_WIDTH ** 2) - ofPlaces / (2 * PLACE_WIDTH ** 2);
     if (j !== patch && out[at + j] > largest) largest = out[at + j];
   }
   let total = 0;

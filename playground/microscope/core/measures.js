@@ -20,9 +20,9 @@ export const MEASURES = {
   mean_distance: (pack, { layer }) =>
     meanOf(MEASURES.distances(pack).slice(layer * pack.heads, (layer + 1) * pack.heads)),
   layer_by_distance: (pack, { which, what }) => {
-    const away = byLayer(pack);
-    const layer = away.indexOf(which === "nearest" ? Math.min(...away) : Math.max(...away));
-    return what === "layer" ? layer : away[layer];
+    const means = byLayer(pack); // of the distances of each layer's heads
+    const layer = means.indexOf(which === "nearest" ? Math.min(...means) : Math.max(...means));
+    return what === "layer" ? layer : means[layer];
   },
   by_depth: (pack) => {
     const slope = correlationWithPlace(byLayer(pack));

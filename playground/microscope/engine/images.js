@@ -58,10 +58,10 @@ function finer(mixtures, step, from) {
 
 // The same for `mix` in kernels.c, in fixed point.
 function inFixedPoint(from, to, step, interpolation) {
-  const all = finer(contributions(Math.ceil(from / step), to, interpolation), step, from);
-  const most = Math.max(...all.map(({ weights }) => weights.length));
+  const mixtures = finer(contributions(Math.ceil(from / step), to, interpolation), step, from);
+  const most = Math.max(...mixtures.map(({ weights }) => weights.length));
   const [spans, fixed] = [new Int32Array(2 * to), new Int32Array(most * to)];
-  all.forEach(({ first, weights }, place) => {
+  mixtures.forEach(({ first, weights }, place) => {
     spans.set([first, weights.length], 2 * place);
     weights.forEach((weight, i) => {
       fixed[place * most + i] = Math.trunc(weight * 2 ** BITS + (weight < 0 ? -0.5 : 0.5));

@@ -77,7 +77,7 @@ export async function createTensors(compiled, threads = oneThread()) {
       top = mark;
     },
     matrix,
-    // Its numbers, where it has no gaps; until more memory is needed.
+    // A view of a matrix's numbers, without gaps between rows; invalid once the memory grows.
     numbers,
     read: (x) => numbers(x).slice(), // on a GPU a promise
     // A matrix of these numbers.

@@ -306,7 +306,7 @@ export function collapsing(choice, frame) {
   if (!unscaled || !wayOf(view).rows || view.direction !== "row") return null;
   const here = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
   if (here > COLLAPSED) return null;
-  const layers = wholeLayers(drawn.pack); // of the first, one head may be here
+  const layers = wholeLayers(drawn.pack); // all heads are here, not one alone
   const key = `${view.layer} ${token} ${layers.length} ${wholeLayers(pack).length}`;
   if (frame.collapse.pack !== drawn.pack || frame.collapse.key !== key) {
     frame.collapse = { pack: drawn.pack, key, found: search(choice, frame, layers) };

@@ -81,7 +81,7 @@ const noFrame = () =>
     shown: Object.seal({
       answers: null, //                     of the pack that answers: the main one or the whole pass
       pack: null,
-      drawn: null, //                       {pack, answers} of which film and wall are drawn
+      drawn: null, //                       {pack, answers} that film and wall show
       token: -1, //                         who asks
       scale: NaN,
       altered: false, //                    the scale is not the trained one

@@ -331,7 +331,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   const partsNow = () => data.main.picture.parts ?? [];
 
-  // New elements are no layout shift: a sentence that changes must not count as a jump.
+  // Replaces the elements and doesn't edit their text: browsers count no layout shift of new elements.
   function writeSentence({ before, place, after }) {
     const whole = before + place + after;
     if (says.saidText === whole) return;
