@@ -84,11 +84,17 @@ class Person:
         return await self._look(words, time.perf_counter())
 
     async def drop(self, jpeg: bytes, name: str) -> float:
-        """As the page does it: the file goes first, then the questions about it."""
+        """As the page does it: the file goes first, then the questions about it. A server that knows it no more is sent
+        it again."""
         began = time.perf_counter()
-        found = json.loads(await self.ask("/api/pictures", "POST", jpeg, {"X-Playground-Name": name}))
-        words = {"mine": found["id"]} | ({"model": self.words["model"]} if "model" in self.words else {})
-        return await self._look(words, began)
+        while True:
+            found = json.loads(await self.ask("/api/pictures", "POST", jpeg, {"X-Playground-Name": name}))
+            words = {"mine": found["id"]} | ({"model": self.words["model"]} if "model" in self.words else {})
+            try:
+                return await self._look(words, began)
+            except Refused as refused:
+                if '"forgotten"' not in str(refused) or time.perf_counter() - began > PATIENCE:
+                    raise
 
     async def _look(self, words: dict[str, str], began: float) -> float:
         """Seconds until there was something to paint. All layers are fetched before this returns."""
