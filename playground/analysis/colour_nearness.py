@@ -50,5 +50,5 @@ WIDTHS = (0.03, 0.08)
 
 
 def row_of(colours: np.ndarray, patch: int) -> np.ndarray:
-    """The filter's row of a patch: (patches,). colours: (rows, columns, 3)"""
+    """How the filter weighs all patches for one query: (patches,). colours: (rows, columns, 3)"""
     return weights(*differences(colours, np.array([patch])), *WIDTHS)[0]

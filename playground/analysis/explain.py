@@ -203,7 +203,7 @@ def explain(found: dict[str, Tensor], query: tuple[int, int], side: int, moves: 
 
 
 def foretold(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
-    """Each map's mean score over the ASKERS."""
+    """The mean score of each map over the query patches in ASKERS."""
     side, several = occlusion.side_of(seen.grid), []
     for down, across in ASKERS:
         query = (int(down * seen.grid[0]), int(across * seen.grid[1]))

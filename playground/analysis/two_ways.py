@@ -23,7 +23,7 @@ def field(kernel: int, layers: int) -> int:
 
 
 def layers_needed(side: int, kernel: int) -> int:
-    """The number of layers after which a place at one edge depends on the other edge."""
+    """After how many layers a patch at one edge depends on the patches at the other edge."""
     return math.ceil((side - 1) / (kernel // 2))
 
 

@@ -62,7 +62,7 @@ class Living:
     still: Drawing | None = field(default=None, repr=False)
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        """The page, and a still picture with words for where no scripts run, such as an untrusted notebook."""
+        """The page; and where scripts don't run, as in an untrusted notebook, a still picture with words."""
         bundle = {"text/plain": self.title, "text/html": self._repr_html_()}
         if self.still is not None:
             bundle["image/png"] = base64.b64encode(self.still._repr_png_()).decode()
@@ -252,7 +252,7 @@ def _in_the_same_model(seen: Trace, picture: Image.Image, name: str) -> Trace:
 
 
 def _compared(spec: Spec, seen: Trace, other: Trace) -> Spec:
-    """The spec with the names of the other trace, and with whether a command can trace it again."""
+    """The spec with the other trace's model and picture named, and whether a command can trace it again."""
     picture = other.picture_name if other.picture_name != seen.picture_name else None
     model = other.model if other.model != seen.model else None
     if seen.vit is None or other.vit is None:

@@ -36,7 +36,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Painting:
-    """Patches that are painted on a Photo. The truth is the Photo's `heat`."""
+    """A guess that is painted, patch by patch, on a Photo; the right answer is the Photo's `heat`."""
 
 
 # The pictures that a guess is made on ---------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
 
 
 def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
-    """The beginnings that a run really had. A loss that stays 0 was not used."""
+    """Those beginnings whose loss the run used; a loss that stays 0 was not used."""
     if isinstance(recipe, Emergent):
         return of_the_emergent(recipe)
     used = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}

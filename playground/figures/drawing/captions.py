@@ -225,7 +225,7 @@ def for_and_against(spec: Spec, maps: list[Map]) -> str:
 
 
 def unmoved(spec: Spec, maps: list[Map]) -> str:
-    """Says where blanking moves next to nothing, so that nobody looks for a pattern in the map."""
+    """The sentence for a map in which no block moves the feature much: its pattern means nothing."""
     if not moved_by_nothing(maps):
         return ""
     least = least_move(spec)

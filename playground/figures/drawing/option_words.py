@@ -65,7 +65,7 @@ class OptionError(PlaygroundError):
 
 
 def word(option: str, value: object) -> str:
-    """The placeholder for an option in a sentence; a switch comes with its value."""
+    """The option's slot in a sentence, filled later with the host's own word for it; a switch comes with its value."""
     return f"{{{option}:{value}}}" if isinstance(value, bool) else f"{{{option}}}"
 
 

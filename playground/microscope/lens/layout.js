@@ -1,4 +1,4 @@
-// Sizes and colours, which depend on the page around the lens.
+// Sizes and colours of the lens, taken from the page around it.
 
 import { ROLES } from "../core/colours.js";
 import { canBeLit } from "../core/ways.js";

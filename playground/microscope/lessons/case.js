@@ -73,7 +73,7 @@ const ofACase =
     if (!one.trouble) paint(one, theme);
   };
 
-// Buttons of which one is pressed at a time; returns a function that sets which.
+// A group of buttons of which exactly one is pressed; returns a function that presses one.
 function buttonsOf(place, label, options, pressed) {
   const group = document.createElement("div");
   group.className = "tabs";
