@@ -10,12 +10,10 @@ from browser.visitor import REFUSED, Visitor
 
 CHOSEN = ("layer", "head", "query", "locked", "scale", "direction", "what", "row", "grid")
 HOSTILE = [
-    "sample=" + "a" * 5000,
     "sample=../../etc/passwd&model=../../../etc/passwd&with=sample:../meadow",
     "model=<script>alert(1)</script>&sample=<img src=x onerror=alert(1)>",
-    "model=%F0%9F%94%AD&sample=%00&layer=%EF%BC%95&query=%E2%80%AE7,5",
     "layer=999&head=-1&query=999,999&scale=1e400&detail=99&k=4&depth=0&draw=dark",
-    "sample=meadow&sample=flock&layer=NaN&locked=maybe&what=__proto__&beside=constructor",
+    "sample=%00&sample=flock&layer=NaN&locked=maybe&what=__proto__&beside=constructor&query=%E2%80%AE7,5",
     "with=model:nonsense/../..&with=sample:nobody&view=x&lens=y&strip=z&model=",
 ]
 
@@ -41,6 +39,7 @@ def test_the_address_opens_the_same_view_for_somebody_else(visit):
     same(visit(urlsplit(visitor.page.url).query), expected)
 
 
+@pytest.mark.slow
 def test_a_copied_link_opens_the_same_view_for_somebody_else(visit):
     visitor = visit("sample=still-life", permissions=["clipboard-read", "clipboard-write"])
     expected = choose(visitor)
@@ -58,8 +57,8 @@ def test_a_reload_keeps_the_view(visit):
     same(visitor, expected)
 
 
-def test_back_returns_to_the_former_picture(visit):
-    visitor = visit("model=bundled&sample=meadow")
+def test_back_returns_to_the_former_picture(go):
+    visitor = go("model=bundled&sample=meadow")
     visitor.pick("flock")
     visitor.page.wait_for_url("**sample=flock**")
     visitor.page.go_back()
@@ -78,8 +77,8 @@ def test_one_step_back_leaves_the_app_that_was_only_looked_at(visit):
     assert visitor.page.url == "about:blank"
 
 
-def test_the_address_says_only_what_was_chosen(visit):
-    visitor = visit()
+def test_the_address_says_only_what_was_chosen(go):
+    visitor = go()
     visitor.pick("portrait")
     visitor.page.wait_for_url("**sample=portrait**")
     assert parse_qs(urlsplit(visitor.page.url).query) == {"model": ["bundled"], "sample": ["portrait"]}

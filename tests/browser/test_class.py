@@ -99,6 +99,7 @@ def test_a_class_presses_places_sees_them_together_votes_again_and_reads_the_tru
     phones[0].page.locator(".phone-yours").get_by_text(re.compile("squares off|You found it")).wait_for()
 
 
+@pytest.mark.slow
 def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lecturer, phones):
     early, late, stranger = phones
     code = lecturer.begin()

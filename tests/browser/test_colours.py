@@ -71,7 +71,7 @@ def test_the_colours_of_these_files_are_other_than_their_bytes(photo):
         assert np.abs(np.asarray(open_image(COLOURFUL[kind](photo))) - plain).max() > 30, kind
 
 
-@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("kind", [*ROWS[:2], *(pytest.param(kind, marks=pytest.mark.slow) for kind in ROWS[2:])])
 def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
     data, config = COLOURFUL[kind](photo), model().config
     picture = open_image(data)

@@ -41,6 +41,7 @@ def test_an_own_photograph_does_not_travel_and_a_lesson_asks_before_it_does(arri
     assert visitor.brought == ["dropped.jpg"]
 
 
+@pytest.mark.slow
 def test_a_model_of_one_s_own_runs_in_the_browser_on_samples_and_photographs(arrive, server, tmp_path):
     hugging_face_model("ViTModel", image_size=224).save_pretrained(tmp_path / "leaves")
     visitor = arrive(Visitor, server.url).open("sample=meadow&model=bundled")

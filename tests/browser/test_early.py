@@ -115,7 +115,10 @@ class Newcomer(Visitor):
     had_lab = False
 
 
-@pytest.mark.parametrize("needs", ["lab", "a page", "a photograph"])
+@pytest.mark.parametrize(
+    "needs",
+    ["lab", pytest.param("a page", marks=pytest.mark.slow), pytest.param("a photograph", marks=pytest.mark.slow)],
+)
 def test_in_see_streamlit_begins_when_something_needs_it(arrive, server, needs):
     """Each page of Streamlit's is a session on the server, and pictures need none."""
     visitor = arrive(Newcomer, server.url).open("sample=flock&model=bundled")

@@ -60,8 +60,8 @@ def test_every_kind_of_file_is_drawn_and_saved(visit):
     assert sheet.locator(".export-status").filter(has_text="is downloaded").count() == 1
 
 
-def test_the_numbers_are_those_of_the_row_and_the_command_names_it(visit):
-    visitor = visit(VIEW)
+def test_the_numbers_are_those_of_the_row_and_the_command_names_it(go):
+    visitor = go(VIEW)
     sheet = choose(drawn(visitor.unfold("export")), "numbers")
     name, data = save(visitor, sheet)
     assert_close(row_in(data), seen("flock").row(2, 1, (3, 4)))
@@ -69,12 +69,12 @@ def test_the_numbers_are_those_of_the_row_and_the_command_names_it(visit):
     for words in ("--model bundled", "flock", "--layer 2", "--head 1", "--patch 3,4", name):
         assert words in command, command
     link = line(sheet, "The link")
-    shown = visit(urlsplit(link).query).until("r => r.locked")
+    shown = go(urlsplit(link).query).until("r => r.locked")
     assert (shown["picture"], shown["layer"], shown["head"], shown["query"]) == ("flock", 2, 1, "3,4")
 
 
-def test_the_address_of_a_figure_is_an_image_that_a_slide_can_hold(visit):
-    visitor = visit(VIEW)
+def test_the_address_of_a_figure_is_an_image_that_a_slide_can_hold(go):
+    visitor = go(VIEW)
     address = line(drawn(visitor.unfold("export")), "The address of this figure")
     image = Image.open(io.BytesIO(visitor.page.request.get(address).body()))
     assert image.width > 300

@@ -115,7 +115,7 @@ def test_a_link_to_a_view_opens_it_and_knows_only_what_the_file_holds(reader, fi
     assert_close(shown["row"], seen().row(4, 5, (2, 3)))
 
 
-@pytest.mark.parametrize("width", [900, 1180])
+@pytest.mark.parametrize("width", [900, pytest.param(1180, marks=pytest.mark.slow)])
 def test_in_the_frame_of_a_slide_everything_stands_inside(reader, file, tmp_path, width):
     slide = tmp_path / "slide.html"
     slide.write_text(f'<iframe src="{file.as_uri()}" width="{width}" height="540" style="border: 0"></iframe>')

@@ -143,6 +143,7 @@ def no_room(newcomer, server):
     return there_is
 
 
+@pytest.mark.slow
 def test_who_gets_no_socket_has_the_microscope_reads_that_the_server_is_full_and_comes_in_by_itself(
     newcomer, no_room, server
 ):

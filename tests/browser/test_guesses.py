@@ -70,11 +70,13 @@ def go(visitor, page: str, step: str, words: str = "model=bundled&sample=meadow"
 
 
 @pytest.mark.parametrize(
-    "pages", [[*STEPS][:5], pytest.param([*STEPS][5:], marks=pytest.mark.slow)], ids=["first", "last"]
+    "pages",
+    [["patches", "shapes"], *(pytest.param(names, marks=pytest.mark.slow) for names in ([*STEPS][:6], [*STEPS][6:]))],
+    ids=["two lessons", "first", "last"],
 )
 def test_every_step_shows_its_picture_and_its_question_and_is_answered_without_the_server(visitor, pages):
     """At 1280 × 720. A reader goes from step to step and from page to page, and scrolls by one window at most until the
-    question is there; the walk is cut in two, for two processes."""
+    question is there; the whole walk is cut in two, for two processes."""
     go(visitor, pages[0], STEPS[pages[0]][0])
     go_through(visitor, pages)
 

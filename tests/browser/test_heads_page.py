@@ -100,6 +100,7 @@ def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
 
 
+@pytest.mark.slow
 def test_the_number_of_a_layer_switches_all_its_heads(lesson):
     page = lesson("step=off&off=1.2").page
     page.get_by_role("button", name="4", exact=True).click()
@@ -107,12 +108,13 @@ def test_the_number_of_a_layer_switches_all_its_heads(lesson):
     finish(page, "heads_layer_off")
 
 
+@pytest.mark.slow
 def test_over_all_samples_the_numbers_have_a_spread(lesson):
     page = lesson("over=samples").page
     assert "±" in page.locator(".atlas .card").inner_text()
 
 
-@pytest.mark.parametrize("step", ["atlas", "off"])
+@pytest.mark.parametrize("step", ["atlas", pytest.param("off", marks=pytest.mark.slow)])
 def test_on_a_phone_nothing_is_cut_off(lesson, step):
     page = lesson(f"off=2.1&step={step}", viewport={"width": 390, "height": 844}, color_scheme="dark").page
     wide = (

@@ -35,7 +35,6 @@ def drawn(visitor, grid) -> list[np.ndarray]:
         ("sample=meadow&layer=3&head=2", 7),
         pytest.param("sample=portrait&layer=1&head=0", 7, marks=pytest.mark.slow),
         pytest.param("sample=flock&layer=4&direction=column", 41, marks=pytest.mark.slow),
-        ("sample=flock&layer=2&head=1&scale=off", 41),
     ],
 )
 def test_the_brightest_patch_lies_within_the_lines_and_as_much_as_the_legend_says(visit, address, every):

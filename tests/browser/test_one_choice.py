@@ -66,6 +66,7 @@ def own(visitor, data: bytes, name: str) -> str:
     return dict(parse_qsl(urlsplit(visitor.page.url).query))["mine"]
 
 
+@pytest.mark.slow
 def test_all_agree_after_every_kind_of_choice_and_on_every_step_back_and_on_again(visit):
     visitor = visit(SHORT)
     page, steps = visitor.page, []
@@ -111,7 +112,6 @@ def test_all_agree_after_every_kind_of_choice_and_on_every_step_back_and_on_agai
 @pytest.mark.parametrize(
     ("grid", "words"),
     [
-        ((28, 28), {"model": "bundled", "sample": "flock", "detail": "2"}),
         ((14, 14), {"model": "bundled-taught", "sample": "portrait", "with": "sample:meadow"}),
         ((14, 14), {"model": "bundled", "sample": "still-life", "with": "model:bundled-taught"}),
     ],

@@ -20,6 +20,7 @@ def test_an_uploaded_file_is_seen(visit):
     visitor.part("shareStatus").filter(has_text="does not travel in a link").wait_for()
 
 
+@pytest.mark.slow
 def test_a_rotated_photo_comes_upright(visit):
     visitor, data = visit(), picture(320, 240, orientation=6)
     upload(visitor, data, "phone.jpg")
@@ -82,6 +83,7 @@ def test_a_photo_comes_from_the_camera_when_it_is_asked_for(visit):
     assert abs(sum(visitor.until()["row"]) - 1) < 1e-3
 
 
+@pytest.mark.slow
 def test_a_patch_locked_in_one_photograph_is_free_in_the_next(visit):
     visitor, first, second = visit(), picture(320, 240), picture(300, 260)
     hand_over(visitor, "drop", first, title="first.jpg")
@@ -141,6 +143,7 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     other.page.close()
 
 
+@pytest.mark.slow
 def test_a_browser_that_keeps_nothing_shows_photographs_all_the_same(arrive, server):
     visitor, data = arrive(Visitor, server.url), picture(320, 240)
     visitor.context.add_init_script("IDBFactory.prototype.open = () => { throw new DOMException('private') };")

@@ -37,8 +37,8 @@ def contrast(a: str, b: str) -> float:
     return (bright + 0.05) / (dark + 0.05)
 
 
-def test_a_lecture_hall_s_window_needs_no_scrolling(visit):
-    assert max(max(pair) for pair in visit().page.evaluate(SCROLLS)) <= 0
+def test_a_lecture_hall_s_window_needs_no_scrolling(visitor):
+    assert max(max(pair) for pair in visitor.page.evaluate(SCROLLS)) <= 0
 
 
 @pytest.mark.slow
@@ -75,8 +75,8 @@ def test_the_theme_can_change_while_the_page_is_open(visit):
     visitor.hover((3, 3))
 
 
-def test_another_sample_neither_fades_nor_moves_the_microscope(visit):
-    visitor = visit()
+def test_another_sample_neither_fades_nor_moves_the_microscope(go):
+    visitor = go()
     visitor.page.evaluate(WATCH)
     for sample in ("flock", "portrait", "meadow"):
         before = visitor.read()["row"]
@@ -85,8 +85,8 @@ def test_another_sample_neither_fades_nor_moves_the_microscope(visit):
     assert len(visitor.page.evaluate("[...new Set(window.trail)]")) == 1
 
 
-def test_what_is_opened_in_the_moment_of_another_choice_is_not_empty(visit):
-    visitor = visit("model=bundled")
+def test_what_is_opened_in_the_moment_of_another_choice_is_not_empty(go):
+    visitor = go("model=bundled")
     visitor.rest()
     sample = visitor.page.locator(".strip [data-sample=flock]").element_handle()
     opener = visitor.opener("model").element_handle()
@@ -113,8 +113,7 @@ def test_a_step_is_chosen_though_its_script_arrives_after_the_page_was_drawn_twi
     assert "step" not in visitor.page.url
 
 
-def test_the_samples_keep_the_keyboard_s_focus(visit):
-    visitor = visit()
+def test_the_samples_keep_the_keyboard_s_focus(visitor):
     visitor.page.locator('.strip [data-sample="flock"]').focus()
     visitor.page.keyboard.press("Enter")
     visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
@@ -128,8 +127,8 @@ FOCUS = """() => {
 }"""
 
 
-def test_the_keyboard_comes_to_the_picture_soon_and_the_link_past_everything_leads_there(visit):
-    page = visit().page
+def test_the_keyboard_comes_to_the_picture_soon_and_the_link_past_everything_leads_there(go):
+    page = go().page
     stops = []
     while "picture" not in stops and len(stops) < 20:
         page.keyboard.press("Tab")
@@ -144,8 +143,7 @@ def test_the_keyboard_comes_to_the_picture_soon_and_the_link_past_everything_lea
     assert page.evaluate(FOCUS) not in ("flock", "picture")
 
 
-def test_no_request_leaves_the_machine(visit):
-    visitor = visit()
+def test_no_request_leaves_the_machine(visitor):
     visitor.pick("landscape")
     visitor.unfold("opening").get_by_text("Choose files").wait_for()
     visitor.page.keyboard.press("Escape")

@@ -168,6 +168,7 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
         assert "Set-Cookie" not in proxy.ask("/", seat)[1]
 
 
+@pytest.mark.slow
 def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy, replicas):
     """Wherever the phone sits, by the code as it is typed, and whoever comes by its link sits there from then on."""
     for number in range(6):

@@ -61,6 +61,7 @@ def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     assert shown(page, "r => r.dk === 512 && r.power === 0")["peak"] == pytest.approx(row["peak"])
 
 
+@pytest.mark.slow
 def test_another_row_is_another_row(lesson):
     page = lesson("scale", "row=3")
     first = shown(page, "r => r.row === 3")
@@ -112,7 +113,7 @@ def test_measuring_shows_its_progress_and_stops_and_others_wait(lesson):
     other.get_by_text(re.compile("^Measuring: ")).wait_for()
 
 
-@pytest.mark.parametrize(("name", "scheme"), [("scale", "light"), ("cost", "dark")])
+@pytest.mark.parametrize(("name", "scheme"), [pytest.param("scale", "light", marks=pytest.mark.slow), ("cost", "dark")])
 def test_a_phone_scrolls_only_downwards(lesson, name, scheme):
     page = lesson(name, viewport={"width": 390, "height": 844}, color_scheme=scheme)
     assert max(page.evaluate(WIDE)) <= 0

@@ -169,6 +169,7 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
 CHARTS = "[...document.querySelectorAll('.lesson-chart')].map((one) => one.data.map(({ y, text }) => ({ y, text })))"
 
 
+@pytest.mark.slow
 def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     """The steps that measure every head, and those that run the network again, on a visitor's photograph."""
     visitor = somebody("#model=bundled&sample=flock")

@@ -30,8 +30,8 @@ def test_the_sentence_is_the_page_s_title_and_says_the_numbers_of_the_row_under_
     assert len(set(said)) == 3, said
 
 
-def test_what_most_people_do_not_need_is_behind_a_button(visit):
-    visitor = visit()
+def test_what_most_people_do_not_need_is_behind_a_button(go):
+    visitor = go()
     folded = [
         visitor.part("entropy"),
         visitor.part("shares"),
@@ -100,8 +100,8 @@ def test_what_to_do_stands_below_the_picture_until_somebody_has_done_it(visit):
     assert visitor.page.locator(".kindline [data-kind]").is_visible()
 
 
-def test_with_a_map_on_view_what_shows_attention_steps_back(visit):
-    visitor = visit()
+def test_with_a_map_on_view_what_shows_attention_steps_back(go):
+    visitor = go()
     visitor.choice("what", "similarity").click()
     visitor.page.wait_for_function("() => theLens().read().map")
     for part in ("heads", "big", "curve", "switch"):
@@ -135,8 +135,8 @@ def test_presenting_is_see_as_large_as_the_screen_and_a_clicker_steps_through_it
     page.locator(".see-moments button:nth-child(2)[aria-pressed=true]").wait_for()
 
 
-def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_leaves(visit):
-    visitor = visit()
+def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_leaves(go):
+    visitor = go()
     visitor.rest()
     visitor.page.evaluate(
         """() => {

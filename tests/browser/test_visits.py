@@ -104,6 +104,7 @@ def test_a_reload_shows_one_s_own_photograph_again_and_brings_it_no_second_time(
     assert visitor.brought == ["mine.jpg"]
 
 
+@pytest.mark.slow
 def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photograph(arrive):
     data = picture(320, 240)
     with serving() as server:
