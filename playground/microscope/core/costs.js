@@ -32,9 +32,9 @@ export const countedFlops = (part, mlp, n, { width, kernel }) =>
   FLOPS[part](n, width, kernel) + (mlp === "yes" ? FLOPS.mlp(n, width) : 0);
 
 // The smallest number of tokens at which attention costs more: each cost is a·N + b·N².
-export function crossingOf(part, other, { width, kernel }) {
+export function crossingOf(part, otherPart, { width, kernel }) {
   const [linear, square] = part === "attention" ? [8 * width ** 2, 4 * width] : [0, 2 * width];
-  return Math.max(0, Math.floor((FLOPS[other](1, width, kernel) - linear) / square)) + 1;
+  return Math.max(0, Math.floor((FLOPS[otherPart](1, width, kernel) - linear) / square)) + 1;
 }
 
 // Bytes of one layer that training keeps.

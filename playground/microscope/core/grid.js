@@ -11,8 +11,8 @@ export function patchFrom(text, rows, columns) {
 
 // The patch at a point given as parts of width and height, from 0 to 1.
 export function patchAt(x, y, rows, columns) {
-  const inside = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
-  return inside(y, rows) * columns + inside(x, columns);
+  const cellOf = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
+  return cellOf(y, rows) * columns + cellOf(x, columns);
 }
 
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -49,24 +49,25 @@ export function patchVector(cut, place) {
 // The filter of one number of the token. It was trained on patches of own × own pixels and is enlarged or shrunk to
 // this patch: stretch · filter · stretchᵀ, colour by colour.
 export function patchFilter(cut, number) {
-  const { own, patch, stretch, filters } = cut;
-  const out = new Float32Array(3 * patch * patch),
-    half = new Float32Array(patch * own);
+  const { own: filterSide, patch, stretch, filters } = cut;
+  const filter = new Float32Array(3 * patch * patch),
+    stretched = new Float32Array(patch * filterSide);
   for (let channel = 0; channel < 3; channel++) {
-    const from = (number * 3 + channel) * own * own;
-    half.fill(0);
+    const start = (number * 3 + channel) * filterSide * filterSide;
+    stretched.fill(0);
     for (let y = 0; y < patch; y++)
-      for (let i = 0; i < own; i++)
-        for (let j = 0; j < own; j++) half[y * own + j] += stretch[y * own + i] * filters[from + i * own + j];
+      for (let i = 0; i < filterSide; i++)
+        for (let j = 0; j < filterSide; j++)
+          stretched[y * filterSide + j] += stretch[y * filterSide + i] * filters[start + i * filterSide + j];
     for (let y = 0; y < patch; y++) {
       for (let x = 0; x < patch; x++) {
         let sum = 0;
-        for (let j = 0; j < own; j++) sum += half[y * own + j] * stretch[x * own + j];
-        out[channel * patch * patch + y * patch + x] = sum;
+        for (let j = 0; j < filterSide; j++) sum += stretched[y * filterSide + j] * stretch[x * filterSide + j];
+        filter[channel * patch * patch + y * patch + x] = sum;
       }
     }
   }
-  return out;
+  return filter;
 }
 
 export function dotProduct(a, b) {
@@ -80,14 +81,14 @@ export function dotProduct(a, b) {
 export function gridFor([width, height], native) {
   const patches = Math.max(1, native[0]) * Math.max(1, native[1]);
   const aspect = Math.min(Math.max(height / width, 1 / patches), patches);
-  const near = (side) =>
+  const countsNear = (side) =>
     Array.from({ length: Math.ceil(side) - Math.floor(side) + 3 }, (_, i) => Math.floor(side) - 1 + i).filter(
       (step) => step >= 1 && step <= patches,
     );
-  const [tall, wide] = [near(Math.sqrt(patches * aspect)), near(Math.sqrt(patches / aspect))];
+  const [rowCounts, columnCounts] = [countsNear(Math.sqrt(patches * aspect)), countsNear(Math.sqrt(patches / aspect))];
   const grids = [
-    ...tall.flatMap((r) => [...wide, Math.floor(patches / r)].map((c) => [r, c])),
-    ...wide.map((c) => [Math.floor(patches / c), c]),
+    ...rowCounts.flatMap((r) => [...columnCounts, Math.floor(patches / r)].map((c) => [r, c])),
+    ...columnCounts.map((c) => [Math.floor(patches / c), c]),
   ].filter(([r, c]) => r * c <= patches);
   // distortion costs more than fewer patches
   const misfit = ([r, c]) => 2 * Math.abs(Math.log(r / c / aspect)) + Math.abs(Math.log((r * c) / patches));

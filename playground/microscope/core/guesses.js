@@ -40,11 +40,11 @@ export function nearOf(guess, truth, scale) {
   if (guess === truth) return "exactly";
   if (guess === nearest(truth, scale)) return "as near as the scale allows";
   if (guess > 0 && truth > 0) {
-    const times = Math.max(guess / truth, truth / guess);
-    if (times >= 1.5) return `${shortText(times, 2)} times too ${guess > truth ? "high" : "low"}`;
+    const factor = Math.max(guess / truth, truth / guess);
+    if (factor >= 1.5) return `${shortText(factor, 2)} times too ${guess > truth ? "high" : "low"}`;
   }
-  const apart = Math.abs(guess - truth);
-  return `${shortText(apart, apart < 10 ? 2 : 3)} too ${guess > truth ? "high" : "low"}`;
+  const difference = Math.abs(guess - truth);
+  return `${shortText(difference, difference < 10 ? 2 : 3)} too ${guess > truth ? "high" : "low"}`;
 }
 
 // So many digits, and no power of ten: 440, not 4.4e+2.
@@ -80,8 +80,9 @@ export function forget(storage) {
 // number; a range that holds the truth as well is no mistake.
 export function reasonFor(guess, truth, tempting) {
   if (guess === truth) return "";
-  const within = ([low, high], x) => typeof x === "number" && low <= x && x <= high;
-  const fits = ([which]) => (Array.isArray(which) ? within(which, guess) && !within(which, truth) : which === guess);
+  const contains = ([low, high], x) => typeof x === "number" && low <= x && x <= high;
+  const fits = ([condition]) =>
+    Array.isArray(condition) ? contains(condition, guess) && !contains(condition, truth) : condition === guess;
   return tempting.find(fits)?.[1] ?? "";
 }
 
@@ -97,4 +98,4 @@ export function reportNumbers(drawing, numbers) {
   dispatchEvent(new CustomEvent(REPORTED_EVENT, { detail: drawing }));
 }
 
-export const onReport = (listen, signal) => addEventListener(REPORTED_EVENT, listen, { signal });
+export const onReport = (listener, signal) => addEventListener(REPORTED_EVENT, listener, { signal });

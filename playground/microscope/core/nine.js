@@ -13,20 +13,20 @@ export const inReach = (number) => Math.min(MOST_LONG, Math.max(-MOST_LONG, Math
 
 // 81 scores, scaled: query i with key j.
 export function scoresOf(arrows) {
-  return Float64Array.from({ length: TOKENS * TOKENS }, (_, at) => {
-    const i = Math.floor(at / TOKENS),
-      j = TOKENS + (at % TOKENS);
+  return Float64Array.from({ length: TOKENS * TOKENS }, (_, index) => {
+    const i = Math.floor(index / TOKENS),
+      j = TOKENS + (index % TOKENS);
     return (arrows[2 * i] * arrows[2 * j] + arrows[2 * i + 1] * arrows[2 * j + 1]) * SCALE;
   });
 }
 
 // Is token j hidden from token i? A mask is "", "causal", or the letters of the hidden tokens.
-export function hides(mask, i, j) {
+export function isMasked(mask, i, j) {
   return mask === "causal" ? j > i : mask.includes("ABCDEFGHI"[j]);
 }
 
 export const maskedOf = (scores, mask) =>
-  scores.map((score, at) => (hides(mask, Math.floor(at / TOKENS), at % TOKENS) ? -Infinity : score));
+  scores.map((score, index) => (isMasked(mask, Math.floor(index / TOKENS), index % TOKENS) ? -Infinity : score));
 
 export function weightsOf(scores) {
   const weights = Float64Array.from(scores);
@@ -66,9 +66,9 @@ export function softmaxRow(scores, scale) {
 // Computed in 32-bit floats, where a power above their maximum becomes infinite.
 export function powersOf(scores) {
   const largest = Math.max(...scores);
-  const plain = Float32Array.from(scores, Math.exp);
+  const exponentials = Float32Array.from(scores, Math.exp);
   const stable = Float32Array.from(scores, (score) => Math.exp(score - largest));
-  return { plain, naive: shares(plain), stable, weights: shares(stable) };
+  return { plain: exponentials, naive: shares(exponentials), stable, weights: shares(stable) };
 }
 
 function shares(powers) {

@@ -34,10 +34,10 @@ export const shortNumber = (x) => {
 
 // Two numbers with enough digits to differ: never "from 1.4 %, up to 1.4 %". As told_apart in
 // figures/drawing/captions.py.
-export function toldApart(less, more, written) {
-  let texts = [less, more].map(written);
-  const [times, unit] = texts[0].endsWith("%") ? [100, " %"] : [1, ""];
+export function toldApart(smaller, larger, format) {
+  let texts = [smaller, larger].map(format);
+  const [factor, unit] = texts[0].endsWith("%") ? [100, " %"] : [1, ""];
   for (let digits = 3; texts[0] === texts[1] && digits < 8; digits++)
-    texts = [less, more].map((x) => `${(times * x).toPrecision(digits)}${unit}`);
+    texts = [smaller, larger].map((x) => `${(factor * x).toPrecision(digits)}${unit}`);
   return texts;
 }

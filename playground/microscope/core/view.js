@@ -49,8 +49,8 @@ const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
 
 // "7,5" → the token's index; a prefix token's name → its index; anything else, or off the grid → −1.
 export function tokenOf(query, pack) {
-  const named = pack.prefix.indexOf(query);
-  if (named >= 0) return named;
+  const prefixIndex = pack.prefix.indexOf(query);
+  if (prefixIndex >= 0) return prefixIndex;
   const match = /^(\d+),(\d+)$/.exec(query ?? "");
   if (!match) return -1;
   const row = Number(match[1]),
@@ -89,7 +89,7 @@ export const sameLayer = (layer, pack, other) =>
 export const upperLayer = (pack) => Math.floor((2 * pack.layers) / 3);
 
 // Makes a view from a link, a file or a former picture fit this pack. Unknown keys are dropped.
-export function tidyView(view, pack, at) {
+export function tidyView(view, pack, opening) {
   const tidy = { ...DEFAULT_VIEW };
   for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) tidy[key] = view[key];
   for (const [key, allowed] of Object.entries(CHOICES)) {
@@ -111,11 +111,11 @@ export function tidyView(view, pack, at) {
     tidy.depth = Number(tidy.depth) >= 1 ? Math.min(99, Math.round(Number(tidy.depth))) : "follow";
   if (!pack) return tidy;
   const layer = tidy.layer === null || tidy.layer === "" ? NaN : Math.round(Number(tidy.layer));
-  const start = upperLayer(pack);
-  const nearest = [...pack.stored.keys()].sort((a, b) => Math.abs(a - start) - Math.abs(b - start))[0] ?? 0;
+  const startLayer = upperLayer(pack);
+  const nearest = [...pack.stored.keys()].sort((a, b) => Math.abs(a - startLayer) - Math.abs(b - startLayer))[0] ?? 0;
   tidy.layer = Number.isFinite(layer) ? clamp(layer, 0, pack.layers - 1) : nearest;
   tidy.head = clamp(Math.round(Number(tidy.head)) || 0, 0, pack.heads - 1);
-  if (tokenOf(tidy.query, pack) < 0) Object.assign(tidy, { query: startQuery(pack, at), locked: false });
+  if (tokenOf(tidy.query, pack) < 0) Object.assign(tidy, { query: startQuery(pack, opening), locked: false });
   return tidy;
 }
 
@@ -123,15 +123,15 @@ export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.
 
 // The dial: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and beyond it up to 8 at MOST_DIAL. The first
 // half goes in even steps, the rest in even ratios, because from 0.125 to 1 it is the ratio that counts.
-export function dialToScale(t, trained) {
+export function dialToScale(t, trainedScale) {
   if (t > 1) return MOST_SCALE ** ((t - 1) / (MOST_DIAL - 1));
-  return t <= 0.5 ? trained * 2 * t : trained ** (2 - 2 * t);
+  return t <= 0.5 ? trainedScale * 2 * t : trainedScale ** (2 - 2 * t);
 }
 
-export function scaleToDial(scale, trained) {
-  if (scale <= trained) return scale / trained / 2;
+export function scaleToDial(scale, trainedScale) {
+  if (scale <= trainedScale) return scale / trainedScale / 2;
   if (scale > 1) return 1 + ((MOST_DIAL - 1) * Math.log(scale)) / Math.log(MOST_SCALE);
-  return trained >= 1 ? 1 : 1 - Math.log(scale) / Math.log(trained) / 2;
+  return trainedScale >= 1 ? 1 : 1 - Math.log(scale) / Math.log(trainedScale) / 2;
 }
 
 // Only what differs from the defaults, so that links stay short: "layer=8&head=3&query=7%2C5".
@@ -155,10 +155,10 @@ export function viewFromQuery(text) {
 // either, so then `locked` is not listed beside `query`.
 export function notTaken(words, view) {
   const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
-  const left = Object.entries(words ?? {}).filter(
+  const ignored = Object.entries(words ?? {}).filter(
     ([key, word]) => Object.hasOwn(DEFAULT_VIEW, key) && word !== null && !isTaken(word, view[key]),
   );
-  return left.some(([key]) => key === "query") ? left.filter(([key]) => key !== "locked") : left;
+  return ignored.some(([key]) => key === "query") ? ignored.filter(([key]) => key !== "locked") : ignored;
 }
 
 // Scenes: views that were saved in order, each a name and an address. An address says everything: which picture, which
@@ -197,22 +197,22 @@ export const writeScenes = (list) => JSON.stringify(list.map(({ name, address })
 
 // Appends a link's scenes to the saved ones, without duplicates.
 export function joinScenes(saved, received) {
-  const known = new Set(saved.map(({ address }) => address));
-  return [...saved, ...received.filter(({ address }) => !known.has(address))].slice(0, MOST_SCENES);
+  const knownAddresses = new Set(saved.map(({ address }) => address));
+  return [...saved, ...received.filter(({ address }) => !knownAddresses.has(address))].slice(0, MOST_SCENES);
 }
 
 export const renameScene = (list, place, name) => list.map((scene, i) => (i === place ? { ...scene, name } : scene));
 
 // The list with one of its scenes moved up (−1) or down (1).
-export function moveScene(list, from, by) {
-  const to = Math.min(list.length - 1, Math.max(0, from + by));
-  const moved = [...list];
-  moved.splice(to, 0, ...moved.splice(from, 1));
-  return moved;
+export function moveScene(list, from, steps) {
+  const to = Math.min(list.length - 1, Math.max(0, from + steps));
+  const reordered = [...list];
+  reordered.splice(to, 0, ...reordered.splice(from, 1));
+  return reordered;
 }
 
 // The scene after a step; at either end it stays the same. at: −1 before the first step.
-export function sceneAfter(at, by, count) {
-  if (at < 0) return by > 0 ? 0 : count - 1;
-  return Math.min(count - 1, Math.max(0, at + by));
+export function sceneAfter(index, steps, count) {
+  if (index < 0) return steps > 0 ? 0 : count - 1;
+  return Math.min(count - 1, Math.max(0, index + steps));
 }

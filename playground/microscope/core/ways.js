@@ -9,8 +9,8 @@ import { FORETOLD, WAY_RECORDS, WAY_USUAL, WAY_WORDS } from "./waytable.js";
 //   of the value that belongs to weight j: in a row, of token j; in a column, with a step of 0, of one token always.
 
 export const MADE_OF_WEIGHTS = {
-  value(out, at, weights, count, norms, from, step) {
-    for (let j = 0; j < count; j++) out[at + j] = weights[at + j] * norms[from + step * j];
+  value(out, offset, weights, count, norms, from, step) {
+    for (let j = 0; j < count; j++) out[offset + j] = weights[offset + j] * norms[from + step * j];
   },
 };
 
@@ -23,7 +23,7 @@ export const wayOf = (view) => WAYS[view.what];
 // The words for `name`: those of the first of `cases` that has its own, else the general ones, else "".
 export function tableWords(name, kind, cases = [], filled = {}, language = "en") {
   const table = WAY_WORDS[language][kind];
-  const words = cases.map((each) => table[`${name}.${each}`]).find((words) => words !== undefined);
+  const words = cases.map((caseName) => table[`${name}.${caseName}`]).find((words) => words !== undefined);
   return fill(words ?? table[name] ?? "", filled);
 }
 
@@ -33,20 +33,24 @@ export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
 // random, blocks, by}), or else on other pictures with this model; "" for a way that makes no such claim.
 export function trustWords(way, model, measured = null) {
   if (!way.attributes) return "";
-  const two = (number) => number.toFixed(2).replace("-", "−");
+  const twoDigits = (number) => number.toFixed(2).replace("-", "−");
   if (measured) {
     const { foretells, random, blocks, by } = measured;
-    const blank = tableWords("blanked", "beside", [by]);
-    const numbers = { correlation: two(foretells), random: two(random), constant: two(0) };
-    return tableWords("trust", "beside", ["here"], { ...numbers, blocks, blank });
+    const blankWords = tableWords("blanked", "beside", [by]);
+    const numbers = { correlation: twoDigits(foretells), random: twoDigits(random), constant: twoDigits(0) };
+    return tableWords("trust", "beside", ["here"], { ...numbers, blocks, blank: blankWords });
   }
-  const trust = FORETOLD[model];
-  if (!trust) return tableWords("trust", "beside", ["none"]);
-  const numbers = { correlation: two(trust[way.name]), random: two(trust.random), constant: two(trust.constant) };
-  return tableWords("trust", "beside", [], { ...numbers, pictures: trust.pictures });
+  const correlations = FORETOLD[model];
+  if (!correlations) return tableWords("trust", "beside", ["none"]);
+  const numbers = {
+    correlation: twoDigits(correlations[way.name]),
+    random: twoDigits(correlations.random),
+    constant: twoDigits(correlations.constant),
+  };
+  return tableWords("trust", "beside", [], { ...numbers, pictures: correlations.pictures });
 }
 
-const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (match, name) => filled[name] ?? match);
 
 export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].explains === "patch";
 

@@ -24,8 +24,8 @@ export function ticksOfBar(domain) {
   return (domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1]).map((t) => {
     const exact = valueOnBar(domain, t);
     const value = Math.abs(exact) < 1e-4 * (domain.high - domain.low) && !domain.log ? 0 : exact;
-    const open = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
-    return { t, words: open + label(value, t) };
+    const sign = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
+    return { t, words: sign + label(value, t) };
   });
 }
 
@@ -91,14 +91,14 @@ export function rankAt(x, w, count, unit) {
 // none. `lit` is the rank, from 0, of the patch that is pointed at; −1: none.
 export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours, lit = -1) {
   context.clearRect(0, 0, w, h);
-  const left = CURVE_LEFT * unit,
+  const leftEdge = CURVE_LEFT * unit,
     bottom = h - 17 * unit,
     top = 6 * unit,
-    right = w - CURVE_RIGHT * unit;
-  const most = Math.max(sorted[0], kernel[0]);
-  const ceiling = most <= 0.25 ? 0.25 : most <= 0.5 ? 0.5 : 1;
-  const reach = Math.log(count + 0.5) - Math.log(0.5);
-  const xOf = (rank) => left + ((Math.log(rank + 0.5) - Math.log(0.5)) / reach) * (right - left); // ranks count from 0
+    rightEdge = w - CURVE_RIGHT * unit;
+  const largest = Math.max(sorted[0], kernel[0]);
+  const ceiling = largest <= 0.25 ? 0.25 : largest <= 0.5 ? 0.5 : 1;
+  const logSpan = Math.log(count + 0.5) - Math.log(0.5);
+  const xOf = (rank) => leftEdge + ((Math.log(rank + 0.5) - Math.log(0.5)) / logSpan) * (rightEdge - leftEdge);
   const yOf = (weight) => bottom - (Math.min(weight, ceiling) / ceiling) * (bottom - top);
 
   context.font = `${12 * unit}px ${colours.font}`;
@@ -110,9 +110,9 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   context.beginPath();
   for (const part of [0, 0.5, 1]) {
     const y = Math.round(yOf(part * ceiling)) + 0.5;
-    context.moveTo(left, y);
-    context.lineTo(right, y);
-    context.fillText(`${100 * part * ceiling}\u2009%`, left - 5 * unit, Math.max(y, top));
+    context.moveTo(leftEdge, y);
+    context.lineTo(rightEdge, y);
+    context.fillText(`${100 * part * ceiling}\u2009%`, leftEdge - 5 * unit, Math.max(y, top));
   }
   context.stroke();
 
@@ -168,7 +168,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   context.textBaseline = "bottom";
   for (const rank of [1, kernel.length, count]) {
     context.textAlign = rank === count ? "right" : "center";
-    context.fillText(String(rank), rank === count ? right : (xOf(rank - 1) + xOf(rank)) / 2, h);
+    context.fillText(String(rank), rank === count ? rightEdge : (xOf(rank - 1) + xOf(rank)) / 2, h);
   }
 }
 
@@ -207,8 +207,8 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
 export function composePicture(pictures, width, height, caption, bar, factor) {
   const gap = 16, //  between the pictures, and around them
     head = 30,
-    foot = 58;
-  const canvas = makeCanvas((pictures.length * (width + gap) + gap) * factor, (head + height + foot) * factor);
+    footHeight = 58;
+  const canvas = makeCanvas((pictures.length * (width + gap) + gap) * factor, (head + height + footHeight) * factor);
   const context = canvas.getContext("2d");
   context.fillStyle = "#fff";
   context.fillRect(0, 0, canvas.width, canvas.height);

@@ -10,7 +10,7 @@ export function collectRefs(root) {
 
 // Writing a text costs a layout even when it is the same text; a move of the cursor writes twenty, most of them
 // unchanged.
-export function say(element, text) {
+export function setText(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;
   element.textContent = text;
@@ -22,18 +22,18 @@ export function sayMath(element, text) {
     if (part === "W_O") return withSubscript(document.createElement("span"), "W", "O");
     if (part !== "√d_k") return part;
     const root = document.createElement("span"),
-      under = withSubscript(document.createElement("i"), "d", "k");
+      overline = withSubscript(document.createElement("i"), "d", "k");
     root.className = "root";
-    Object.assign(under.style, { fontStyle: "normal", borderTop: "1px solid" });
-    root.append("√", under);
+    Object.assign(overline.style, { fontStyle: "normal", borderTop: "1px solid" });
+    root.append("√", overline);
     return root;
   });
   element.replaceChildren(...parts);
 }
 
-function withSubscript(element, letter, below) {
+function withSubscript(element, letter, subscript) {
   const sub = document.createElement("sub");
-  sub.textContent = below;
+  sub.textContent = subscript;
   sub.style.lineHeight = "0";
   element.append(letter, sub);
   return element;
@@ -45,13 +45,13 @@ export function styled(element) {
   for (const part of element.querySelectorAll("[data-style]")) part.style.cssText = part.dataset.style;
 }
 
-export function show(element, visible) {
+export function setVisible(element, visible) {
   if (element.hidden === visible) element.hidden = !visible;
 }
 
 // Makes a group one stop of the Tab key, with arrow keys inside it.
 export function oneStop(box, itemsOf) {
-  for (const [i, one] of itemsOf().entries()) one.tabIndex = i ? -1 : 0;
+  for (const [i, item] of itemsOf().entries()) item.tabIndex = i ? -1 : 0;
   box.addEventListener("keydown", (event) => {
     const items = itemsOf();
     const from = items.indexOf(event.target);
@@ -59,7 +59,7 @@ export function oneStop(box, itemsOf) {
     if (from < 0 || !to || to === items[from]) return;
     event.preventDefault();
     event.stopPropagation();
-    for (const one of items) one.tabIndex = one === to ? 0 : -1;
+    for (const item of items) item.tabIndex = item === to ? 0 : -1;
     to.focus();
   });
 }
@@ -85,22 +85,22 @@ const placesIn = (elements) =>
 
 // Makes a large change at once: these elements are invisible until they are laid out anew, so nothing slides from its
 // old place to its new one. They keep the focus, which hidden elements would lose.
-export function cutTo(elements, change) {
-  const see = (opacity) => {
+export function cutTo(elements, applyChange) {
+  const setOpacity = (opacity) => {
     for (const { style } of elements) style.opacity = opacity;
   };
-  see("0");
-  change();
-  let [still, places] = [0, ""];
-  const settle = (left) =>
+  setOpacity("0");
+  applyChange();
+  let [stableFrames, places] = [0, ""];
+  const waitUntilStill = (framesLeft) =>
     requestAnimationFrame(() => {
-      const next = placesIn(elements);
-      still = next === places ? still + 1 : 0;
-      places = next;
-      if (still < CUT_FRAMES && left) settle(left - 1);
-      else see("");
+      const nextPlaces = placesIn(elements);
+      stableFrames = nextPlaces === places ? stableFrames + 1 : 0;
+      places = nextPlaces;
+      if (stableFrames < CUT_FRAMES && framesLeft) waitUntilStill(framesLeft - 1);
+      else setOpacity("");
     });
-  settle(LONGEST_CUT);
+  waitUntilStill(LONGEST_CUT);
 }
 
 // Gives a canvas on the page the pixels of the screen. True when its size changed, which also wipes it.
@@ -122,8 +122,8 @@ export function makeHeat(rows, columns, canvas = makeCanvas(columns, rows)) {
   return { canvas, context, data, pixels: new Uint32Array(data.data.buffer), rows, columns };
 }
 
-export function fillHeat(heat, values, at, palette, domain) {
-  paintInto(heat.pixels, 0, heat.columns, values, at, heat.rows, heat.columns, palette, domain);
+export function fillHeat(heat, values, offset, palette, domain) {
+  paintInto(heat.pixels, 0, heat.columns, values, offset, heat.rows, heat.columns, palette, domain);
   heat.context.putImageData(heat.data, 0, 0);
 }
 
@@ -158,35 +158,38 @@ export function explainWords(root, signal) {
     card.hidden = true;
   }
 
-  function open(element) {
+  function openCard(element) {
     close();
     word = element;
     card.textContent = element.dataset.explains;
     card.hidden = false;
-    const [at, size] = [element.getBoundingClientRect(), card.getBoundingClientRect()];
-    const left = Math.max(FROM_CARD, Math.min(at.left, innerWidth - size.width - FROM_CARD));
-    const above = at.top - size.height - FROM_CARD;
-    Object.assign(card.style, { left: `${left}px`, top: `${above < FROM_CARD ? at.bottom + FROM_CARD : above}px` });
+    const [anchorBox, size] = [element.getBoundingClientRect(), card.getBoundingClientRect()];
+    const left = Math.max(FROM_CARD, Math.min(anchorBox.left, innerWidth - size.width - FROM_CARD));
+    const above = anchorBox.top - size.height - FROM_CARD;
+    Object.assign(card.style, {
+      left: `${left}px`,
+      top: `${above < FROM_CARD ? anchorBox.bottom + FROM_CARD : above}px`,
+    });
   }
 
   const wordOf = (target) => target.closest?.("[data-explains]") || null; // an empty one explains nothing
-  const explains = (element) => Boolean(element?.dataset.explains);
+  const hasExplanation = (element) => Boolean(element?.dataset.explains);
   root.addEventListener("pointerover", (event) => {
     const element = wordOf(event.target);
     if (event.pointerType !== "mouse" || element === word) return;
     close();
-    if (explains(element)) timer = setTimeout(() => element.isConnected && open(element), EXPLAINED_AFTER);
+    if (hasExplanation(element)) timer = setTimeout(() => element.isConnected && openCard(element), EXPLAINED_AFTER);
   });
   root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && close());
   // A finger can't rest like a mouse, so a pressed word is explained while the press has its usual effect.
   root.addEventListener("click", (event) => {
     const element = wordOf(event.target);
-    if (event.pointerType !== "mouse" && explains(element) && element !== word) open(element);
+    if (event.pointerType !== "mouse" && hasExplanation(element) && element !== word) openCard(element);
     else close();
   });
   root.addEventListener("focusin", ({ target }) => {
     if (!target.matches(":focus-visible")) return;
-    if (explains(wordOf(target))) open(wordOf(target));
+    if (hasExplanation(wordOf(target))) openCard(wordOf(target));
     else close();
   });
   root.addEventListener("focusout", close);

@@ -8,17 +8,17 @@ const ROLE_OF = { Q: "query", K: "key", V: "value" };
 
 export function formulaHtml(text) {
   return escaped(text)
-    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, way, whole, inner) =>
-      way === "_" ? `<sub>${inner ?? whole}</sub>` : `<sup>${inner ?? whole}</sup>`,
+    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, way, script, inner) =>
+      way === "_" ? `<sub>${inner ?? script}</sub>` : `<sup>${inner ?? script}</sup>`,
     )
     .replace(/[QKV]/g, (letter) => `<b class="${ROLE_OF[letter]}">${letter}</b>`);
 }
 
 // One line of code, with one piece of it marked.
 export function codeHtml(text, mark = "") {
-  const at = mark ? text.indexOf(mark) : -1;
-  if (at < 0) return coloured(text);
-  return `${coloured(text.slice(0, at))}<mark>${coloured(mark)}</mark>${coloured(text.slice(at + mark.length))}`;
+  const start = mark ? text.indexOf(mark) : -1;
+  if (start < 0) return coloured(text);
+  return `${coloured(text.slice(0, start))}<mark>${coloured(mark)}</mark>${coloured(text.slice(start + mark.length))}`;
 }
 
 function coloured(text) {
@@ -30,11 +30,11 @@ function coloured(text) {
 
 // Which lines belong to a docstring, its quotes included.
 export function docstrings(lines) {
-  let inside = false;
+  let insideDocstring = false;
   return lines.map((line) => {
     const quotes = (line.match(/"""/g) ?? []).length;
-    const belongs = inside || (quotes > 0 && line.trim().startsWith('"""'));
-    if (quotes % 2) inside = !inside;
+    const belongs = insideDocstring || (quotes > 0 && line.trim().startsWith('"""'));
+    if (quotes % 2) insideDocstring = !insideDocstring;
     return belongs;
   });
 }
@@ -92,8 +92,8 @@ function rows(lines) {
   return lines
     .map(({ number, text, mark, formula }, i) => {
       const code = inDocstring[i] ? `<span class="comment">${codeHtml(text)}</span>` : codeHtml(text, mark);
-      const beside = formula ? `<em>${formulaHtml(formula)}</em>` : "";
-      return `<div class="${formula ? "noted" : ""}"><s>${number}</s><code>${code}</code>${beside}</div>`;
+      const formulaTag = formula ? `<em>${formulaHtml(formula)}</em>` : "";
+      return `<div class="${formula ? "noted" : ""}"><s>${number}</s><code>${code}</code>${formulaTag}</div>`;
     })
     .join("");
 }

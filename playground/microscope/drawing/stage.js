@@ -31,13 +31,13 @@ function openStage(parentElement, create) {
     close: null,
     tellNow: null, //       what is waiting to be told, before it is closed
   });
-  const sent = new Map();
+  const sentValues = new Map();
   const pending = {}; // settings to report next
-  let telling = 0;
+  let reportTimer = 0;
   const tellPage = () => {
     if (!Object.keys(pending).length) return;
     stage.setStateValue("settings", { ...pending });
-    for (const one of Object.keys(pending)) delete pending[one];
+    for (const key of Object.keys(pending)) delete pending[key];
   };
   const paint = () => {
     stage.frame = 0;
@@ -48,15 +48,15 @@ function openStage(parentElement, create) {
     find: (name) => root.querySelector(`[data-ref="${name}"]`),
     redraw: () => (stage.frame ||= requestAnimationFrame(paint)),
     tell: (key, value) => {
-      sent.set(key, value);
+      sentValues.set(key, value);
       pending[key] = value;
-      clearTimeout(telling);
-      telling = setTimeout(tellPage, PATIENCE);
+      clearTimeout(reportTimer);
+      reportTimer = setTimeout(tellPage, PATIENCE);
     },
     // Whether to take a value that comes from the page. Not while a newer one is still on its way to the page.
     heeds: (key, value) => {
-      if (!sent.has(key)) return true;
-      if (sent.get(key) === value) sent.delete(key);
+      if (!sentValues.has(key)) return true;
+      if (sentValues.get(key) === value) sentValues.delete(key);
       return false;
     },
     moves: (duration, step) => move(stage, duration, step),
@@ -70,7 +70,7 @@ function openStage(parentElement, create) {
     observer.disconnect();
     stage.drawing.end?.();
     cancelAnimationFrame(stage.frame);
-    clearTimeout(telling);
+    clearTimeout(reportTimer);
   };
   stage.tellNow = tellPage;
   return stage;
@@ -85,13 +85,13 @@ function move(stage, duration, step) {
   }
   let stopped = false;
   const start = performance.now();
-  const on = (time) => {
+  const drawFrame = (time) => {
     if (stopped || !stage.alive) return;
     const t = Math.min(1, Math.max(0, (time - start) / duration));
     step(t);
-    if (t < 1) requestAnimationFrame(on);
+    if (t < 1) requestAnimationFrame(drawFrame);
   };
-  requestAnimationFrame(on);
+  requestAnimationFrame(drawFrame);
   return () => (stopped = true);
 }
 

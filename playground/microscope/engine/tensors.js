@@ -30,34 +30,34 @@ export async function createTensors(compiled, threads = oneThread()) {
   const kernels = threads.divided(exports);
   let top = threads.begin(exports.__heap_base.value);
 
-  function room(bytes) {
-    const at = Math.ceil(top / ALIGN) * ALIGN;
-    top = at + bytes;
+  function allocate(bytes) {
+    const address = Math.ceil(top / ALIGN) * ALIGN;
+    top = address + bytes;
     const missing = top - memory.buffer.byteLength;
     if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
-    return at;
+    return address;
   }
-  const matrix = (rows, columns) => ({ at: room(FLOAT * rows * columns), rows, columns, step: columns });
+  const matrix = (rows, columns) => ({ at: allocate(FLOAT * rows * columns), rows, columns, step: columns });
   const multiply = (x, w, transposed, columns, bias, out) =>
     kernels.product(
       ...[x.at, x.step, w.at, w.step, transposed, bias?.at ?? 0, x.rows, x.columns, columns, out.at, out.step],
     );
   // x as kernels.c multiplies it with codes
-  function integers({ at, step, rows, columns }) {
-    const [numbers, units] = [room(SHORT * rows * wholeBlocks(columns)), room(FLOAT * rows)];
-    kernels.to_integers(at, step, rows, columns, numbers, units);
+  function integers({ at: start, step, rows, columns }) {
+    const [numbers, units] = [allocate(SHORT * rows * wholeBlocks(columns)), allocate(FLOAT * rows)];
+    kernels.to_integers(start, step, rows, columns, numbers, units);
     return [numbers, units];
   }
-  const multiplyCodes = (x, given, w, bias, out, adds = 0) =>
+  const multiplyCodes = (x, codesOfX, w, bias, out, adds = 0) =>
     kernels.product_of_codes(
-      ...[...given, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, adds],
+      ...[...codesOfX, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, adds],
     );
 
   // An array of bytes or integers in the memory, and where it lies.
   function lay(values) {
-    const at = room(values.byteLength);
-    new values.constructor(memory.buffer, at, values.length).set(values);
-    return at;
+    const address = allocate(values.byteLength);
+    new values.constructor(memory.buffer, address, values.length).set(values);
+    return address;
   }
 
   const numbers = ({ at, rows, columns }) => new Float32Array(memory.buffer, at, rows * columns);
@@ -93,13 +93,13 @@ export async function createTensors(compiled, threads = oneThread()) {
 
     // x (rows, inner), w (columns, inner) → x wᵀ + bias, (rows, columns)
     linear(x, w, bias = null, out = matrix(x.rows, w.rows)) {
-      const before = top;
+      const mark = top;
       if (w.gains) {
-        const given = integers(x);
-        multiplyCodes(x, given, w, bias, out);
-        if (w.fine) multiplyCodes(x, given, w.fine, null, someColumns(out, 0, w.fine.rows), 1); // what rounding left
+        const codesOfX = integers(x);
+        multiplyCodes(x, codesOfX, w, bias, out);
+        if (w.fine) multiplyCodes(x, codesOfX, w.fine, null, someColumns(out, 0, w.fine.rows), 1); // what rounding left
       } else multiply(x, w, 0, w.rows, bias, out);
-      top = before;
+      top = mark;
       return out;
     },
     // x (rows, inner), w (inner, columns) → x w, (rows, columns)
@@ -136,16 +136,16 @@ export async function createTensors(compiled, threads = oneThread()) {
     },
     // Bits of the nearest float16 numbers.
     toHalves(numbers) {
-      const before = top;
-      const at = lay(numbers);
-      const out = room(SHORT * (numbers.length + 8));
-      kernels.halves(at, numbers.length, out);
-      top = before;
+      const mark = top;
+      const address = lay(numbers);
+      const out = allocate(SHORT * (numbers.length + 8));
+      kernels.halves(address, numbers.length, out);
+      top = mark;
       return new Uint16Array(memory.buffer, out, numbers.length).slice();
     },
 
     // Pictures, for images.js: `place` is where one begins, in bytes.
-    pixels: (count) => room(PIXEL * count),
+    pixels: (count) => allocate(PIXEL * count),
     putPixels: (pixels) => lay(pixels),
     readPixels: (place, count) => new Uint8ClampedArray(memory.buffer, place, PIXEL * count).slice(),
     putMixture: ({ spans, weights, ...sizes }) => ({ spans: lay(spans), weights: lay(weights), ...sizes }),

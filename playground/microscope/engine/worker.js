@@ -3,5 +3,5 @@
 import { createComputer } from "./computer.js";
 import { help } from "./faster/threads.js";
 
-const computer = createComputer((message, moved = []) => self.postMessage(message, moved));
+const computer = createComputer((message, transfer = []) => self.postMessage(message, transfer));
 self.addEventListener("message", ({ data }) => (data.what === "help" ? help(data) : computer.hear(data)));

@@ -6,7 +6,7 @@ import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/co
 import { isLate } from "../core/moments.js";
 import { sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
-import { say } from "../drawing/dom.js";
+import { setText } from "../drawing/dom.js";
 import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
@@ -35,7 +35,7 @@ export function receiveRounded(data, id, bytes) {
   if (!entry) return;
   const pack = entry.drawn?.pack ?? { ...entry.pack, stored: new Map(entry.pack.stored) };
   entry.drawn ??= { pack, answers: createAnswers(pack) };
-  for (const [layer, one] of unpack(bytes).stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, one);
+  for (const [layer, decoded] of unpack(bytes).stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, decoded);
   entry.size += bytes.byteLength;
 }
 
@@ -44,7 +44,7 @@ function replaceRounded({ drawn, pack }, layers) {
   for (const layer of layers) {
     if (!holdsAll(pack, layer)) continue;
     drawn.pack.stored.set(layer, pack.stored.get(layer));
-    for (const worked of [drawn.answers.normalisers, drawn.answers.ranges]) worked.delete(layer);
+    for (const cache of [drawn.answers.normalisers, drawn.answers.ranges]) cache.delete(layer);
   }
 }
 
@@ -74,9 +74,9 @@ export async function receivePicture(data, trace, signal) {
   }
   data.pictures.delete(id);
   data.pictures.set(id, picture);
-  for (const [old, { bitmap }] of data.pictures) {
+  for (const [id, { bitmap }] of data.pictures) {
     if (data.pictures.size <= (data.host.source.keepsPictures ?? KEPT_PICTURES)) break;
-    data.pictures.delete(old);
+    data.pictures.delete(id);
     if (![data.main, data.other].some((entry) => entry?.picture?.bitmap === bitmap)) bitmap?.close?.();
   }
   return picture;
@@ -87,9 +87,9 @@ const ASKED_AGAIN = 5000; // ms until a failed request is repeated
 
 // Asks for what is missing, after a delay that each new choice restarts, but no move of the cursor. The layer on view
 // is asked for at once.
-export function askForMissing(lens, pointed) {
+export function askForMissing(lens, onlyPointed) {
   const { data, page } = lens;
-  if (pointed && page.asking) return;
+  if (onlyPointed && page.asking) return;
   clearTimeout(page.asking);
   const wait = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REST : 0;
   page.asking = setTimeout(() => {
@@ -105,34 +105,34 @@ function askNow(lens) {
   if (!main) return;
   // Answers that have just come count, though no frame has been drawn since
   const shown = resolve(choice, data, frame);
-  const wanted = wantedLayer(lens);
+  const request = wantedLayer(lens);
   const matrix = missingMatrix(choice, data, frame);
-  if (wanted) askForLayer(lens, ...wanted);
+  if (request) askForLayer(lens, ...request);
   if (matrix) askForMatrix(lens, matrix);
   else if (wayOf(view).needs === "flows" && view.locked && !overlayNow(choice, data, frame))
     askForLocked(lens, view.what);
   if (shown.wholeMissing && canAsk(data, "whole")) askForWhole(lens);
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
-  if (wanted) return;
+  if (request) return;
   data.host.allHere?.();
   if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // only shown there
 }
 
 // Sends one request; `take` gets the answer if the lens still shows the trace, and a frame is drawn unless it returns
 // false. A new request of the same kind cancels the former one.
-export function askOnce(lens, kind, key, question, take) {
+export function askOnce(lens, kind, key, question, accept) {
   const { data, page } = lens;
-  const last = data.asked.get(kind);
-  if (last?.key === key && (last.open || performance.now() - last.at < ASKED_AGAIN)) return;
-  last?.stop.abort();
+  const former = data.asked.get(kind);
+  if (former?.key === key && (former.open || performance.now() - former.at < ASKED_AGAIN)) return;
+  former?.stop.abort();
   const request = { key, open: true, at: performance.now(), stop: new AbortController() };
   data.asked.set(kind, request);
   question({ signal: request.stop.signal })
     .then((answer) => {
       if (!page.alive || request.stop.signal.aborted) return;
-      const seen = take(answer); // an answer that can't be read counts as failed
+      const result = accept(answer); // an answer that can't be read counts as failed
       data.asked.delete(kind);
-      if (seen !== false) page.schedule();
+      if (result !== false) page.schedule();
       askNow(lens); // the next question does not wait for a frame
     })
     .catch((error) => {
@@ -161,18 +161,18 @@ function wantedLayer({ choice, data, frame, page }) {
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const answering = shown.wholeArrived ? whole : main;
-  const { found, pack } = frame.collapse; // a sentence names its weight
-  if (found && pack === shown.drawn.pack) layers.push([answering, found.layer]);
+  const { found: strongest, pack } = frame.collapse; // a sentence names its weight
+  if (strongest && pack === shown.drawn.pack) layers.push([answering, strongest.layer]);
   const rounded = isRounded(choice, data);
   const { sparing } = main.trace ?? {};
   if (!sparing) layers.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
   const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // See's moments lie in the later layers
-  const more = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
+  const optional = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
     .filter((layer) => !inSee || choice.filmLooked || !(rounded || sparing) || isLate(layer, main.pack))
     .map((layer) => [answering, layer, rounded]);
-  return layers.find(isMissing) ?? more[0] ?? null;
+  return layers.find(isMissing) ?? optional[0] ?? null;
 }
 
 // Whether all layers that the view may show are here.
@@ -180,7 +180,7 @@ export const isComplete = (lens) => !wantedLayer(lens);
 
 function askForLayer(lens, { trace, id }, layer, rounded) {
   const { choice, data } = lens;
-  const question = (how) => data.host.source.layers(trace, [layer], { ...how, ...(rounded && { rounded }) });
+  const question = (options) => data.host.source.layers(trace, [layer], { ...options, ...(rounded && { rounded }) });
   askOnce(lens, "layers", `${id} ${layer}${rounded ? " rounded" : ""}`, question, (bytes) => {
     if (rounded) receiveRounded(data, id, bytes);
     else keepNew(data, receive(data, trace, bytes));
@@ -190,14 +190,15 @@ function askForLayer(lens, { trace, id }, layer, rounded) {
   });
 }
 
-function askForMatrix(lens, { what, entry, layer }) {
+function askForMatrix(lens, { what: need, entry, layer }) {
   const { data } = lens;
   const { source } = data.host;
-  const offered = Object.values(WAYS).find(({ needs }) => needs === what)?.offer ?? what;
-  if (!canAsk(data, offered)) return;
-  const question = (how) => (what === "flows" ? source.flows(entry.trace, how) : source[what](entry.trace, layer, how));
-  askOnce(lens, what, `${entry.id} ${layer}`, question, (values) =>
-    takeMatrix(data, lens.frame, { what, entry, layer, values }),
+  const offer = Object.values(WAYS).find(({ needs }) => needs === need)?.offer ?? need;
+  if (!canAsk(data, offer)) return;
+  const question = (options) =>
+    need === "flows" ? source.flows(entry.trace, options) : source[need](entry.trace, layer, options);
+  askOnce(lens, need, `${entry.id} ${layer}`, question, (values) =>
+    takeMatrix(data, lens.frame, { what: need, entry, layer, values }),
   );
 }
 
@@ -210,7 +211,7 @@ function askForLocked(lens, kind) {
     { shown } = lens.frame;
   const { trace } = shown.wholeArrived ? whole : main;
   const { query } = view;
-  const question = (how) => data.host.source[kind](trace, query, how);
+  const question = (options) => data.host.source[kind](trace, query, options);
   askOnce(lens, kind, `${trace.id} ${query}`, question, (values) => {
     data.overlay = { what: kind, query, id: trace.id, values: decodeHalves(values) };
   });
@@ -220,16 +221,16 @@ function askForWhole(lens) {
   const { choice, data } = lens;
   const { view } = choice,
     { main } = data;
-  const from = putFrom(choice, data);
-  const pass = { ...passOf(choice, lens.frame), ...(from && { from }) };
-  const question = async (how) => {
-    const trace = await data.host.source.whole(main.trace, pass, how).catch((error) => {
+  const source = putFrom(choice, data);
+  const pass = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
+  const question = async (options) => {
+    const trace = await data.host.source.whole(main.trace, pass, options).catch((error) => {
       if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" }); // a link may say anything
       throw error;
     });
-    return { trace, bytes: await data.host.source.layers(trace, [view.layer], how) };
+    return { trace, bytes: await data.host.source.layers(trace, [view.layer], options) };
   };
-  askOnce(lens, "whole", `${main.id} ${pass.scale} ${pass.cut} ${from}`, question, ({ trace, bytes }) => {
+  askOnce(lens, "whole", `${main.id} ${pass.scale} ${pass.cut} ${source}`, question, ({ trace, bytes }) => {
     data.whole = receive(data, trace, bytes);
     keepNew(data, data.whole);
   });
@@ -242,7 +243,7 @@ function askForNames(lens, { trace, id }) {
   const { data } = lens;
   const layer = missingNames(lens.choice, data);
   if (layer < 0) return;
-  const question = (how) => data.host.source.names(trace, layer, how);
+  const question = (options) => data.host.source.names(trace, layer, options);
   askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(data, id, layer, heads));
 }
 
@@ -269,11 +270,15 @@ export async function bringBest(data, page, trace) {
   const { signal } = data.coming;
   const { source } = data.host;
   try {
-    const coming = receivePicture(data, trace, signal).catch((error) => withoutPicture(page, trace, error, signal));
-    const late = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
-    const missing = late.filter((layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer));
-    if (missing.length) receive(data, trace, await source.layers(trace, missing, { signal }));
-    const entry = Object.assign(data.packs.get(trace.id), { trace, picture: await coming });
+    const picturePromise = receivePicture(data, trace, signal).catch((error) =>
+      withoutPicture(page, trace, error, signal),
+    );
+    const lateLayers = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
+    const missingLate = lateLayers.filter(
+      (layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer),
+    );
+    if (missingLate.length) receive(data, trace, await source.layers(trace, missingLate, { signal }));
+    const entry = Object.assign(data.packs.get(trace.id), { trace, picture: await picturePromise });
     const scene = signal.aborted ? null : await searchAll(data, entry, signal);
     return scene && { entry, scene };
   } catch (error) {
@@ -294,8 +299,8 @@ async function bringOne(data, page, trace, view, signal) {
 async function headOnView(data, trace, view, signal) {
   const { source } = data.host;
   const { layer, head } = headWanted(view);
-  const known = data.packs.get(trace.id);
-  if (known && (layer === null || layer >= known.pack.layers || holdsHead(known.pack, layer, head))) return known;
+  const entry = data.packs.get(trace.id);
+  if (entry && (layer === null || layer >= entry.pack.layers || holdsHead(entry.pack, layer, head))) return entry;
   const bytes = await source
     .layers(trace, layer === null ? null : [layer], { heads: [head], signal })
     .catch((error) => {
@@ -313,6 +318,6 @@ const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) 
 
 function withoutPicture(page, trace, error, signal) {
   if (signal.aborted) throw error;
-  say(page.refs.message, "The image could not be read; its attention still can.");
+  setText(page.refs.message, "The image could not be read; its attention still can.");
   return { ...trace.picture, bitmap: null };
 }

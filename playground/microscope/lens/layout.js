@@ -81,9 +81,9 @@ function layOut(lens) {
   if (choice.presenting) tryWay(choice, frame, page, "present", width, em, aspect);
   else if (page.ui.bare) tryWay(choice, frame, page, "bare", width, em, aspect);
   else if (size === "wide") {
-    const beneath = tryWay(choice, frame, page, "over", width, em, aspect);
-    const beside = tryWay(choice, frame, page, "one", width, em, aspect);
-    if (beneath.width > CLEARLY * beside.width) tryWay(choice, frame, page, "over", width, em, aspect);
+    const stacked = tryWay(choice, frame, page, "over", width, em, aspect);
+    const sideBySide = tryWay(choice, frame, page, "one", width, em, aspect);
+    if (stacked.width > CLEARLY * sideBySide.width) tryWay(choice, frame, page, "over", width, em, aspect);
   } else {
     root.dataset.way = size;
     root.classList.toggle("shallow", window.innerHeight < SHALLOW); // a phone on its side: the picture first
@@ -92,11 +92,11 @@ function layOut(lens) {
     root.classList.toggle("tight", frame.pictureWidth < TIGHT * em);
   }
   const column = size === "wide" && root.dataset.way === "one" ? width - frame.seenWidth - GAP * em : width;
-  const broad = root.dataset.way === "one" && column >= BROAD * em;
-  root.classList.toggle("broad", broad);
+  const isBroad = root.dataset.way === "one" && column >= BROAD * em;
+  root.classList.toggle("broad", isBroad);
   // Where a second picture is large in a broad column, the controls have a slender one beside it.
-  const three = broad && choice.view.beside !== "convolution";
-  root.classList.toggle("slender", three || (root.dataset.way === "one" && column < SLENDER * em));
+  const hasThree = isBroad && choice.view.beside !== "convolution";
+  root.classList.toggle("slender", hasThree || (root.dataset.way === "one" && column < SLENDER * em));
   root.classList.toggle("more", choice.more);
   fillBelow(choice, page, em);
   fillBeneath(lens, em);
@@ -111,21 +111,22 @@ function fillBelow(choice, page, em) {
   const { root } = page;
   root.classList.remove("spare");
   if (!root.classList.contains("slender")) return;
-  const spare = heightOf(choice, page) - root.getBoundingClientRect().height;
-  root.classList.toggle("spare", spare >= SPARE * em);
-  root.style.setProperty("--spare", `${Math.floor(spare)}px`);
+  const spareHeight = heightOf(choice, page) - root.getBoundingClientRect().height;
+  root.classList.toggle("spare", spareHeight >= SPARE * em);
+  root.style.setProperty("--spare", `${Math.floor(spareHeight)}px`);
 }
 
 // Beneath a panorama the film takes the free height, in the number of lines that makes its pictures largest.
 function fillBeneath({ choice, data, frame, page }, em) {
   const { root, refs, film } = page;
   frame.filmLines = 1;
-  const under = refs.stage.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
-  const spare = heightOf(choice, page) - under - parseFloat(getComputedStyle(root).paddingBottom);
-  if (root.dataset.way !== "one" || spare < IDLE * em) return;
+  const stageBottom = refs.stage.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
+  const spareHeight = heightOf(choice, page) - stageBottom - parseFloat(getComputedStyle(root).paddingBottom);
+  if (root.dataset.way !== "one" || spareHeight < IDLE * em) return;
   const layers = layersAtHand(data).length;
-  const free = spare + film.canvas.clientHeight;
-  const high = (lines) => Math.min(frame.pictureWidth / Math.ceil(layers / lines) / aspectOf(data.main), free / lines);
+  const freeHeight = spareHeight + film.canvas.clientHeight;
+  const high = (lines) =>
+    Math.min(frame.pictureWidth / Math.ceil(layers / lines) / aspectOf(data.main), freeHeight / lines);
   for (let lines = 2; lines <= layers; lines++) if (high(lines) > high(frame.filmLines)) frame.filmLines = lines;
   root.classList.add("filled");
   root.style.setProperty("--film", `${Math.floor(frame.filmLines * high(frame.filmLines))}px`);
@@ -146,18 +147,18 @@ function tryWay(choice, frame, page, way, width, em, aspect) {
   const { root, refs } = page;
   const { column, lowest } = ORDERS[way];
   const pair = way === "present" && choice.view.beside === "filter" && !root.classList.contains("slim");
-  const room = pair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
+  const largestWidth = pair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
   root.dataset.way = way;
-  let height = room;
-  for (let turn = 0; turn < 3; turn++) {
+  let height = largestWidth;
+  for (let round = 0; round < 3; round++) {
     root.classList.toggle("tight", height < TIGHT * em); // this may change the parts below
     setPictures(frame, page, height, aspect);
     const part = refs[lowest];
     const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
-    const rest = bottom + parseFloat(getComputedStyle(root).paddingBottom) - frame.pictureHeight;
-    const former = height;
-    height = Math.min(room, Math.max(LEAST * em, heightOf(choice, page) - rest) * aspect);
-    if (height === former) break; // another round would measure the same
+    const otherHeight = bottom + parseFloat(getComputedStyle(root).paddingBottom) - frame.pictureHeight;
+    const formerHeight = height;
+    height = Math.min(largestWidth, Math.max(LEAST * em, heightOf(choice, page) - otherHeight) * aspect);
+    if (height === formerHeight) break; // another round would measure the same
   }
   setPictures(frame, page, height, aspect);
   return { way, width: height };
@@ -165,12 +166,12 @@ function tryWay(choice, frame, page, way, width, em, aspect) {
 
 // The height that the lens may fill. The page above may be taller than the host said, if its toolbar has two lines.
 function heightOf(choice, page) {
-  const { height: wished } = page.ui;
-  if (choice.presenting || page.ui.bare || wished === "window") return window.innerHeight;
-  if (wished > 0) return wished;
-  const above = page.root.getBoundingClientRect().top + 4;
-  const used = above > -wished && above < 0.3 * window.innerHeight ? above : -wished;
-  return Math.max(440, window.innerHeight - used);
+  const { height: wantedHeight } = page.ui;
+  if (choice.presenting || page.ui.bare || wantedHeight === "window") return window.innerHeight;
+  if (wantedHeight > 0) return wantedHeight;
+  const top = page.root.getBoundingClientRect().top + 4;
+  const usedHeight = top > -wantedHeight && top < 0.3 * window.innerHeight ? top : -wantedHeight;
+  return Math.max(440, window.innerHeight - usedHeight);
 }
 
 // By how many pixels the lens is taller than its room.
@@ -216,13 +217,13 @@ export function otherSize(page, entry) {
 // An entry's photograph and print, made on first use at this size, and again when the image arrives.
 export function photoOf(data, frame, page, entry) {
   const image = entry.picture.bitmap;
-  const second = entry !== data.main && entry === data.other;
-  const { width, height } = second ? otherSize(page, entry) : page.refs.picture;
-  const drawn = second ? frame.otherPhoto : frame.photo;
-  if (drawn && drawn.image === image && drawn.width === width && drawn.height === height) return drawn;
+  const isOther = entry !== data.main && entry === data.other;
+  const { width, height } = isOther ? otherSize(page, entry) : page.refs.picture;
+  const prepared = isOther ? frame.otherPhoto : frame.photo;
+  if (prepared && prepared.image === image && prepared.width === width && prepared.height === height) return prepared;
   const photo = makePhoto(image, width, height);
   const print = makePrint(photo);
-  if (second) Object.assign(frame, { otherPhoto: photo, otherPrint: print });
+  if (isOther) Object.assign(frame, { otherPhoto: photo, otherPrint: print });
   else Object.assign(frame, { photo, print, thumbPhoto: null, patchPhoto: null });
   return photo;
 }
@@ -273,8 +274,8 @@ export function endExpecting(page) {
 }
 
 function expectedCanvas({ refs }) {
-  const expected = refs.pictureBox.querySelector(".expected");
-  if (expected) return expected;
+  const placeholder = refs.pictureBox.querySelector(".expected");
+  if (placeholder) return placeholder;
   const canvas = document.createElement("canvas");
   canvas.className = "expected";
   refs.pictureBox.append(canvas);

@@ -11,7 +11,7 @@ import {
   sceneAfter,
   writeScenes,
 } from "../core/view.js";
-import { say, show } from "../drawing/dom.js";
+import { setText, setVisible } from "../drawing/dom.js";
 import { putOnClipboard } from "./saving.js";
 
 export function bindScenes(choice, data, page) {
@@ -35,9 +35,9 @@ export function bindScenes(choice, data, page) {
     const { list } = data.scenes;
     const place = Number(item.dataset.place);
     if (act === "go") return showScene(choice, data, page, place);
-    const shown = list[choice.scene.at];
-    const next = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
-    changeScenes(choice, data, page, next, next.indexOf(shown));
+    const current = list[choice.scene.at];
+    const reordered = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
+    changeScenes(choice, data, page, reordered, reordered.indexOf(current));
   });
   // Saves with every letter, but does not redraw the list under the person's hands.
   refs.sceneList.addEventListener("input", (event) => {
@@ -55,7 +55,7 @@ export function bindScenes(choice, data, page) {
 // Called when the lens is ready and at every run of the page: the list may have changed elsewhere. An unchanged list
 // keeps its elements, for somebody may be typing or clicking there.
 export function readKept(choice, data, page) {
-  show(page.refs.scenes, Boolean(data.host.scenes));
+  setVisible(page.refs.scenes, Boolean(data.host.scenes));
   if (!data.host.scenes) return;
   const list = readScenes(data.host.scenes.read());
   const text = writeScenes(list);
@@ -65,32 +65,32 @@ export function readKept(choice, data, page) {
 }
 
 // A presenter's keys. False where there are no scenes to step through.
-export function stepScene(choice, data, page, by) {
+export function stepScene(choice, data, page, step) {
   const { list } = data.scenes,
-    { at } = choice.scene;
+    { at: position } = choice.scene;
   if (!list.length) return false;
-  const to = sceneAfter(at, by, list.length);
-  if (to !== at) showScene(choice, data, page, to);
+  const target = sceneAfter(position, step, list.length);
+  if (target !== position) showScene(choice, data, page, target);
   return true;
 }
 
 // "2 / 5 · ", or nothing.
-export const sceneWords = ({ scene: { at } }, { scenes: { list } }) =>
-  list[at] ? `${at + 1} / ${list.length} · ` : "";
+export const sceneWords = ({ scene: { at: position } }, { scenes: { list } }) =>
+  list[position] ? `${position + 1} / ${list.length} · ` : "";
 
 function showScene(choice, data, page, place) {
   const { address } = data.scenes.list[place];
-  const opened = openScene(address);
+  const scene = openScene(address);
   choice.scene.at = place;
   writeList(choice, data, page);
-  if (opened.place === (choice.scene.heading ?? choice.place)) return page.showView(opened.view); // without the server
-  choice.scene.heading = opened.place;
+  if (scene.place === (choice.scene.heading ?? choice.place)) return page.showView(scene.view); // without the server
+  choice.scene.heading = scene.place;
   data.host.scenes.show(address);
 }
 
-function changeScenes(choice, data, page, list, at) {
+function changeScenes(choice, data, page, list, position) {
   keepList(data, list);
-  choice.scene.at = at;
+  choice.scene.at = position;
   writeList(choice, data, page);
   page.schedule();
 }
@@ -113,10 +113,10 @@ const sceneName = (choice, data) =>
 
 function writeList(choice, data, page) {
   const { list } = data.scenes,
-    { at } = choice.scene;
-  page.refs.sceneList.replaceChildren(...list.map((scene, place) => sceneItem(scene, place, place === at)));
-  show(page.refs.sceneLink, list.length > 0);
-  say(
+    { at: position } = choice.scene;
+  page.refs.sceneList.replaceChildren(...list.map((scene, place) => sceneItem(scene, place, place === position)));
+  setVisible(page.refs.sceneLink, list.length > 0);
+  setText(
     page.refs.sceneNote,
     list.length
       ? "Page Down and Page Up step through them, as a clicker does; in Present the arrow keys too. " +
@@ -125,10 +125,10 @@ function writeList(choice, data, page) {
   );
 }
 
-function sceneItem({ name }, place, shown) {
+function sceneItem({ name }, place, isShown) {
   const item = document.createElement("li");
   item.dataset.place = place;
-  item.classList.toggle("shown", shown);
+  item.classList.toggle("shown", isShown);
   const input = document.createElement("input");
   Object.assign(input, { value: name, maxLength: LONGEST_NAME, spellcheck: false });
   input.setAttribute("aria-label", `Name of scene ${place + 1}`);
@@ -152,7 +152,7 @@ function sceneButton(act, text, label) {
 
 async function shareScenes(data, page) {
   const link = `${location.href.split("#")[0]}#scenes=${encodeURIComponent(writeScenes(data.scenes.list))}`;
-  const copied = await putOnClipboard(page, link);
-  say(page.refs.message, copied ? "Link to your scenes copied." : link);
-  setTimeout(() => say(page.refs.message, ""), copied ? 4000 : 20000);
+  const isCopied = await putOnClipboard(page, link);
+  setText(page.refs.message, isCopied ? "Link to your scenes copied." : link);
+  setTimeout(() => setText(page.refs.message, ""), isCopied ? 4000 : 20000);
 }

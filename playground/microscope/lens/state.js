@@ -229,8 +229,8 @@ export const drawnOf = (entry) => entry.drawn ?? entry;
 // Whether layers for drawing and search only come in eight bits, half the size: nobody sees the difference. Compared or
 // printed numbers, and those the page itself computes, come in full.
 export const isRounded = ({ exact, view }, { host, main }) => {
-  const { private: own, here } = main?.trace ?? {};
-  return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !own && !here;
+  const { private: isPrivate, here: isLocal } = main?.trace ?? {};
+  return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !isPrivate && !isLocal;
 };
 
 export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
@@ -247,9 +247,9 @@ export function labelNow({ view }, data, frame) {
 // The subject and the settings of a map of explained.js.
 export function explainedBy({ view }, { main }, { shown }) {
   const way = wayOf(view);
-  const about = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
+  const parameters = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
   const patch = asks(view) ? queryOf(shown.token, main.pack) : "";
-  return `${view.what} ${way.explains === "text" ? view.text : view.label || patch} ${about}`;
+  return `${view.what} ${way.explains === "text" ? view.text : view.label || patch} ${parameters}`;
 }
 
 // Fills one lasting object: this runs at every frame.
@@ -257,29 +257,29 @@ export function resolve(choice, data, frame) {
   const { main, whole } = data;
   const { view } = choice;
   const scale = scaleOf(view, main.pack);
-  const altered = Math.abs(scale - main.pack.scale) > 1e-9;
-  const through = view.pass === "whole" && altered;
-  const needsPass = through || Boolean(view.cut);
-  const passScale = through ? scale : main.pack.scale;
-  const arrived =
+  const isAltered = Math.abs(scale - main.pack.scale) > 1e-9;
+  const isWholePass = view.pass === "whole" && isAltered;
+  const needsPass = isWholePass || Boolean(view.cut);
+  const passScale = isWholePass ? scale : main.pack.scale;
+  const hasArrived =
     needsPass &&
     whole !== null &&
     Math.abs(forwardScale(whole.pack) - passScale) < 1e-6 &&
     cutOf(whole) === view.cut &&
     (whole.trace.words?.with ?? "") === putFrom(choice, data);
-  const entry = arrived ? whole : main;
-  const rough = !holds(entry.pack, view.layer) && holds(drawnOf(entry).pack, view.layer);
-  const { answers, pack } = rough ? drawnOf(entry) : entry;
+  const entry = hasArrived ? whole : main;
+  const isRough = !holds(entry.pack, view.layer) && holds(drawnOf(entry).pack, view.layer);
+  const { answers, pack } = isRough ? drawnOf(entry) : entry;
   return Object.assign(frame.shown, {
     answers,
     pack,
     drawn: isRounded(choice, data) ? drawnOf(entry) : entry,
-    rough,
+    rough: isRough,
     token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
     scale,
-    altered,
-    wholeMissing: needsPass && !arrived,
-    wholeArrived: arrived,
+    altered: isAltered,
+    wholeMissing: needsPass && !hasArrived,
+    wholeArrived: hasArrived,
     what: isMap(view.what) ? FIRST_WAY : view.what,
     layerMissing: !holds(pack, view.layer),
   });
@@ -291,8 +291,8 @@ export function overlayNow(choice, data, frame) {
     { overlay, main, whole } = data,
     { shown } = frame;
   if (!isMap(view.what)) return null;
-  const live = liveMap(choice, data, frame);
-  if (live || !overlay || overlay.what !== view.what) return live;
+  const liveValues = liveMap(choice, data, frame);
+  if (liveValues || !overlay || overlay.what !== view.what) return liveValues;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
   if (isExplained(view) && overlay.about !== undefined && overlay.about !== explainedBy(choice, data, frame))
     return null;
@@ -309,14 +309,14 @@ export function endsOf(choice, data, frame) {
   const overlay = explainsLabel(view) ? overlayNow(choice, data, frame) : null;
   if (!overlay) return null;
   const { pack } = shown;
-  const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-  let [most, least] = [0, 0];
+  const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
+  let [highest, lowest] = [0, 0];
   for (let patch = 1; patch < pack.patches; patch++) {
-    if (overlay.values[from + patch] > overlay.values[from + most]) most = patch;
-    if (overlay.values[from + patch] < overlay.values[from + least]) least = patch;
+    if (overlay.values[start + patch] > overlay.values[start + highest]) highest = patch;
+    if (overlay.values[start + patch] < overlay.values[start + lowest]) lowest = patch;
   }
-  const at = (patch) => ({ patch, value: overlay.values[from + patch], place: placeName(patch, pack.columns) });
-  return { most: at(most), least: at(least) };
+  const extremeAt = (patch) => ({ patch, value: overlay.values[start + patch], place: placeName(patch, pack.columns) });
+  return { most: extremeAt(highest), least: extremeAt(lowest) };
 }
 
 // "+2.8 %" or "−0.12 logits"
@@ -336,20 +336,20 @@ export function layMean(choice, frame) {
   const { head } = choice.view;
   const { answers, pack } = frame.shown;
   const { heads, tokens } = pack;
-  const at = head * tokens;
+  const start = head * tokens;
   const arrays = [...new Set([answers.weights, answers.drawn])];
-  const rows = arrays.map((values) => values.slice(at, at + tokens));
+  const rows = arrays.map((values) => values.slice(start, start + tokens));
   const { [head]: bits } = answers.entropies,
     { [head]: total } = answers.totals;
   for (const values of arrays) {
     const mean = new Float32Array(tokens);
     for (let h = 0; h < heads; h++) for (let j = 0; j < tokens; j++) mean[j] += values[h * tokens + j] / heads;
-    values.set(mean, at);
+    values.set(mean, start);
   }
-  answers.entropies[head] = entropyBits(answers.weights, at, at + tokens);
-  answers.totals[head] = answers.totals.reduce((sum, each) => sum + each, 0) / heads;
+  answers.entropies[head] = entropyBits(answers.weights, start, start + tokens);
+  answers.totals[head] = answers.totals.reduce((sum, total) => sum + total, 0) / heads;
   return () => {
-    arrays.forEach((values, n) => values.set(rows[n], at));
+    arrays.forEach((values, n) => values.set(rows[n], start));
     answers.entropies[head] = bits;
     answers.totals[head] = total;
   };
@@ -366,8 +366,8 @@ export function takeNames(data, id, layer, heads) {
 export function missingNames({ view }, data) {
   const { main } = data;
   if (!canAsk(data, "names")) return -1;
-  const known = data.habits.get(main.id);
-  const layers = Array.from({ length: main.pack.layers }, (_, layer) => layer).filter((layer) => !known?.has(layer));
+  const habits = data.habits.get(main.id);
+  const layers = Array.from({ length: main.pack.layers }, (_, layer) => layer).filter((layer) => !habits?.has(layer));
   return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
 }
 
@@ -376,6 +376,6 @@ export function habitOf(data, frame, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
   if (!habit) return null;
-  const [label, short, colour, told = "", means = ""] = habit;
-  return { label, short, colour, told, means };
+  const [label, short, colour, cue = "", meaning = ""] = habit;
+  return { label, short, colour, told: cue, means: meaning };
 }

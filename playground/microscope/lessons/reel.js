@@ -50,7 +50,7 @@ export function bindClock(reel) {
 
 export function bindPicture(reel) {
   const { picture } = reel.refs;
-  const under = (event) => {
+  const cellUnder = (event) => {
     const box = picture.getBoundingClientRect(),
       { rows, columns } = reel.shape;
     const x = (event.clientX - box.left) / box.width,
@@ -62,27 +62,27 @@ export function bindPicture(reel) {
     reel.hover = patch;
     reel.schedule();
   };
-  picture.addEventListener("pointermove", (event) => reel.shape && hover(under(event)));
+  picture.addEventListener("pointermove", (event) => reel.shape && hover(cellUnder(event)));
   picture.addEventListener("pointerleave", () => hover(null));
-  picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: under(event) }));
+  picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: cellUnder(event) }));
   picture.addEventListener("keydown", (event) => {
     if (!reel.shape) return;
     const { rows, columns } = reel.shape;
-    const next = patchAfterKey(event.key, patchFrom(reel.view.patch, rows, columns), rows, columns);
-    if (next < 0) return;
+    const nextPatch = patchAfterKey(event.key, patchFrom(reel.view.patch, rows, columns), rows, columns);
+    if (nextPatch < 0) return;
     event.preventDefault();
-    reel.choose({ patch: patchText(next, columns) });
+    reel.choose({ patch: patchText(nextPatch, columns) });
   });
 }
 
 // The steps under the slider, as many as have room.
 export function writeTicks(reel) {
   const { refs, moments, planned } = reel;
-  const every = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
+  const labelStep = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
   const marks = moments.map((step, i) => {
     const mark = document.createElement("button");
     Object.assign(mark, {
-      textContent: (moments.length - 1 - i) % every === 0 ? step.toLocaleString("en") : "",
+      textContent: (moments.length - 1 - i) % labelStep === 0 ? step.toLocaleString("en") : "",
       tabIndex: -1,
     });
     mark.style.left = `${(100 * i) / Math.max(1, planned - 1)}%`;
@@ -131,7 +131,7 @@ export function buildHeadButtons(reel) {
   }
   for (const [layer, button] of [...refs.layers.querySelectorAll("button")].entries()) {
     button.setAttribute("aria-pressed", String(layer === view.layer));
-    button.disabled = !isHere(reel, layer);
+    button.disabled = !isPlayed(reel, layer);
   }
   reel.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
 }
@@ -184,14 +184,14 @@ function createReel(stage) {
   reel.schedule = () => {
     if (!reel.frame && reel.alive) reel.frame = requestAnimationFrame((time) => onReelFrame(reel, time));
   };
-  reel.choose = (change) => {
-    if ("layer" in change && !isHere(reel, change.layer)) return;
-    Object.assign(reel.view, change);
-    if ("layer" in change || "head" in change) {
+  reel.choose = (changes) => {
+    if ("layer" in changes && !isPlayed(reel, changes.layer)) return;
+    Object.assign(reel.view, changes);
+    if ("layer" in changes || "head" in changes) {
       reel.chosen = true;
       rebuild(reel);
     }
-    tellView(reel, Object.keys(change));
+    tellView(reel, Object.keys(changes));
     reel.schedule();
   };
   reel.goTo = (moment) => {
@@ -215,12 +215,12 @@ function createReel(stage) {
   };
 }
 
-const isHere = ({ played }, layer) => !played || played.includes(String(layer));
+const isPlayed = ({ played }, layer) => !played || played.includes(String(layer));
 
 // The moment stands in an address as a step.
 function tellView({ stage, settings, view, moments, message }, names) {
   const texts = { ...view, moment: String(moments[view.moment]) };
-  for (const name of names.filter((one) => settings.includes(one))) {
+  for (const name of names.filter((setting) => settings.includes(setting))) {
     stage.tell(name, texts[name]);
     if (lately.message !== message) Object.assign(lately, { message, told: {} });
     lately.told[name] = texts[name];
@@ -314,33 +314,33 @@ function createReelState(root, stage) {
 
 const CURVES = ["moments", "planned", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
 const GIVEN = ["run", "chance", "aim", "told", "growing", "first", ...CURVES];
-const clockOf = (run) => run?.split("-")[0];
+const clockOf = (runId) => runId?.split("-")[0];
 
-function updateReel(reel, next) {
-  const fresh = next.run !== reel.run;
-  const sameClock = clockOf(next.run) === clockOf(reel.run);
-  const elsewhere = next.view_id !== reel.viewId;
+function updateReel(reel, data) {
+  const isNewRun = data.run !== reel.run;
+  const sameClock = clockOf(data.run) === clockOf(reel.run);
+  const isNewView = data.view_id !== reel.viewId;
   const wasAtEnd = (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
-  if (fresh) Object.assign(reel, { packs: new Map(), bitmap: null, chosen: false, pointed: false, hover: null });
-  for (const name of GIVEN) reel[name] = next[name];
+  if (isNewRun) Object.assign(reel, { packs: new Map(), bitmap: null, chosen: false, pointed: false, hover: null });
+  for (const name of GIVEN) reel[name] = data[name];
   Object.assign(reel, {
-    played: next.played ?? null,
-    viewId: next.view_id,
-    message: next.message ?? null,
-    settings: SETTINGS.filter((name) => name in next),
+    played: data.played ?? null,
+    viewId: data.view_id,
+    message: data.message ?? null,
+    settings: SETTINGS.filter((name) => name in data),
   });
-  for (const { step, bytes } of next.packs) {
+  for (const { step, bytes } of data.packs) {
     const pack = unpack(bytes);
-    const known = reel.packs.get(step);
-    reel.packs.set(step, known ? mergePack(known, pack) : pack);
+    const formerPack = reel.packs.get(step);
+    reel.packs.set(step, formerPack ? mergePack(formerPack, pack) : pack);
   }
-  if (!reel.bitmap) takeImage(reel, next.image);
+  if (!reel.bitmap) takeImage(reel, data.image);
   reel.shape = reel.packs.values().next().value;
-  if (elsewhere || (fresh && !sameClock)) {
-    const begins = { ...next, ...(reel.message !== null && reel.message === lately.message && lately.told) };
-    for (const name of reel.settings.filter((one) => one !== "moment")) reel.view[name] = begins[name];
-    const at = reel.moments.indexOf(Number(begins.moment || Number.NaN));
-    Object.assign(reel, { now: at < 0 ? reel.moments.length - 1 : at, target: null });
+  if (isNewView || (isNewRun && !sameClock)) {
+    const opening = { ...data, ...(reel.message !== null && reel.message === lately.message && lately.told) };
+    for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = opening[name];
+    const index = reel.moments.indexOf(Number(opening.moment || Number.NaN));
+    Object.assign(reel, { now: index < 0 ? reel.moments.length - 1 : index, target: null });
   } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // from the newest moment on to the next
   reel.now = Math.min(reel.now, reel.moments.length - 1);
   reel.view.moment = Math.round(reel.now);
@@ -351,9 +351,9 @@ function updateReel(reel, next) {
 
 // Shows the header's `first` head while the run goes on, until the reader chooses another.
 function pointAtFirst(reel) {
-  const { first, view } = reel;
-  if (!first || reel.chosen) return;
-  const [layer, head] = first;
+  const { first: firstStep, view } = reel;
+  if (!firstStep || reel.chosen) return;
+  const [layer, head] = firstStep;
   if (view.layer === layer && view.head === head && reel.pointed) return;
   Object.assign(view, { layer, head });
   reel.pointed = true;

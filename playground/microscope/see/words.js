@@ -320,21 +320,21 @@ export const HABIT_NAMES = {
 };
 
 export function habitIn(language, label) {
-  const known = Object.keys(HABIT_NAMES[language]).find((name) => label.startsWith(name));
-  return known ? HABIT_NAMES[language][known] + label.slice(known.length) : label;
+  const knownName = Object.keys(HABIT_NAMES[language]).find((name) => label.startsWith(name));
+  return knownName ? HABIT_NAMES[language][knownName] + label.slice(knownName.length) : label;
 }
 
 // The browser's first language that has a table; else English.
 export const languageOf = (tags) =>
   tags.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(SEE_WORDS, name)) ?? "en";
 
-export const filledIn = (sentence, filled = {}) =>
-  sentence.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+export const filledIn = (sentence, values = {}) =>
+  sentence.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
-export const seeWords = (language, key, filled = {}) => filledIn(SEE_WORDS[language][key], filled);
+export const seeWords = (language, key, values = {}) => filledIn(SEE_WORDS[language][key], values);
 
 // The sentence around the marked place: {before, place, after}.
-export function aroundPlace(language, key, filled, place) {
-  const [before, after] = SEE_WORDS[language][key].split("{here}").map((half) => filledIn(half, filled));
+export function aroundPlace(language, key, values, place) {
+  const [before, after] = SEE_WORDS[language][key].split("{here}").map((half) => filledIn(half, values));
   return after === undefined ? { before, place: "", after: "" } : { before, place, after };
 }

@@ -20,7 +20,7 @@ export function watchDialog() {
 export function watchConnection() {
   let timer = 0;
   let wasTold = false;
-  const look = () => {
+  const checkConnection = () => {
     closeStreamlitsDialog();
     if (isConnected()) {
       clearTimeout(timer);
@@ -34,9 +34,9 @@ export function watchConnection() {
       notify(CONNECTION_LOST, { stays: Number.POSITIVE_INFINITY });
     }, SHORT_BREAK);
   };
-  const watch = new MutationObserver(look);
+  const watch = new MutationObserver(checkConnection);
   watch.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: [CONNECTION] });
-  look();
+  checkConnection();
   return () => {
     clearTimeout(timer);
     watch.disconnect();
@@ -55,7 +55,7 @@ const NO_LESSONS = "The server is full: the picture works, and lessons come as s
 
 let isIn = false; // whether the page has had a connection; from then on the code above reports losses
 let doorSign = null;
-let noticed = false;
+let isNoticed = false;
 
 export function watchDoor() {
   setTimeout(lookAtTheDoor, DOOR_SOON);
@@ -64,7 +64,7 @@ export function watchDoor() {
 export function enterTheDoor() {
   isIn = true;
   sayAtTheDoor("");
-  if (noticed) forgetNotice();
+  if (isNoticed) forgetNotice();
 }
 
 async function lookAtTheDoor() {
@@ -84,8 +84,8 @@ async function lookAtTheDoor() {
 
 function sayInNotice(sentence) {
   if (sentence) notify(sentence, { stays: Number.POSITIVE_INFINITY });
-  else if (noticed) forgetNotice();
-  noticed = Boolean(sentence);
+  else if (isNoticed) forgetNotice();
+  isNoticed = Boolean(sentence);
 }
 
 function sayAtTheDoor(sentence) {

@@ -18,10 +18,13 @@ const NOTICE_STYLE = `
 
 let box = null;
 let timer = 0;
-let holding = false; // stays when another picture is shown
+let isHeld = false; // stays when another picture is shown
 
-export function notify(sentence, { action = null, closed = () => {}, stays = STAYS, holds = false } = {}) {
-  holding = holds && Boolean(sentence);
+export function notify(
+  sentence,
+  { action = null, closed: onClose = () => {}, stays: milliseconds = STAYS, holds: isHeldNotice = false } = {},
+) {
+  isHeld = isHeldNotice && Boolean(sentence);
   box ??= makeBox();
   clearTimeout(timer);
   box.replaceChildren();
@@ -31,11 +34,11 @@ export function notify(sentence, { action = null, closed = () => {}, stays = STA
   words.textContent = sentence;
   box.append(words);
   if (action) box.append(button(action.label, action.act));
-  box.append(button("×", closed, "Close"));
-  if (!action && !holds && Number.isFinite(stays)) timer = setTimeout(() => notify(""), stays);
+  box.append(button("×", onClose, "Close"));
+  if (!action && !isHeldNotice && Number.isFinite(milliseconds)) timer = setTimeout(() => notify(""), milliseconds);
 }
 
-export const forgetNotice = () => box && !holding && notify("");
+export const forgetNotice = () => box && !isHeld && notify("");
 
 function button(text, act, label = text) {
   const element = document.createElement("button");

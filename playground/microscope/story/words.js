@@ -390,4 +390,4 @@ export const STORY_WORDS = {
 
 export const storyText = (language, key) => [STORY_WORDS[language][key]].flat().join(" ");
 
-export const storyWords = (language, key, filled) => filledIn(storyText(language, key), filled);
+export const storyWords = (language, key, values) => filledIn(storyText(language, key), values);

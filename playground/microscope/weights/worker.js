@@ -8,18 +8,18 @@ import { openModel } from "./opening.js";
 const TOO_LITTLE = "There is not enough memory in this browser to open that model.";
 const OFTEN = 0.02; // of the whole
 
-self.addEventListener("message", async ({ data: { files, ...how } }) => {
-  let told = 0;
-  const tell = (share) => {
-    if (share - told < OFTEN) return;
-    told = share;
+self.addEventListener("message", async ({ data: { files, ...options } }) => {
+  let reportedShare = 0;
+  const report = (share) => {
+    if (share - reportedShare < OFTEN) return;
+    reportedShare = share;
     self.postMessage({ share });
   };
   try {
-    const model = await openModel(files, { ...how, tell });
+    const model = await openModel(files, { ...options, tell: report });
     self.postMessage({ model }, [model.bytes.buffer]);
   } catch (error) {
-    const says = error instanceof RangeError ? TOO_LITTLE : String(error?.message ?? error);
-    self.postMessage({ error: says });
+    const sentence = error instanceof RangeError ? TOO_LITTLE : String(error?.message ?? error);
+    self.postMessage({ error: sentence });
   }
 });

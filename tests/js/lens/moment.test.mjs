@@ -5,7 +5,7 @@ import { unpack } from "../../../playground/microscope/core/core.js";
 import { STRIKING, searchMoments } from "../../../playground/microscope/core/moments.js";
 import {
   bindMoment,
-  comparedBy,
+  keysForSearch,
   lookForMoment,
   noteOpening,
   sceneOf,
@@ -46,7 +46,7 @@ async function searched(lens) {
 
 function best(how = WHOLE) {
   const pack = unpack(packOf(how));
-  const steps = searchMoments(pack, comparedBy(pack));
+  const steps = searchMoments(pack, keysForSearch(pack));
   let step = steps.next();
   while (!step.done) step = steps.next();
   return step.value.moments[0];

@@ -10,7 +10,7 @@ mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
 const { default: steps } = await import("../../../playground/microscope/lessons/steps.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
-const { whyNot } = await import("../../../playground/microscope/lessons/walknumbers.js");
+const { sizesProblem } = await import("../../../playground/microscope/lessons/walknumbers.js");
 
 const line = (number, text, more = {}) => ({ number, text, mark: "", ...more });
 const step = (name, axes, shape, section) => ({
@@ -171,7 +171,7 @@ test("columns that can't be shared out are explained with the nearest that can; 
 test("the numbers that are offered are possible and none is nearer", () => {
   for (const chan of [5, 12, 64, 97])
     for (let heads = 2; heads < 25; heads++) {
-      const why = whyNot({ tokens: 4, dim: chan, chan, heads });
+      const why = sizesProblem({ tokens: 4, dim: chan, chan, heads });
       assert.equal(why === "", chan % heads === 0);
       if (!why) continue;
       const [, widths, more] = why.match(/a width of ([\d or]+), or ([\d or]+) heads?\./);
@@ -181,8 +181,8 @@ test("the numbers that are offered are possible and none is nearer", () => {
 });
 
 test("a walk that would take long is refused in a sentence", () => {
-  assert.match(whyNot({ tokens: 1024, dim: 1536, chan: 1536, heads: 12 }), /at most 2 billion .* fewer tokens/);
-  assert.equal(whyNot({ tokens: 197, dim: 768, chan: 768, heads: 12 }), "");
+  assert.match(sizesProblem({ tokens: 1024, dim: 1536, chan: 1536, heads: 12 }), /at most 2 billion .* fewer tokens/);
+  assert.equal(sizesProblem({ tokens: 197, dim: 768, chan: 768, heads: 12 }), "");
 });
 
 test("a formula stands beside the line that it belongs to, and a docstring is a comment", () => {

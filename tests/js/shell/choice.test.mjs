@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import {
   catalogue,
-  changed,
   choice,
+  choiceAfter,
   leftOpen,
   openedBy,
   usual,
@@ -21,50 +21,54 @@ test("a picture opens in the model and the grid that suit it", () => {
   assert.deepEqual(usual({ sample: "meadow" }), { model: "bundled", detail: 2 });
   assert.deepEqual(usual({ mine: MINE }), { model: "dino", detail: 1 });
   assert.deepEqual(usual({ sample: "no such" }), { model: "dino", detail: 1 });
-  assert.deepEqual(of(changed(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(of(changed(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
-  assert.deepEqual(of(changed(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
+  assert.deepEqual(of(choiceAfter(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(of(choiceAfter(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
+  assert.deepEqual(of(choiceAfter(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
 });
 
 test("a picture is a sample or one's own, never both", () => {
-  const own = changed(TABBY, { mine: MINE });
+  const own = choiceAfter(TABBY, { mine: MINE });
   assert.deepEqual([own.sample, own.mine], [null, MINE]);
-  const back = changed(own, { sample: "tabby" });
+  const back = choiceAfter(own, { sample: "tabby" });
   assert.deepEqual([back.sample, back.mine], ["tabby", null]);
 });
 
 test("the model that a person chose stays with every picture, in its own grid", () => {
-  const chosen = changed(TABBY, { model: "large", chose: true });
+  const chosen = choiceAfter(TABBY, { model: "large", chose: true });
   assert.deepEqual(of(chosen), ["tabby", "large", 1]);
-  assert.deepEqual(of(changed(chosen, { sample: "meadow" })), ["meadow", "large", 1]);
-  assert.deepEqual(of(changed(changed(chosen, { sample: "meadow" }), { mine: MINE })), [MINE, "large", 1]);
-  const drawings = changed(TABBY, { model: "bundled", chose: true });
-  assert.deepEqual(of(changed(drawings, { sample: "meadow" })), ["meadow", "bundled", 2], "as it opens in that model");
+  assert.deepEqual(of(choiceAfter(chosen, { sample: "meadow" })), ["meadow", "large", 1]);
+  assert.deepEqual(of(choiceAfter(choiceAfter(chosen, { sample: "meadow" }), { mine: MINE })), [MINE, "large", 1]);
+  const drawings = choiceAfter(TABBY, { model: "bundled", chose: true });
+  assert.deepEqual(
+    of(choiceAfter(drawings, { sample: "meadow" })),
+    ["meadow", "bundled", 2],
+    "as it opens in that model",
+  );
 });
 
 test("another model shows the picture in the grid that it opens with there", () => {
-  assert.deepEqual(of(changed(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
-  const back = changed(changed(MEADOW, { model: "dino", chose: true }), { model: "bundled", chose: false });
+  assert.deepEqual(of(choiceAfter(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
+  const back = choiceAfter(choiceAfter(MEADOW, { model: "dino", chose: true }), { model: "bundled", chose: false });
   assert.deepEqual(of(back), ["meadow", "bundled", 2]);
-  assert.deepEqual(of(changed(TABBY, { model: "large", detail: 3 })), ["tabby", "large", 3], "unless one is named");
+  assert.deepEqual(of(choiceAfter(TABBY, { model: "large", detail: 3 })), ["tabby", "large", 3], "unless one is named");
 });
 
 test("a grid that a person refined stays with the next picture in the same model", () => {
-  const fine = changed(TABBY, { detail: 3 });
+  const fine = choiceAfter(TABBY, { detail: 3 });
   assert.deepEqual(of(fine), ["tabby", "dino", 3]);
-  assert.deepEqual(of(changed(fine, { mine: MINE })), [MINE, "dino", 3]);
-  assert.deepEqual(of(changed(fine, { sample: "meadow" })), ["meadow", "bundled", 2], "another model: its own");
-  assert.deepEqual(of(changed(changed(MEADOW, { detail: 1 }), { sample: "flock" })), ["flock", "bundled", 1]);
-  assert.deepEqual(of(changed(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
-  assert.deepEqual(of(changed(fine, { mine: MINE, detail: 2 })), [MINE, "dino", 2], "unless one is named");
+  assert.deepEqual(of(choiceAfter(fine, { mine: MINE })), [MINE, "dino", 3]);
+  assert.deepEqual(of(choiceAfter(fine, { sample: "meadow" })), ["meadow", "bundled", 2], "another model: its own");
+  assert.deepEqual(of(choiceAfter(choiceAfter(MEADOW, { detail: 1 }), { sample: "flock" })), ["flock", "bundled", 1]);
+  assert.deepEqual(of(choiceAfter(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
+  assert.deepEqual(of(choiceAfter(fine, { mine: MINE, detail: 2 })), [MINE, "dino", 2], "unless one is named");
 });
 
 // ----------------------------------------------------------------------------------------------- what stands beside
 
-const beside = (before, change) => changed(before, change).beside;
+const beside = (before, change) => choiceAfter(before, change).beside;
 
 test("two pictures: what stands beside stays when the model or the grid change", () => {
-  const two = changed(TABBY, { beside: { sample: "meadow" } });
+  const two = choiceAfter(TABBY, { beside: { sample: "meadow" } });
   assert.deepEqual(two.beside, { sample: "meadow" });
   for (const change of [{ model: "large" }, { detail: 2 }, { mine: MINE }])
     assert.deepEqual(beside(two, change), { sample: "meadow" }, JSON.stringify(change));
@@ -72,24 +76,26 @@ test("two pictures: what stands beside stays when the model or the grid change",
 });
 
 test("two pictures: who chooses what stands beside sees the two change places", () => {
-  assert.deepEqual(beside(changed(TABBY, { beside: { sample: "meadow" } }), { sample: "meadow" }), { sample: "tabby" });
-  assert.deepEqual(beside(changed(TABBY, { beside: { mine: MINE } }), { mine: MINE }), { sample: "tabby" });
-  const own = changed(TABBY, { mine: MINE });
-  assert.deepEqual(beside(changed(own, { beside: { sample: "tabby" } }), { sample: "tabby" }), { mine: MINE });
-  assert.deepEqual(beside(changed(own, { beside: { mine: OTHER } }), { mine: OTHER }), { mine: MINE });
-  assert.deepEqual(beside(changed(own, { beside: { mine: OTHER } }), { sample: "tabby" }), { mine: OTHER });
+  assert.deepEqual(beside(choiceAfter(TABBY, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
+    sample: "tabby",
+  });
+  assert.deepEqual(beside(choiceAfter(TABBY, { beside: { mine: MINE } }), { mine: MINE }), { sample: "tabby" });
+  const own = choiceAfter(TABBY, { mine: MINE });
+  assert.deepEqual(beside(choiceAfter(own, { beside: { sample: "tabby" } }), { sample: "tabby" }), { mine: MINE });
+  assert.deepEqual(beside(choiceAfter(own, { beside: { mine: OTHER } }), { mine: OTHER }), { mine: MINE });
+  assert.deepEqual(beside(choiceAfter(own, { beside: { mine: OTHER } }), { sample: "tabby" }), { mine: OTHER });
 });
 
 test("nothing is compared with itself", () => {
-  const two = changed(TABBY, { beside: { sample: "tabby" } });
+  const two = choiceAfter(TABBY, { beside: { sample: "tabby" } });
   assert.equal(beside(two, { model: "large" }), null);
 });
 
 test("two models: both are compared on each new picture, and change places when the other is chosen", () => {
-  const two = changed(TABBY, { beside: { model: "large" } });
+  const two = choiceAfter(TABBY, { beside: { model: "large" } });
   assert.deepEqual(beside(two, { mine: MINE }), { model: "large" });
   assert.deepEqual(beside(two, { model: "huge", chose: true }), { model: "large" });
-  const other = changed(two, { model: "large", chose: true });
+  const other = choiceAfter(two, { model: "large", chose: true });
   assert.deepEqual([other.model, other.beside], ["large", { model: "dino" }]);
 });
 
@@ -99,11 +105,11 @@ test("what an address says is what it was made of", () => {
   const choices = [
     TABBY,
     MEADOW,
-    changed(MEADOW, { model: "dino", chose: true }),
-    changed(TABBY, { detail: 3 }),
-    changed(TABBY, { mine: MINE, beside: { sample: "meadow" } }),
-    changed(TABBY, { beside: { mine: MINE } }),
-    changed(TABBY, { beside: { model: "timm/vit:a=b,c" } }),
+    choiceAfter(MEADOW, { model: "dino", chose: true }),
+    choiceAfter(TABBY, { detail: 3 }),
+    choiceAfter(TABBY, { mine: MINE, beside: { sample: "meadow" } }),
+    choiceAfter(TABBY, { beside: { mine: MINE } }),
+    choiceAfter(TABBY, { beside: { model: "timm/vit:a=b,c" } }),
   ];
   for (const made of choices) {
     const address = new URLSearchParams(wordsOf(made)).toString();
@@ -115,7 +121,7 @@ test("what an address says is what it was made of", () => {
 test("an address is short: what is usual stands in it only where a reader needs it", () => {
   assert.deepEqual(wordsOf(TABBY), { sample: "tabby", model: "dino" });
   assert.deepEqual(wordsOf(MEADOW), { sample: "meadow", model: "bundled", detail: "2" });
-  const own = changed(TABBY, { mine: MINE, detail: 2, beside: { model: "large" } });
+  const own = choiceAfter(TABBY, { mine: MINE, detail: 2, beside: { model: "large" } });
   assert.deepEqual(wordsOf(own), { mine: MINE, model: "dino", detail: "2", with: "model:large" });
 });
 

@@ -19,11 +19,11 @@ const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax"
 
 // The same kernels with a memory that is shared: a flag of their import.
 export function sharing(bytes) {
-  const flagged = Uint8Array.from(bytes);
+  const flaggedBytes = Uint8Array.from(bytes);
   const name = [3, ...new TextEncoder().encode("env"), 6, ...new TextEncoder().encode("memory"), 2, 1];
-  const at = flagged.findIndex((_, i) => name.every((byte, n) => flagged[i + n] === byte));
-  flagged[at + name.length - 1] = 3;
-  return flagged;
+  const position = flaggedBytes.findIndex((_, i) => name.every((byte, n) => flaggedBytes[i + n] === byte));
+  flaggedBytes[position + name.length - 1] = 3;
+  return flaggedBytes;
 }
 
 // How many integers a row becomes that is multiplied with codes: see kernels.c.
@@ -45,11 +45,11 @@ const dividedParts = {
       ...[rows, inner, count, out + FLOAT_BYTES * first, outStep],
     ],
   }),
-  to_integers: ([a, aStep, rows, inner, to, units]) => ({
+  to_integers: ([a, aStep, rows, inner, integers, units]) => ({
     ...{ count: rows, grain: 1, isWorth: rows * inner >= WORTH_EACH },
     part: (first, count) => [
       ...[a + FLOAT_BYTES * first * aStep, aStep, count, inner],
-      ...[to + SHORT_BYTES * first * wholeBlocks(inner), units + FLOAT_BYTES * first],
+      ...[integers + SHORT_BYTES * first * wholeBlocks(inner), units + FLOAT_BYTES * first],
     ],
   }),
   product_of_codes: ([integers, units, codes, gains, bias, rows, inner, columns, out, outStep, adds]) => ({
@@ -74,9 +74,9 @@ const dividedParts = {
   gate: ([x, slope, bend, count]) => eachOf(x, count, [slope, bend]),
   relu: ([x, count]) => eachOf(x, count, []),
 };
-const eachOf = (x, all, more) => ({
-  ...{ count: all, grain: 4, isWorth: all >= WORTH_EACH },
-  part: (first, count) => [x + FLOAT_BYTES * first, ...more, count],
+const eachOf = (x, count, others) => ({
+  ...{ count: count, grain: 4, isWorth: count >= WORTH_EACH },
+  part: (first, count) => [x + FLOAT_BYTES * first, ...others, count],
 });
 
 // Not every machine has addresses for the most.
@@ -103,14 +103,14 @@ const sameWorker = () => new Worker(self.location.href, { type: "module" });
 // `compiled`: the kernels that share; `begin()` gives a worker which hands what it hears first to `help`.
 export function createThreads(compiled, begin = sameWorker, cores = navigator.hardwareConcurrency) {
   const memory = sharedMemory();
-  const most = Math.min(cores, MOST_THREADS);
+  const threadCount = Math.min(cores, MOST_THREADS);
   const helpers = [];
 
-  const awake = () => helpers.filter(({ bell }) => Atomics.load(bell, ON_BELL.awake));
+  const awakeHelpers = () => helpers.filter(({ bell }) => Atomics.load(bell, ON_BELL.awake));
 
-  function ask({ bell, numbers }, which, given) {
-    numbers.set(given);
-    bell.set([DIVIDED_KERNELS.indexOf(which), given.length], ON_BELL.which);
+  function start({ bell, numbers }, name, args) {
+    numbers.set(args);
+    bell.set([DIVIDED_KERNELS.indexOf(name), args.length], ON_BELL.which);
     Atomics.add(bell, ON_BELL.asked, 1);
     Atomics.notify(bell, ON_BELL.asked);
   }
@@ -127,57 +127,57 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
   }
 
   // The kernels, of which those that take long are divided.
-  function divided(kernels) {
+  function withThreads(kernels) {
     const dividing =
-      (which) =>
-      (...given) => {
-        const { count, grain, isWorth, part } = dividedParts[which](given);
-        const others = isWorth ? awake() : [];
-        const share = Math.ceil(count / (others.length + 1) / grain) * grain;
-        const asked = others.filter((helper, i) => {
+      (name) =>
+      (...args) => {
+        const { count, grain, isWorth, part } = dividedParts[name](args);
+        const idle = isWorth ? awakeHelpers() : [];
+        const share = Math.ceil(count / (idle.length + 1) / grain) * grain;
+        const started = idle.filter((helper, i) => {
           const first = share * (i + 1);
           if (first >= count) return false;
-          ask(helper, which, part(first, Math.min(share, count - first)));
+          start(helper, name, part(first, Math.min(share, count - first)));
           return true;
         });
-        kernels[which](...part(0, Math.min(share, count)));
-        asked.forEach(wait);
+        kernels[name](...part(0, Math.min(share, count)));
+        started.forEach(wait);
       };
-    return { ...kernels, ...Object.fromEntries(DIVIDED_KERNELS.map((which) => [which, dividing(which)])) };
+    return { ...kernels, ...Object.fromEntries(DIVIDED_KERNELS.map((name) => [name, dividing(name)])) };
   }
 
   return {
     memory,
-    divided,
-    engine: () => (awake().length ? `WebAssembly × ${awake().length + 1}` : "WebAssembly"),
+    divided: withThreads,
+    engine: () => (awakeHelpers().length ? `WebAssembly × ${awakeHelpers().length + 1}` : "WebAssembly"),
     // Their stacks lie from `top` on; gives what comes behind them.
     begin(top) {
       const stacks = Math.ceil(top / 16) * 16;
-      memory.grow(Math.ceil(((most - 1) * STACK_BYTES) / 65_536) + 1);
-      for (let i = 1; i < most; i++) {
-        const board = new SharedArrayBuffer(BOARD_BYTES);
+      memory.grow(Math.ceil(((threadCount - 1) * STACK_BYTES) / 65_536) + 1);
+      for (let i = 1; i < threadCount; i++) {
+        const mailbox = new SharedArrayBuffer(BOARD_BYTES);
         const worker = begin();
-        worker.postMessage({ what: "help", compiled, memory, board, stack: stacks + i * STACK_BYTES });
-        helpers.push({ worker, bell: new Int32Array(board, 0, 8), numbers: new Float64Array(board, 64) });
+        worker.postMessage({ what: "help", compiled, memory, board: mailbox, stack: stacks + i * STACK_BYTES });
+        helpers.push({ worker, bell: new Int32Array(mailbox, 0, 8), numbers: new Float64Array(mailbox, 64) });
       }
-      return stacks + (most - 1) * STACK_BYTES;
+      return stacks + (threadCount - 1) * STACK_BYTES;
     },
     end: () => helpers.splice(0).map(({ worker }) => worker.terminate()),
   };
 }
 
 // What a helper does until it is ended.
-export function help({ compiled, memory, board, stack }) {
+export function help({ compiled, memory, board: mailbox, stack }) {
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   exports.__stack_pointer.value = stack;
-  const [bell, numbers] = [new Int32Array(board, 0, 8), new Float64Array(board, 64)];
+  const [bell, numbers] = [new Int32Array(mailbox, 0, 8), new Float64Array(mailbox, 64)];
   Atomics.store(bell, ON_BELL.awake, 1);
-  for (let heard = 0; ; ) {
-    for (let i = 0; i < LOOKS && Atomics.load(bell, ON_BELL.asked) === heard; i++);
-    Atomics.wait(bell, ON_BELL.asked, heard);
-    heard = Atomics.load(bell, ON_BELL.asked);
+  for (let answered = 0; ; ) {
+    for (let i = 0; i < LOOKS && Atomics.load(bell, ON_BELL.asked) === answered; i++);
+    Atomics.wait(bell, ON_BELL.asked, answered);
+    answered = Atomics.load(bell, ON_BELL.asked);
     exports[DIVIDED_KERNELS[bell[ON_BELL.which]]](...numbers.subarray(0, bell[ON_BELL.count]));
-    Atomics.store(bell, ON_BELL.done, heard);
+    Atomics.store(bell, ON_BELL.done, answered);
     Atomics.notify(bell, ON_BELL.done);
   }
 }
