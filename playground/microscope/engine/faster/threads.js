@@ -19,11 +19,11 @@ const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax"
 
 // The same kernels with a memory that is shared: a flag of their import.
 export function sharing(bytes) {
-  const flaggedBytes = Uint8Array.from(bytes);
+  const shared = Uint8Array.from(bytes);
   const name = [3, ...new TextEncoder().encode("env"), 6, ...new TextEncoder().encode("memory"), 2, 1];
-  const position = flaggedBytes.findIndex((_, i) => name.every((byte, n) => flaggedBytes[i + n] === byte));
-  flaggedBytes[position + name.length - 1] = 3;
-  return flaggedBytes;
+  const start = shared.findIndex((_, i) => name.every((byte, n) => shared[i + n] === byte));
+  shared[start + name.length - 1] = 3;
+  return shared;
 }
 
 // How many integers a row becomes that is multiplied with codes: see kernels.c.
@@ -75,7 +75,7 @@ const dividedParts = {
   relu: ([x, count]) => eachOf(x, count, []),
 };
 const eachOf = (x, count, others) => ({
-  ...{ count: count, grain: 4, isWorth: count >= WORTH_EACH },
+  ...{ count, grain: 4, isWorth: count >= WORTH_EACH },
   part: (first, count) => [x + FLOAT_BYTES * first, ...others, count],
 });
 
@@ -103,10 +103,10 @@ const sameWorker = () => new Worker(self.location.href, { type: "module" });
 // `compiled`: the kernels that share; `begin()` gives a worker which hands what it hears first to `help`.
 export function createThreads(compiled, begin = sameWorker, cores = navigator.hardwareConcurrency) {
   const memory = sharedMemory();
-  const threadCount = Math.min(cores, MOST_THREADS);
+  const threads = Math.min(cores, MOST_THREADS);
   const helpers = [];
 
-  const awakeHelpers = () => helpers.filter(({ bell }) => Atomics.load(bell, ON_BELL.awake));
+  const awake = () => helpers.filter(({ bell }) => Atomics.load(bell, ON_BELL.awake));
 
   function start({ bell, numbers }, name, args) {
     numbers.set(args);
@@ -127,12 +127,12 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
   }
 
   // The kernels, of which those that take long are divided.
-  function withThreads(kernels) {
+  function divided(kernels) {
     const dividing =
       (name) =>
       (...args) => {
         const { count, grain, isWorth, part } = dividedParts[name](args);
-        const idle = isWorth ? awakeHelpers() : [];
+        const idle = isWorth ? awake() : [];
         const share = Math.ceil(count / (idle.length + 1) / grain) * grain;
         const started = idle.filter((helper, i) => {
           const first = share * (i + 1);
@@ -148,36 +148,36 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
 
   return {
     memory,
-    divided: withThreads,
-    engine: () => (awakeHelpers().length ? `WebAssembly × ${awakeHelpers().length + 1}` : "WebAssembly"),
+    divided,
+    engine: () => (awake().length ? `WebAssembly × ${awake().length + 1}` : "WebAssembly"),
     // Their stacks lie from `top` on; gives what comes behind them.
     begin(top) {
       const stacks = Math.ceil(top / 16) * 16;
-      memory.grow(Math.ceil(((threadCount - 1) * STACK_BYTES) / 65_536) + 1);
-      for (let i = 1; i < threadCount; i++) {
-        const mailbox = new SharedArrayBuffer(BOARD_BYTES);
+      memory.grow(Math.ceil(((threads - 1) * STACK_BYTES) / 65_536) + 1);
+      for (let i = 1; i < threads; i++) {
+        const board = new SharedArrayBuffer(BOARD_BYTES);
         const worker = begin();
-        worker.postMessage({ what: "help", compiled, memory, board: mailbox, stack: stacks + i * STACK_BYTES });
-        helpers.push({ worker, bell: new Int32Array(mailbox, 0, 8), numbers: new Float64Array(mailbox, 64) });
+        worker.postMessage({ what: "help", compiled, memory, board, stack: stacks + i * STACK_BYTES });
+        helpers.push({ worker, bell: new Int32Array(board, 0, 8), numbers: new Float64Array(board, 64) });
       }
-      return stacks + (threadCount - 1) * STACK_BYTES;
+      return stacks + (threads - 1) * STACK_BYTES;
     },
     end: () => helpers.splice(0).map(({ worker }) => worker.terminate()),
   };
 }
 
 // What a helper does until it is ended.
-export function help({ compiled, memory, board: mailbox, stack }) {
+export function help({ compiled, memory, board, stack }) {
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   exports.__stack_pointer.value = stack;
-  const [bell, numbers] = [new Int32Array(mailbox, 0, 8), new Float64Array(mailbox, 64)];
+  const [bell, numbers] = [new Int32Array(board, 0, 8), new Float64Array(board, 64)];
   Atomics.store(bell, ON_BELL.awake, 1);
-  for (let answered = 0; ; ) {
-    for (let i = 0; i < LOOKS && Atomics.load(bell, ON_BELL.asked) === answered; i++);
-    Atomics.wait(bell, ON_BELL.asked, answered);
-    answered = Atomics.load(bell, ON_BELL.asked);
+  for (let count = 0; ; ) {
+    for (let i = 0; i < LOOKS && Atomics.load(bell, ON_BELL.asked) === count; i++);
+    Atomics.wait(bell, ON_BELL.asked, count);
+    count = Atomics.load(bell, ON_BELL.asked);
     exports[DIVIDED_KERNELS[bell[ON_BELL.which]]](...numbers.subarray(0, bell[ON_BELL.count]));
-    Atomics.store(bell, ON_BELL.done, answered);
+    Atomics.store(bell, ON_BELL.done, count);
     Atomics.notify(bell, ON_BELL.done);
   }
 }

@@ -190,35 +190,35 @@ async function openDevice(gpu) {
     const compute = { module, entryPoint: "main", constants: { WHAT: variant } };
     return device.createComputePipelineAsync({ layout: pipelineLayout, compute });
   };
-  const pipelinesOf = (code, variants) => Promise.all(variants.map((variant) => pipelineOf(code, variant)));
-  const [products, elementwise, [softmax, norm, rootOfDots]] = await Promise.all([
-    pipelinesOf(PRODUCT, [FLOATS, TRANSPOSED, CODES]),
-    pipelinesOf(
+  const pipelines = (code, variants) => Promise.all(variants.map((variant) => pipelineOf(code, variant)));
+  const [products, maps, [softmax, norm, rootOfDots]] = await Promise.all([
+    pipelines(PRODUCT, [FLOATS, TRANSPOSED, CODES]),
+    pipelines(
       ONE_BY_ONE,
       EACH.map((_, index) => index),
     ),
     Promise.all([TOGETHER + SOFTMAX, TOGETHER + NORM, ROOT_OF_DOTS].map((code) => pipelineOf(code))),
   ]);
-  return { device, layout, products, each: elementwise, softmax, norm, rootOfDots };
+  return { device, layout, products, maps, softmax, norm, rootOfDots };
 }
 
 // `bytes`: of the kernels' memory, which lie at the same places here.
-function gpuTensors({ device, layout, products, each: elementwise, softmax, norm, rootOfDots }, bytes) {
+function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots }, bytes) {
   const [STORAGE, UNIFORM, COPIES, READ] = [0x80, 0x40, 0x0c, 0x09];
-  const bufferOf = (size, usage) => device.createBuffer({ size, usage });
+  const buffer = (size, usage) => device.createBuffer({ size, usage });
   const largest = Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize);
   const calls = new Uint32Array((CALLS * APART) / WORD);
   const floats = new Float32Array(calls.buffer);
-  const pushScopes = () => ["validation", "out-of-memory"].forEach((kind) => device.pushErrorScope(kind));
-  pushScopes();
-  const numbers = bufferOf(calls.byteLength, UNIFORM | COPIES);
+  const watch = () => ["validation", "out-of-memory"].forEach((kind) => device.pushErrorScope(kind));
+  watch();
+  const numbers = buffer(calls.byteLength, UNIFORM | COPIES);
   let top = bytes.byteLength;
   let [memory, group] = [null, null];
   let [encoder, pass, count] = [null, null, 0];
 
   function resize(size) {
     if (size > largest) throw new Error("This GPU has no room for this network.");
-    memory = bufferOf(size, STORAGE | COPIES);
+    memory = buffer(size, STORAGE | COPIES);
     const entries = [
       { binding: 0, resource: { buffer: numbers, size: APART } },
       { binding: 1, resource: { buffer: memory } },
@@ -233,7 +233,7 @@ function gpuTensors({ device, layout, products, each: elementwise, softmax, norm
     [encoder, pass, count] = [null, null, 0];
   }
 
-  const copyEncoder = () => {
+  const copier = () => {
     pass?.end();
     pass = null;
     encoder ??= device.createCommandEncoder();
@@ -247,7 +247,7 @@ function gpuTensors({ device, layout, products, each: elementwise, softmax, norm
       const former = memory;
       submit();
       resize(Math.ceil(Math.max(top, Math.min(2 * memory.size, largest)) / ALIGN) * ALIGN);
-      copyEncoder().copyBufferToBuffer(former, 0, memory, 0, former.size);
+      copier().copyBufferToBuffer(former, 0, memory, 0, former.size);
       submit();
       former.destroy();
     }
@@ -281,7 +281,7 @@ function gpuTensors({ device, layout, products, each: elementwise, softmax, norm
   function oneByOne(name, x, y, out, more = []) {
     const sizes = { xStep: x.step, yStep: y?.step, outStep: out.step, rows: x.rows, columns: x.columns };
     const places = { x: x.at, y: y?.at, out: out.at, gains: y?.cos };
-    run(elementwise[EACH.indexOf(name)], places, sizes, groups(x.columns), x.rows, ...more);
+    run(maps[EACH.indexOf(name)], places, sizes, groups(x.columns), x.rows, ...more);
     return out;
   }
 
@@ -302,11 +302,11 @@ function gpuTensors({ device, layout, products, each: elementwise, softmax, norm
       return x;
     },
     async read({ at, rows, columns }) {
-      const copy = bufferOf(WORD * rows * columns, READ);
-      copyEncoder().copyBufferToBuffer(memory, at, copy, 0, copy.size);
+      const copy = buffer(WORD * rows * columns, READ);
+      copier().copyBufferToBuffer(memory, at, copy, 0, copy.size);
       submit();
       const errors = [device.popErrorScope(), device.popErrorScope()];
-      pushScopes();
+      watch();
       await copy.mapAsync(1);
       for (const error of await Promise.all(errors)) if (error) throw error;
       const values = new Float32Array(copy.getMappedRange()).slice();
@@ -353,10 +353,10 @@ const LONGEST_LAYER = 1000; // ms for one layer, after which nobody waits for a 
 // Networks on the GPU, where it was measured to be faster than the kernels, and as right. `always`: for tests.
 export function createGpuPasses(gpu, isForced = false) {
   const copies = new Map(); // network → the same one there
-  let gpuPromise = null; // a promise: a device, or null
+  let opening = null; // a promise: a device, or null
   let [isUsed, isTried, isOpen] = [isForced, isForced || !gpu, false];
 
-  function openGpu() {
+  function open() {
     const promise = openDevice(gpu).catch(() => null);
     promise.then(() => {
       isOpen = true;
@@ -364,65 +364,65 @@ export function createGpuPasses(gpu, isForced = false) {
     return promise;
   }
   async function copyOf(vit) {
-    gpuPromise ??= openGpu();
-    const device = await gpuPromise;
+    opening ??= open();
+    const device = await opening;
     if (!device) return null;
     if (!copies.has(vit)) copies.set(vit, vit.on(gpuTensors(device, vit.t.copy(WORD * Math.ceil(vit.end / WORD)))));
     return copies.get(vit);
   }
-  const dropCopy = (vit) => {
+  const forget = (vit) => {
     copies.get(vit)?.t.free();
     copies.delete(vit);
   };
   async function giveUp() {
     [isUsed, isTried] = [false, true];
-    for (const vit of [...copies.keys()]) dropCopy(vit);
-    const device = await gpuPromise;
+    for (const vit of [...copies.keys()]) forget(vit);
+    const device = await opening;
     device?.device.destroy();
-    gpuPromise = Promise.resolve(null);
+    opening = Promise.resolve(null);
   }
 
   return {
-    forget: dropCopy,
+    forget,
     giveUp,
     at: async (vit) => (isUsed ? await copyOf(vit) : null),
     // Measures it once, on the first layer of a picture that was computed. Nobody waits for a device to open.
     async measure(vit, image, grid) {
       if (isTried) return;
-      gpuPromise ??= openGpu();
+      opening ??= open();
       if (!isOpen) return;
       isTried = true;
       try {
         const copy = await copyOf(vit);
         if (!copy) return;
-        await withTimeout(firstLayer(copy, image, grid)); // the first time it also warms up
-        const gpuRun = await withTimeout(firstLayer(copy, image, grid));
+        await timed(firstLayer(copy, image, grid)); // the first time it also warms up
+        const gpuRun = await timed(firstLayer(copy, image, grid));
         const cpuRun = await firstLayer(vit, image, grid);
-        isUsed = gpuRun.ms < cpuRun.ms && largestDifference(gpuRun.layer, cpuRun.layer) < MOST_APART;
+        isUsed = gpuRun.ms < cpuRun.ms && difference(gpuRun.layer, cpuRun.layer) < MOST_APART;
       } catch {}
       if (!isUsed) await giveUp();
     },
   };
 }
 
-const withTimeout = (layer) =>
+const timed = (layer) =>
   Promise.race([
     layer,
     new Promise((_, reject) => setTimeout(() => reject(new Error("This GPU is slow.")), LONGEST_LAYER)),
   ]);
 
 async function firstLayer(vit, image, grid) {
-  const startTime = performance.now();
+  const start = performance.now();
   const layers = vit.layers(image, grid);
   const { value } = await layers.next();
   await layers.return();
-  return { layer: value, ms: performance.now() - startTime };
+  return { layer: value, ms: performance.now() - start };
 }
 
-function largestDifference(gpuLayer, cpuLayer) {
+function difference(gpu, cpu) {
   const parts = ["q", "k", "features"].map((part) => {
-    const largest = cpuLayer[part].reduce((maximum, x) => Math.max(maximum, Math.abs(x)), 1e-9);
-    return cpuLayer[part].reduce((maximum, x, i) => Math.max(maximum, Math.abs(x - gpuLayer[part][i])), 0) / largest;
+    const largest = cpu[part].reduce((max, x) => Math.max(max, Math.abs(x)), 1e-9);
+    return cpu[part].reduce((max, x, i) => Math.max(max, Math.abs(x - gpu[part][i])), 0) / largest;
   });
   return parts.some(Number.isNaN) ? Infinity : Math.max(...parts);
 }
