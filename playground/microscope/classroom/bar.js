@@ -1,16 +1,15 @@
-// The lecturer's controls of a class beside the story: the class's code, buttons, and how many people are here and how
-// many have answered. No guess is shown before the lecturer reveals it.
+// The lecturer's controls of a class beside the story: the class's code, buttons, and the numbers of people and of
+// answers. No guess is shown before the lecturer reveals it.
 import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
 const QR_EDGE = 4; // modules of quiet zone around a QR code, without which phones do not find it
 
 // host: {now(): the server's latest record of the class or null, begin(), act(action, more): a promise, says(): "" or a
-//        sentence,
-//        link(): the lecturer's own address, shownCode(): whether the code is shown large, showCode(yes)}
+// sentence, link(): the lecturer's own address, shownCode(): whether the code is shown large, showCode(isShown)}
 export function createClassBar(head, host) {
   let drawnKey = "";
 
-  // The line on top: code, how many are here, door and end.
+  // The line on top: code, number of people, link to the door, and end.
   function drawHead(language) {
     const lesson = host.now();
     const state = lesson && [lesson.code, lesson.phones, lesson.open, lesson.minutes, lesson.trouble, lesson.asked];
@@ -53,7 +52,8 @@ export function createClassBar(head, host) {
 }
 
 // Replaces the story's own question while a class runs. `asked`: that question, see story/scenes.js; `of`: the class's
-// question of this scene, or null; `picture()`: the photograph as an element.
+// question of this scene, or null; `ask(value)`: records whether the photograph may be sent; `picture()`: the
+// photograph as an element.
 export function drawClassBoard(
   box,
   { language, now: state, of: question, asked: options, act, ask: setAsking, picture, wantsPicture },
@@ -123,7 +123,7 @@ function classButton(box, words, act, main = false) {
   return button;
 }
 
-// rows: strings of 0 and 1, as the server drew them.
+// rows: strings of 0 and 1, as the server sent them.
 export function qrPicture(rows) {
   const side = rows.length + 2 * QR_EDGE;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");

@@ -1,5 +1,5 @@
-// What a class says, on phones and on the projector, one table a language. Holes are filled with numbers. Below,
-// what a class guessed as a chart. No DOM here.
+// Texts of a class, on phones and on the projector, one table for each language. Holes are filled with numbers. Below
+// them, a class's guesses as a chart. No DOM here.
 
 export const CLASS_WORDS = {
   en: {
@@ -111,8 +111,8 @@ export const CLASS_WORDS = {
   },
 };
 
-// The server's refusals, by their keys in playground/serving/classes.py. English is missing: the server's own sentences
-// are English.
+// The server's refusals, by their keys in playground/serving/classes.py. There is no English table: the server's own
+// sentences are English.
 export const REFUSED_IN = {
   de: {
     noAnswer: "Das ist keine der Antworten: Wählen Sie eine von denen auf dem Bildschirm.",
@@ -147,7 +147,7 @@ export const REFUSED_IN = {
   },
 };
 
-// refusal: see shell/http.js; in English, or without a key, in the server's own words.
+// A refusal (see shell/http.js) in this language; in the server's own words in English or without a key.
 export function refusedWords(language, { says: sentenceOfServer = "", body = {} }) {
   const sentence = REFUSED_IN[language]?.[body.key];
   return sentence ? sentence.replace(/\{(\w+)\}/g, (match, name) => body.filled?.[name] ?? match) : sentenceOfServer;
@@ -167,13 +167,13 @@ export const languageOfPhone = (tags) =>
 export const manyGuesses = (language, count) =>
   count === 1 ? classWords(language, "oneGuess") : classWords(language, "guesses", { count });
 
-// A class's guesses as bars, or as places over the picture; rounds side by side, with the truth and one's own guess
-// where known. The same on phones and the projector.
+// A class's guesses as bars, or as places over the picture; rounds side by side, with the truth and the person's own
+// guess where known. The same on phones and on the projector.
 
 const CHART_SVG = "http://www.w3.org/2000/svg";
 const MOST_BARS = 25; // most bars side by side; beyond that, values share one
 
-// question: as the server tells it, with its counts; look: {language, mine: [guess by round], picture(): an element}
+// question: from the server, with its counts; options: {language, mine: [guess by round], picture(): an element}
 export function drawGuesses(box, question, { language, mine: guesses = [], picture = null }) {
   const rounds = question.counts ?? [];
   const charts = rounds.map((counts, round) => {
@@ -244,7 +244,8 @@ export function binned(counts, low, high) {
   return bars;
 }
 
-// Over the picture, in units of a patch: a disc for each pressed place, the square that asks, the truth, one's own.
+// Marks over the picture, in units of a patch: a disc for each guessed place, the asking square, the truth, the own
+// guess.
 export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: guess = null }) {
   const svg = document.createElementNS(CHART_SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
@@ -257,7 +258,7 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: gu
   };
   const centreOf = (patch) => ({ cx: (patch % columns) + 0.5, cy: Math.floor(patch / columns) + 0.5 });
   const square = (patch) => ({ x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1 });
-  const leastRadius = Math.max(rows, columns) / 60; // a single guess stays visible on any grid
+  const leastRadius = Math.max(rows, columns) / 60; // one guess stays visible on any grid
   for (const [patch, count] of Object.entries(counts))
     draw("circle", "guessed", { ...centreOf(Number(patch)), r: Math.max(0.4, leastRadius) * Math.sqrt(count) });
   if (Number.isInteger(mark)) draw("rect", "asks", square(mark));

@@ -22,13 +22,13 @@ export function createAnswers(pack) {
   const weights = new Float32Array(size);
   return {
     pack,
-    weights, // the weights from which all numbers are read
-    drawn: weights, // what is drawn: the weights, or one of the next two
+    weights, // all printed numbers are read from these
+    drawn: weights, // the values on the picture: the weights, or one of the next two
     weighted: new Float32Array(size),
     scores: new Float32Array(size),
     entropies: new Float32Array(pack.heads), // bits, per row
-    totals: new Float32Array(pack.heads), // per column: what a token receives in all
-    ready: new Uint8Array(pack.heads), // columns still need normalisers
+    totals: new Float32Array(pack.heads), // the sum of the token's column
+    ready: new Uint8Array(pack.heads), // 1 once the head is computed; columns wait for normalisers
     normalisers: new Map(), //               layer → {values, done}
     normalisersScale: NaN,
     ranges: new Map(), //                    layer → the spread of its raw scores at scale 1
@@ -75,7 +75,7 @@ export function answerLayer(answers, layer, token, scale, way, direction) {
   return true;
 }
 
-// The function that derives this map from weights, unless the pack lacks what it needs.
+// The function that derives this map from weights; null if the pack lacks its input.
 const makerOf = (way, norms) => (WAYS[way].pack && !norms ? null : MADE_OF_WEIGHTS[way]);
 
 // One head of any layer, for the wall. Returns the buffer with its values, or null while they are missing.
@@ -116,8 +116,8 @@ function normalisersOf(answers, layer, scale) {
   return sums;
 }
 
-// Works on the rows' sums of these layers for `milliseconds`, head `first` before the others. Returns the share done;
-// 1: all. The N² scores of a head take 3 ms at 197 tokens and a second at 4,097, hence slices.
+// Computes normalisers of these layers for `milliseconds`, head `firstHead` before the others. Returns the share done;
+// 1: all. The N² scores of a head take 3 ms at 197 tokens and a second at 4,097, hence the time limit.
 export function prepareColumns(answers, layers, firstHead, scale, milliseconds) {
   const { pack, scratch } = answers;
   const deadline = performance.now() + milliseconds;
@@ -145,10 +145,11 @@ export function prepareColumns(answers, layers, firstHead, scale, milliseconds) 
 
 // ----------------------------------------------------------------------------------------------------- colour domains
 
-// The spread of a layer's raw scores at scale 1, from two dozen queries: enough for an axis that all its heads share.
+// The range of a layer's raw scores at scale 1, from two dozen queries: good enough for the axis that all its heads
+// share.
 function scoreRange(answers, layer) {
   if (answers.ranges.has(layer)) return answers.ranges.get(layer);
-  if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // while only one head is here
+  if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // while only one head has arrived
   const { pack, scratch } = answers;
   let low = Infinity,
     high = -Infinity;
@@ -163,7 +164,7 @@ function scoreRange(answers, layer) {
   return answers.ranges.get(layer);
 }
 
-// One exposure for compared pictures: [{values, from, to}], their patches.
+// One exposure for compared pictures: [{values, from, to}], the range of their patches.
 export function exposureOfBoth(pictures, way, ceiling, log) {
   if (WAYS[way].spread) return domainOfBoth(pictures);
   if (ceiling !== "auto") return domainTo(ceiling, log);
@@ -188,7 +189,7 @@ export function domainOfBoth(pictures) {
 
 const domainTo = (high, log) => (log ? { low: high / 1000, high, log } : { low: 0, high, log });
 
-// The colours that all heads of a layer share, so that they can be compared: one exposure for all of them.
+// One exposure for all heads of a layer, so that their colours can be compared.
 export function sharedDomain(answers, layer, scale, way, ceiling, log) {
   const { pack, drawn } = answers;
   if (WAYS[way].raw && holds(pack, layer)) {
@@ -201,7 +202,7 @@ export function sharedDomain(answers, layer, scale, way, ceiling, log) {
   return domainTo(ceiling === "auto" ? exposureOfAll(drawn, places, pack.patches) : ceiling, log);
 }
 
-// The colour domain of one picture alone: its own exposure, or the one held.
+// The colour domain of one picture alone: its own exposure, or the ceiling of the view.
 export function ownExposure(values, offset, pack, way, ceiling, log) {
   const from = offset + pack.prefixCount,
     to = offset + pack.tokens;
@@ -209,7 +210,7 @@ export function ownExposure(values, offset, pack, way, ceiling, log) {
   return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling, log);
 }
 
-// One weight step by step: from q and k to the share that the query gives this token.
+// One weight step by step: from q and k to its share of the row.
 
 // {q, k, products: dim numbers each, dot: q·k, score: dot × scale, exponential: e^(score − the row's largest score),
 //  total: the sum of all tokens' exponentials, weight, rank: 1 for the largest of the row, of: tokens}

@@ -2,8 +2,8 @@
 
 export const ROLES = { query: "#0072B2", key: "#D55E00", value: "#009E73", convolution: "#E7298A" };
 
-// Colours of parts, the largest first: none is the colour of a role, and the colour-blind can tell them apart (Paul
-// Tol's muted).
+// Colours of parts, the largest part first. None is the colour of a role, and the colour-blind can tell them apart
+// (Paul Tol's muted palette).
 export const PART_COLOURS = ["#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255"];
 
 // The 1-2-5 number nearest to x.
@@ -25,7 +25,7 @@ export function colourIndex(value, domain) {
   return t <= 0 || t !== t ? 0 : t >= 1 ? 255 : Math.round(t * 255);
 }
 
-// Colours values[at … at + rows × columns] into a rectangle of a pixel array that is `stride` pixels wide.
+// Colours values[offset … offset + rows × columns] into a rectangle of a pixel array that is `stride` pixels wide.
 export function paintInto(pixels, pixelOffset, stride, values, offset, rows, columns, palette, domain) {
   const { low, high, log } = domain;
   const span = log ? 255 / Math.log(high / low) : 255 / (high - low || 1);
@@ -39,7 +39,7 @@ export function paintInto(pixels, pixelOffset, stride, values, offset, rows, col
   }
 }
 
-// The domain of one map alone, for per-head contrast.
+// The domain of one map alone, for contrast per head.
 export function ownDomain(values, from, to, log, signed) {
   let low = Infinity,
     high = -Infinity;

@@ -1,4 +1,4 @@
-// Unzips gzip data; data that a host has already unzipped stay as they are.
+// Unzips gzip data; data that the host has already unzipped is returned as it is.
 export async function unzipped(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -16,7 +16,7 @@ const KINDS = new Map([
 ]);
 const SIZES = new Map([...KINDS].map(([{ BYTES_PER_ELEMENT }, kind]) => [kind, BYTES_PER_ELEMENT]));
 
-// `arrays`: {name: [values, shape]}; sixteen bits are float16.
+// `arrays`: {name: [values, shape]}; 16-bit integers are float16.
 export function toContainer(header, arrays) {
   const kinds = {};
   for (const [name, [values, shape]] of Object.entries(arrays)) kinds[name] = [KINDS.get(values.constructor), shape];
@@ -59,7 +59,7 @@ export function withHeader(bytes, additions) {
   return container;
 }
 
-// The nearest float16 numbers' bits, ties to even; too large ones become the largest.
+// The bits of the nearest float16 numbers, ties to even; numbers that are too large become the largest.
 export function toHalves(values) {
   const halves = new Uint16Array(values.length);
   const bits = new Uint32Array(Float32Array.from(values).buffer);
@@ -75,7 +75,7 @@ function halfOf(bits) {
   const size = bits & 0x7fffffff;
   const exponent = (size >>> 23) - BIAS;
   if (exponent >= 31) return sign | LARGEST;
-  // below 2^-14 the steps are even: of 2^-24
+  // below 2^-14 all steps are 2^-24
   const shift = exponent > 0 ? 13 : 14 - exponent;
   if (shift > 24) return sign;
   const mantissa = exponent > 0 ? size - (BIAS << 23) : (size & 0x7fffff) | 0x800000;
@@ -86,8 +86,8 @@ function halfOf(bits) {
   return sign | Math.min(half + carry, LARGEST);
 }
 
-// values: (tokens, dim) → {codes, low, step}: each dimension from its smallest to its largest in 255 even steps, as
-// eight_bits in pack/ does it.
+// values: (tokens, dim) → {codes, low, step}: each dimension from its smallest to its largest value in 255 even steps,
+// as eight_bits in pack/.
 export function toBytes(values, dim) {
   const [low, step] = [new Float32Array(dim).fill(Number.POSITIVE_INFINITY), new Float32Array(dim)];
   const high = new Float32Array(dim).fill(Number.NEGATIVE_INFINITY);
@@ -102,13 +102,13 @@ export function toBytes(values, dim) {
 
 // Numbers of a figure as files, as playground/figures/numbers.py writes them: .json, .csv and .npz.
 
-// `about`: {key: value} of where it comes from; `table`: {about: of whom, grid, tokens: names, maps: [which map each
-// is], values: [Float32Array of each]}.
+// `metadata`: {key: value}; `table`: {about: {model, image}, grid, tokens: names, maps: [keys of each map], values:
+// [Float32Array of each map]}.
 export function numbersFile(kind, metadata, table) {
   return { json: asJson, csv: asCsv, npz: asNpz }[kind](metadata, table);
 }
 
-// As short as float32 allows.
+// Nine digits: enough for float32.
 const rounded = (x) => Number(x.toPrecision(9));
 const inUtf8 = (text) => new TextEncoder().encode(text);
 
@@ -149,7 +149,7 @@ function asNpz(metadata, { about: subject, grid, tokens, maps, values }) {
   return zipOf(Object.entries(arrays).map(([name, bytes]) => [`${name}.npy`, bytes]));
 }
 
-// Texts of one length, four bytes a letter.
+// Texts padded to one length, four bytes a letter.
 function ofTexts(texts, shape = [texts.length]) {
   const letters = texts.map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
   const longest = Math.max(1, ...letters.map(({ length }) => length));
@@ -171,9 +171,9 @@ function npy(kind, shape, values) {
 }
 
 const ZIP = { local: 0x04034b50, central: 0x02014b50, end: 0x06054b50 };
-const LONG_AGO = 0x0021; // the first day that zip files know: equal contents give equal files
+const LONG_AGO = 0x0021; // the first day of the zip format: equal contents give equal files
 
-// Files that are stored as they are.
+// A zip archive of uncompressed files.
 function zipOf(files) {
   const [parts, directory] = [[], []];
   let offset = 0;
@@ -197,7 +197,7 @@ function zipOf(files) {
   return joinedBytes([...parts, ...directory, end]);
 }
 
-// Numbers of two and of four bytes, the lowest first.
+// Numbers of two and of four bytes, least significant byte first.
 function record(numbers, sizes) {
   const widths = Array.from(sizes.replaceAll(" ", ""), Number);
   const bytes = new Uint8Array(widths.reduce((sum, width) => sum + width, 0));
@@ -227,7 +227,7 @@ const CHECKS = Int32Array.from({ length: 256 }, (_, byte) => {
   return sum;
 });
 
-// Of zip and of PNG.
+// The checksum of zip and of PNG.
 export function crc32(bytes) {
   let sum = ~0;
   for (const byte of bytes) sum = CHECKS[(sum ^ byte) & 255] ^ (sum >>> 8);

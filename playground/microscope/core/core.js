@@ -37,7 +37,7 @@ const VIEWS = { float16: Uint16Array, float32: Float32Array, uint8: Uint8Array, 
 // A container is `u32 header length | JSON header | sections`, each starting at a multiple of 16 bytes. A section is
 // given as a view on the same memory; float16 as raw bits, which the caller decodes when it needs them.
 export function openContainer(bytes) {
-  // Bytes from a socket may start at any offset of their message; typed arrays need an aligned one.
+  // Bytes from a socket may start at any offset of their buffer; typed arrays need an aligned one.
   const aligned = bytes.byteOffset % 16 === 0 ? bytes : bytes.slice();
   if (aligned.length < 4) throw new Error("The data of this picture is empty.");
   const length = new DataView(aligned.buffer, aligned.byteOffset, 4).getUint32(0, true);
@@ -56,7 +56,7 @@ export function openContainer(bytes) {
   return { header, section };
 }
 
-// Functions that decode a layer's q or k to float32; they are stored in 16 bits, in 8, or plain.
+// Functions that decode a layer's q or k to float32; they are stored in 16 bits, in 8 bits, or as float32.
 function decoderOf(header, section) {
   const { tokens, head_dim: dim } = header;
   const heads = header.some_heads?.length ?? header.heads;
@@ -69,7 +69,7 @@ function decoderOf(header, section) {
   };
 }
 
-// codes: (heads, tokens, dim); low and step of each dimension: (heads, dim). As eight_bits in pack/ wrote them.
+// codes: (heads, tokens, dim); low and step of each dimension: (heads, dim), as eight_bits in pack/ writes them.
 export function decodeBytes(codes, low, step, tokens, dim) {
   const values = new Float32Array(codes.length);
   for (let offset = 0; offset < codes.length; offset += dim) {
@@ -79,8 +79,8 @@ export function decodeBytes(codes, low, step, tokens, dim) {
   return values;
 }
 
-// Opens a pack. A layer is decoded on first use, so that the first picture need not wait for all. A pack may hold only
-// some heads of a layer: the head on show comes first.
+// Opens a pack. A layer is decoded on first use, so that the first picture does not wait for all layers. A pack may
+// hold only some heads of a layer: the head on show comes first.
 export function unpack(bytes) {
   const { header, section } = openContainer(bytes);
   if (header.format !== FORMAT) throw new Error(`This is a ${header.format} file, not ${FORMAT}.`);
@@ -125,14 +125,14 @@ export function unpack(bytes) {
     columns: header.grid[1],
     patches: header.grid[0] * header.grid[1],
     scale: header.scale,
-    headNumbers: header.head_numbers ?? Array.from({ length: heads }, (_, head) => head), // of a file that holds a few
+    headNumbers: header.head_numbers ?? Array.from({ length: heads }, (_, head) => head), // of a file with few heads
     forwardScale: header.forward_scale ?? null,
-    assumed: header.assumed ?? "", // options of the model as given to `load`
+    assumed: header.assumed ?? "", // options of the model that `load` got
     cuts: readCuts(header.cuts ?? [], { prefix: header.prefix, columns: header.grid[1] }),
   };
 }
 
-// The values of some heads in the places that they have among all.
+// Puts the values of some heads in their places among all heads; the other places are 0.
 function inPlace(values, someHeads, heads, size) {
   const placed = new Float32Array(heads * size);
   someHeads.forEach((head, i) => placed.set(values.subarray(i * size, (i + 1) * size), head * size));
@@ -153,11 +153,11 @@ export const holdsHead = (pack, layer, head) =>
   holds(pack, layer) && (pack.stored.get(layer).some?.includes(head) ?? true);
 export const holdsAll = (pack, layer) => holds(pack, layer) && !pack.stored.get(layer).some;
 
-// The layers of which all heads are here.
+// The layers with all heads.
 export const wholeLayers = (pack) =>
   Array.from({ length: pack.layers }, (_, layer) => layer).filter((layer) => holdsAll(pack, layer));
 
-// Layers that arrive later join the pack that is already on the screen; a whole layer replaces some heads of it.
+// Layers that arrive later are added to the pack on the screen; a whole layer replaces a layer of some heads.
 export function mergePack(pack, other) {
   for (const [layer, entry] of other.stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, entry);
   return pack;
@@ -165,8 +165,8 @@ export function mergePack(pack, other) {
 
 // ------------------------------------------------------------------------------------------------------ attention
 
-// a[aAt …] · b[bAt …] over `dim` numbers. With one sum, every addition would wait for the one before; four run in
-// parallel.
+// a[aStart …] · b[bStart …] over `dim` numbers. Four sums run in parallel: with one, every addition would wait for the
+// one before.
 function dot(a, aStart, b, bStart, dim) {
   let s0 = 0,
     s1 = 0,
@@ -183,7 +183,7 @@ function dot(a, aStart, b, bStart, dim) {
   return s0 + s1 + s2 + s3;
 }
 
-// scale · q_i · k_j for all j, written to out[at …]. Returns the largest.
+// scale · q_i · k_j for all j, written to out[offset …]. Returns the largest.
 export function scoresInto(out, offset, pack, layer, head, token, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
@@ -197,8 +197,8 @@ export function scoresInto(out, offset, pack, layer, head, token, scale) {
   return largest;
 }
 
-// The softmax of out[at … at + count], in place. Returns its entropy in bits, from the same sums: H = ln Z − Σ p·(s −
-// max), which needs one logarithm instead of one per weight.
+// The softmax of out[offset … offset + count], in place. Returns its entropy in bits, from the same sums: H = ln Z − Σ
+// p·(s − max), which needs one logarithm instead of one for each weight.
 export function softmaxInPlace(out, offset, count, largest) {
   let total = 0,
     moment = 0;
@@ -214,19 +214,19 @@ export function softmaxInPlace(out, offset, count, largest) {
   return Math.max(0, (Math.log(total) - moment * norm) / Math.LN2);
 }
 
-// Token i's row: whom it listens to. Sums to 1. Returns the entropy in bits.
+// Token i's row: its attention to each token. Sums to 1. Returns the entropy in bits.
 export function rowInto(out, offset, pack, layer, head, token, scale) {
   const largest = scoresInto(out, offset, pack, layer, head, token, scale);
   return softmaxInPlace(out, offset, pack.tokens, silence(out, offset, pack, layer, head, token, largest));
 }
 
-// Several tokens' rows: each key that is read serves four of them, in less than half the time.
+// Several tokens' rows. Each key is read once for four rows, which takes less than half the time.
 export function rowsInto(out, pack, layer, head, queries, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
   const start = head * tokens * dim;
   for (let n = 0; n < queries.length; n += 4) {
-    const four = [0, 1, 2, 3].map((i) => queries[Math.min(n + i, queries.length - 1)]); // the last one fills up
+    const four = [0, 1, 2, 3].map((i) => queries[Math.min(n + i, queries.length - 1)]); // the last query fills up
     const [a, b, c, d] = four.map((token) => q.subarray(start + token * dim, start + (token + 1) * dim));
     const count = Math.min(4, queries.length - n);
     for (let j = 0; j < tokens; j++) {
@@ -257,7 +257,7 @@ export function rowsInto(out, pack, layer, head, queries, scale) {
   return out;
 }
 
-// ln Σ_j exp(scale · q_i · k_j) for the queries from … to: what a column needs to know of every row.
+// ln Σ_j exp(scale · q_i · k_j) for the queries from … to: the normalisers that a column needs.
 export function normalisersInto(out, offset, pack, layer, head, scale, from, to, scratch) {
   for (let i = from; i < to; i++) {
     const score = scoresInto(scratch, 0, pack, layer, head, i, scale);
@@ -276,7 +276,8 @@ export function columnScoresInto(out, offset, pack, layer, head, token, scale) {
   for (let i = 0; i < tokens; i++) out[offset + i] = dot(q, start + i * dim, k, start + token * dim, dim) * scale;
 }
 
-// Token j's column: who listens to it. out_i = row_i[j], from all rows' normalisers. Returns their sum, 1 on average.
+// Token j's column: the attention of each token to it. out_i = row_i[j], from all rows' normalisers. Returns their sum,
+// 1 on average.
 export function columnInto(out, offset, pack, layer, head, token, scale, normalisers, normalisersStart) {
   columnScoresInto(out, offset, pack, layer, head, token, scale);
   let total = 0;
@@ -289,7 +290,7 @@ export function columnInto(out, offset, pack, layer, head, token, scale, normali
   return total;
 }
 
-// weight × ‖W_O v‖: a large weight on a short value vector carries little.
+// weight × ‖W_O v‖: a large weight on a short value vector adds little.
 export function weighInto(out, offset, weights, norms, normsStart, count) {
   for (let j = 0; j < count; j++) out[offset + j] = weights[offset + j] * norms[normsStart + j];
 }
@@ -316,7 +317,7 @@ export function sumOf(values, from, to) {
   return total;
 }
 
-// The row from its largest weight to its smallest.
+// The row sorted from its largest weight to its smallest.
 export function sortInto(out, row, offset, count) {
   for (let j = 0; j < count; j++) out[j] = -row[offset + j];
   out.subarray(0, count).sort();
@@ -335,7 +336,7 @@ export function neighbourhood(rows, columns, row, column, k, depth = 1) {
   return { top, left, bottom, right, count: (bottom - top + 1) * (right - left + 1) };
 }
 
-// A fixed k×k kernel as the example of a convolution: the binomial blur, for k = 3 it is 1 2 1 / 2 4 2 / 1 2 1 over 16.
+// A fixed k×k kernel as the example of a convolution: the binomial blur; for k = 3 it is 1 2 1 / 2 4 2 / 1 2 1 over 16.
 export function kernelWeights(k) {
   const line = [1];
   for (let n = 1; n < k; n++) for (let i = n; i >= 0; i--) line[i] = (line[i] ?? 0) + (line[i - 1] ?? 0);
@@ -343,16 +344,16 @@ export function kernelWeights(k) {
   return Float32Array.from({ length: k * k }, (_, i) => (line[Math.floor(i / k)] * line[i % k]) / total);
 }
 
-// Cuts: who did not hear whom in the pass that a pack is of. The twin of playground/cuts.py, whose texts it reads:
-// "7,5>3,2", "*>cls@4.1", "*>3x3". Here a text has been read by Python before. No DOM in here.
+// Cuts: which queries could not attend to which keys in the pack's forward pass. The twin of playground/cuts.py, whose
+// texts it reads: "7,5>3,2", "*>cls@4.1", "*>3x3". Python has checked each text before. No DOM in here.
 
 export const MOST_CUTS = 16; // as in playground/cuts.py
 
 const ALL = "*";
 const KERNEL = /^([357])x\1$/;
 
-// What each text says, in token numbers: {hearers, unheard, layers, heads: a Set, or null for all, kernel, kept, to:
-// what ablated heads give, "zero" or "mean"}.
+// Each text in token numbers: {hearers, unheard, layers, heads: a Set, or null for all, kernel, kept: tokens that stay
+// heard, to: the output of ablated heads, "zero" or "mean"}.
 export function readCuts(texts, { prefix, columns }) {
   const token = (word) => {
     const [row, column] = word.split(",").map(Number);
@@ -379,7 +380,7 @@ export function readCuts(texts, { prefix, columns }) {
   });
 }
 
-// Whether `query` did not hear `key` in this layer and head. Everybody hears themselves.
+// Whether `query` could not attend to `key` in this layer and head. A token always attends to itself.
 export function isCut(pack, layer, head, query, key) {
   if (query === key) return false;
   const number = pack.headNumbers[head];
@@ -393,7 +394,7 @@ export function isCut(pack, layer, head, query, key) {
   );
 }
 
-// With a kernel, patches hear their neighbourhood; of the prefix, which has no place, only what `kept` names.
+// With a kernel, patches attend to their neighbourhood, and to no prefix token but those in `kept`.
 function isFar({ prefixCount, columns }, { kernel, kept: exempt }, query, key) {
   if (query < prefixCount || exempt.has(key)) return false;
   if (key < prefixCount) return true;
@@ -416,7 +417,7 @@ export function silence(scores, offset, pack, layer, head, query, largest) {
   return hasCut ? largestHeard : largest;
 }
 
-// Ablates heads in the mixture of a layer, (N, D), in place: they give nothing, or their mean over the tokens.
+// Ablates heads in the mixtures of a layer, (N, D), in place: their output is zero, or its mean over the tokens.
 export function ablate(mixtures, { cuts, tokens, headNumbers }, layer) {
   const width = mixtures.length / tokens;
   const head = (column) => Math.floor((column * headNumbers.length) / width);

@@ -1,9 +1,8 @@
-// Features of a layer, one vector a token: how alike two tokens are, which colours their principal components give, how
-// long they are; and two pictures matched by them. They are loaded once for each layer; the cursor's patch then needs
-// no request.
+// Features of a layer, one vector for each token: their similarity, the colours of their principal components, their
+// lengths; and two pictures matched by them. They are loaded once for each layer, so moving the cursor sends no
+// request.
 // No DOM in here.
-//
-// {tokens, width, from: how many prefix tokens come first, unit: each token's vector at length 1, norms, raw}
+// // {tokens, width, from: the number of prefix tokens, unit: each token's vector at length 1, norms, raw}
 
 import { decodeHalves, largestIndex, neighbourhood } from "./core.js";
 
@@ -22,7 +21,8 @@ export function makeFeatures(bits, tokens, width, from, columns = 1) {
   return { tokens, width, from, columns, raw: values, unit, norms };
 }
 
-// Cosines of one token with every token of `features`. `asking`: features that hold the token, if of another picture.
+// Cosines of one token with every token of `features`. `queryFeatures`: the features of the token's own picture, if
+// that is another one.
 export function similarityInto(out, features, token, queryFeatures = features) {
   const { tokens, width, unit } = features;
   const start = token * width;
@@ -45,18 +45,18 @@ export function similarityInto(out, features, token, queryFeatures = features) {
 }
 
 const ITERATIONS = 60; // most iterations
-const STILL = 1e-8; // turn below which a direction has converged
+const STILL = 1e-8; // a smaller change of direction counts as none
 
 // The mean and the first three principal directions of all patches' unit vectors, of one picture or of several
-// together, so that the same part has the same colour in both. By power iteration: X is never multiplied out to width ×
-// width.
+// together, so that the same part has the same colour in both. By power iteration, which never computes the width ×
+// width matrix.
 export function principal(pictures) {
   const { width } = pictures[0];
   const { mean, patches } = centred(pictures, width);
   const directions = [];
   for (let n = 0; n < 3; n++) {
     let direction = Float64Array.from({ length: width }, (_, x) => Math.sin(1 + x * (n + 1))); // any start but 0
-    normalise(direction); // 1 − |inner| below is 0 for equal directions of unit length alone
+    normalise(direction); // at length 1, 1 − |inner| below is 0 only for equal directions
     for (let i = 0; i < ITERATIONS; i++) {
       const product = timesItself(patches, direction);
       for (const earlier of directions) takeOut(product, earlier);
@@ -72,7 +72,7 @@ export function principal(pictures) {
   return components;
 }
 
-// mean: (width,); patches: (count × width), what each patch has beyond the mean
+// mean: (width,); patches: (count × width), each patch minus the mean
 function centred(pictures, width) {
   const count = pictures.reduce((sum, { tokens, from }) => sum + tokens - from, 0);
   const patches = new Float32Array(count * width);
@@ -115,7 +115,7 @@ function takeOut(vector, direction) {
   for (let x = 0; x < vector.length; x++) vector[x] -= projection * direction[x];
 }
 
-// A direction's sign is arbitrary: its largest entry is made positive, so that colours are always the same.
+// A direction's sign is arbitrary: the largest entry is made positive, so that colours are always the same.
 function normalise(vector) {
   let square = 0,
     largest = 0;
@@ -143,7 +143,7 @@ function rangeOf(patches, direction) {
   return [low, high > low ? high : low + 1];
 }
 
-// One pixel a patch as canvas wants them, 0xAABBGGRR: the three components as red, green and blue.
+// One pixel for each patch, 0xAABBGGRR: the three components as red, green and blue.
 export function componentPixels(features, components) {
   const { tokens, width, from, unit } = features;
   const pixels = new Uint32Array(tokens - from);
@@ -186,14 +186,14 @@ export function withoutOutliers(values, from, to) {
   };
 }
 
-// Two pictures by their features: which patches match, and which parts both have. playground/matching.py has the same
-// lines; tests/analysis/test_matching.py compares the two. No DOM in here.
+// Two pictures by their features: matching patches, and common parts. playground/matching.py has the same lines;
+// tests/analysis/test_matching.py compares the two. No DOM in here.
 
 export const PARTS_CUT = 6; // parts of a picture, as in Trace.parts
-const ROUNDS = 50; // most steps of k-means
+const ROUNDS = 50; // maximum of k-means steps
 
-// Features of two pictures, from makeFeatures → Int32Array: for each patch of the first its nearest one in the second,
-// if each is the other's nearest; else −1.
+// Features of two pictures, from makeFeatures → Int32Array: for each patch of the first its nearest patch in the
+// second, if each is the other's nearest; else −1.
 export function matchesOf(one, other) {
   const count = one.tokens - one.from,
     otherCount = other.tokens - other.from;
@@ -223,15 +223,15 @@ export function matchesOf(one, other) {
   return bestOther.map((j, i) => (nearestBack[j] === i ? j : -1));
 }
 
-// The same for one token of the first picture: {there: the token of the second that resembles it most, alike: their
-// cosine, mutual}.
+// The same for one token of the first picture: {there: the most similar token of the second, alike: their cosine,
+// mutual}.
 export function nearestTo(one, token, other) {
   const match = mostSimilar(one, token, other);
   const alike = alongside(one.unit, token * one.width, other.unit, match * one.width, one.width);
   return { there: match, alike, mutual: mostSimilar(other, match, one) === token };
 }
 
-// The token of the second, or −1.
+// The matching token of the second picture, or −1.
 export function matchOf(one, token, other) {
   const { there, mutual } = nearestTo(one, token, other);
   return mutual ? there : -1;
@@ -243,8 +243,8 @@ function mostSimilar(one, token, other) {
 }
 
 // The number of each patch's part, 0 the largest, of one picture or of several together: [Int32Array of each]. k-means
-// on the sphere, of each patch's 3 × 3. It begins with the one nearest to the mean, and goes on with the one that the
-// centres so far resemble least: no chance, so the same pictures have the same parts.
+// on the sphere, of each patch's 3 × 3. The first centre is the patch nearest to the mean, each further one the patch
+// least similar to the centres so far: without randomness, the same pictures have the same parts.
 export function partsOf(pictures, k) {
   const { width } = pictures[0];
   const count = pictures.reduce((sum, { tokens, from }) => sum + tokens - from, 0);
@@ -272,7 +272,7 @@ export function partsOf(pictures, k) {
   });
 }
 
-// The direction of each patch together with its eight neighbours; there are fewer at an edge.
+// The direction of the sum over each patch's 3 × 3 neighbourhood, cut at the edges.
 function withNeighbours({ unit, from, columns, tokens, width }) {
   const rows = (tokens - from) / columns;
   const sums = new Float32Array((tokens - from) * width);
@@ -317,7 +317,7 @@ function nearest(points, centres, width) {
   return { of: parts, alike };
 }
 
-// Moves each centre to the mean direction of its points; one without points stays.
+// Moves each centre to the mean direction of its points; a centre without points stays.
 function moveInto(centres, points, parts, width) {
   const sums = centres.map(() => new Float64Array(width));
   for (let i = 0; i < parts.length; i++) for (let x = 0; x < width; x++) sums[parts[i]][x] += points[i * width + x];
@@ -338,7 +338,7 @@ function largestFirst(parts, k) {
   return parts.map((part) => place[part]);
 }
 
-// Four sums in parallel: a single one would wait for its own result.
+// Four sums in parallel: with one, every addition would wait for the one before.
 export function alongside(a, aAt, b, bAt, width) {
   let s0 = 0,
     s1 = 0,

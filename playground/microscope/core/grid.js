@@ -3,7 +3,7 @@
 
 export const patchText = (patch, columns) => `${Math.floor(patch / columns)},${patch % columns}`;
 
-// "row,column" as a patch of this grid; without a text, the middle.
+// "row,column" as a patch of this grid; the middle patch for an empty text.
 export function patchFrom(text, rows, columns) {
   const [row, column] = text ? text.split(",").map(Number) : [rows >> 1, columns >> 1];
   return Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
@@ -17,7 +17,7 @@ export function patchAt(x, y, rows, columns) {
 
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-// The patch to which an arrow key leads, within the grid. −1: another key.
+// The patch that an arrow key leads to, within the grid. −1: another key.
 export function patchAfterKey(key, patch, rows, columns) {
   const step = ARROWS[key];
   if (!step) return -1;
@@ -26,12 +26,11 @@ export function patchAfterKey(key, patch, rows, columns) {
   return row * columns + column;
 }
 
-// How a patch becomes a number of its token: laid out as a vector, times a learned filter, plus a bias. No DOM in here.
-//
-// `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own, pixels, mean, std, filters,
-// stretch, bias}, see lessons/patches.js.
+// From a patch to a number of its token: laid out as a vector, times a learned filter, plus a bias. No DOM in here.
+// // `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own, pixels, mean, std,
+// filters, stretch, bias}, see lessons/patches.js.
 
-// The patch as the model gets it: all of red, all of green, all of blue; less the mean, over the standard deviation.
+// The patch as the model's input: all of red, all of green, all of blue; minus the mean, over the standard deviation.
 export function patchVector(cut, place) {
   const { size, patch, grid, pixels, mean, std } = cut;
   const top = Math.floor(place / grid[1]) * patch,
@@ -46,8 +45,8 @@ export function patchVector(cut, place) {
   return vector;
 }
 
-// The filter of one number of the token. It was trained on patches of own × own pixels and is enlarged or shrunk to
-// this patch: stretch · filter · stretchᵀ, colour by colour.
+// The filter of one number of the token. It was trained on patches of own × own pixels and is resized to this patch:
+// stretch · filter · stretchᵀ, colour by colour.
 export function patchFilter(cut, number) {
   const { own: filterSide, patch, stretch, filters } = cut;
   const filter = new Float32Array(3 * patch * patch),
@@ -76,8 +75,8 @@ export function dotProduct(a, b) {
   return sum;
 }
 
-// The grid [rows, columns] for a picture, as `fit` of playground/pictures/images.py: its aspect in whole patches, about
-// as many as the native grid has, never more, and at least one along each side.
+// The grid [rows, columns] for a picture, as `fit` of playground/pictures/images.py: the picture's aspect in whole
+// patches, about as many as the native grid has, never more, and at least one along each side.
 export function gridFor([width, height], native) {
   const patches = Math.max(1, native[0]) * Math.max(1, native[1]);
   const aspect = Math.min(Math.max(height / width, 1 / patches), patches);
@@ -90,7 +89,7 @@ export function gridFor([width, height], native) {
     ...rowCounts.flatMap((r) => [...columnCounts, Math.floor(patches / r)].map((c) => [r, c])),
     ...columnCounts.map((c) => [Math.floor(patches / c), c]),
   ].filter(([r, c]) => r * c <= patches);
-  // distortion costs more than fewer patches
+  // the cost: distortion counts more than missing patches
   const misfit = ([r, c]) => 2 * Math.abs(Math.log(r / c / aspect)) + Math.abs(Math.log((r * c) / patches));
   return grids.reduce((best, grid) => (misfit(grid) < misfit(best) ? grid : best));
 }

@@ -3,12 +3,12 @@
 
 import { entropyBits, rowsInto } from "./core.js";
 
-const REACH = 3; // patches: offsets up to this distance are searched
+const REACH = 3; // patches: the largest offset that is searched
 const WIDE = 2 * REACH + 1;
 const LEAST = 1e-9; // least divisor
 const LEAST_COLOUR = 1e-6;
 
-// (patches × 3) mean colours → (patches × patches) how far apart they are.
+// (patches × 3) mean colours → (patches × patches) distances of colour.
 export function apartIn(colours) {
   const patches = colours.length / 3;
   const colourDistances = new Float32Array(patches * patches);
@@ -20,8 +20,8 @@ export function apartIn(colours) {
   return colourDistances;
 }
 
-// A head's numbers, as Head in heads.py. `apart`: of the patches' mean colours. `effect` is known where the pack says
-// how much each head adds. The rows of all patches are measured: no grid here has as many as heads.py draws from.
+// A head's numbers, as Head in heads.py. `colourDistances`: of the patches' mean colours. `effect` is known if the pack
+// has the lengths that each head adds. Rows of all patches are measured; heads.py samples them only on larger grids.
 export function headNumbers(pack, colourDistances, layer, head) {
   const { rows: high, columns: wide, patches, prefixCount, tokens, prefix } = pack;
   const registers = prefix.filter((name) => name.startsWith("reg")).length;
@@ -64,14 +64,14 @@ export function headNumbers(pack, colourDistances, layer, head) {
   };
 }
 
-// How much a head adds to the tokens, relative to its layer's average head.
+// The length that a head adds to the tokens, relative to its layer's average head.
 function effectOf({ header: { adds, held } }, layer, head) {
   if (!adds) return Number.NaN;
   const lengths = adds[held.indexOf(layer)];
   return lengths[head] / Math.max(lengths.reduce((sum, length) => sum + length, 0) / lengths.length, LEAST);
 }
 
-// The number of an offset from patch i to patch j.
+// The index of the offset from patch i to patch j.
 function offsetOf(i, j, rows, columns) {
   const [down, right] = [Math.floor(j / columns) - Math.floor(i / columns), (j % columns) - (i % columns)];
   return placeOf(down, right, rows, columns);
@@ -79,7 +79,7 @@ function offsetOf(i, j, rows, columns) {
 
 const placeOf = (down, right, rows, columns) => (down + rows - 1) * (2 * columns - 1) + right + columns - 1;
 
-// The mean weight at each offset, over the patches that have a patch there: {mean, asked}.
+// The mean weight at each offset, over the patches that have a neighbour there: {mean, asked: their number}.
 function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
   const mean = new Float64Array((2 * rows - 1) * (2 * columns - 1));
   const counts = new Float64Array(mean.length);
@@ -93,7 +93,7 @@ function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
   return { mean, asked: counts };
 }
 
-// The pattern near the patch that asks, 7 × 7; a mean over less than half of the patches would be noise.
+// The pattern around the query, 7 × 7; a mean over less than half of the patches would be noise.
 function aroundOf({ mean, asked }, rows, columns) {
   const around = new Array(WIDE * WIDE).fill(0);
   for (let down = -Math.min(REACH, rows - 1); down <= Math.min(REACH, rows - 1); down++)
@@ -104,8 +104,8 @@ function aroundOf({ mean, asked }, rows, columns) {
   return around;
 }
 
-// How far rows differ from what the pattern of offsets alone would give, and whether they then go by colour. A patch
-// itself is left out, and what is left sums to 1.
+// How far rows differ from the pattern of offsets alone, and whether the difference follows colour. A patch itself is
+// left out, and the remaining weights are scaled to sum to 1.
 function contentAndColour(weights, pattern, { rows, columns, patches, prefixCount, tokens }, colourDistances) {
   let [content, actualDistance, expectedDistance] = [0, 0, 0];
   for (let i = 0; i < patches; i++) {
@@ -129,7 +129,7 @@ function contentAndColour(weights, pattern, { rows, columns, patches, prefixCoun
   };
 }
 
-// The index of its habit in HABITS of heads.py.
+// The index of the head's habit in HABITS of heads.py.
 export function habitOf(head) {
   const toPatches = 1 - head.to_self - head.to_class - head.to_registers;
   if (head.effect < 0.2) return IDLE;
@@ -144,14 +144,14 @@ export function habitOf(head) {
 
 const [CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE] = Array(9).keys();
 
-// {offset: [down, right], share} of the offset that gets most; the patch itself is left out.
+// {offset: [down, right], share} of the offset with the largest share, without the patch itself.
 function farthestAhead({ offsets }) {
   const otherShares = offsets.map((share, index) => (index === REACH * WIDE + REACH ? 0 : share));
   const largest = otherShares.indexOf(Math.max(...otherShares));
   return { offset: [Math.floor(largest / WIDE) - REACH, (largest % WIDE) - REACH], share: otherShares[largest] };
 }
 
-// Its habit in words: `habits` are those of heads.py, {label, short}.
+// The head's habit in words: `habits` are those of heads.py, {label, short}.
 export function habitWords(head, habits) {
   const place = habitOf(head);
   const { label, short } = habits[place];

@@ -8,11 +8,11 @@ const CROWD = 48; // patches, evenly spread, whose mean row stands for all patch
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
 const EARLY = 1 / 3; // share of the layers that count as early
-const THEIRS = 0.5; // of the row's largest weight: all patches look there if the mean row gives at least this much
-const FLAT = 4; // × the mean weight: a row whose largest weight is not above this may be even
-const FAINT = 10; // × the mean weight: a row whose largest weight is not above this may be noise
+const THEIRS = 0.5; // × the row's largest weight: from this mean weight on, all patches look at the same place
+const FLAT = 4; // × the mean weight: only a row whose largest weight is at most this may be even
+const FAINT = 10; // × the mean weight: only a row whose largest weight is at most this may be noise
 
-// The numbers of at most about `most` patches on a lattice.
+// The numbers of at most about `maximum` patches on a lattice.
 export function spreadPatches(rows, columns, maximum) {
   const step = Math.max(1, Math.floor(Math.sqrt((rows * columns) / maximum)));
   const patches = [];
@@ -71,8 +71,8 @@ export function likenessOf(directions, patch) {
 
 // ----------------------------------------------------------------------------------------------------- the crowd
 
-// The mean row of evenly spread patches: {tokens: by token, most: the token that gets most, offsets: by the place
-// relative to the query, (2 rows − 1) × (2 columns − 1), the query itself in the middle}.
+// The mean row of evenly spread patches: {tokens: by token, most: the token with the largest weight, offsets: by the
+// place relative to the query, (2 rows − 1) × (2 columns − 1), the query itself in the middle}.
 export function crowdOf(pack, layer, head, scale) {
   const { rows, columns, prefixCount, tokens } = pack;
   const queries = spreadPatches(rows, columns, CROWD);
@@ -226,7 +226,7 @@ const SENTENCES = {
 };
 
 // The sentence about a kind; "" for null. `one`: "patch" or "token" if a sink is a single patch or prefix token.
-// `plain`: whether a filter by colour and nearness does nearly the same; null: not known.
+// `plain`: whether a filter by colour and nearness does nearly the same; null: unknown.
 export function kindWords(kind, { one: single = "", plain = null } = {}) {
   if (kind === null) return "";
   if (kind === "sink") return `This row looks ${SINKS[single || "many"]}.`;
@@ -240,7 +240,7 @@ export function kindWords(kind, { one: single = "", plain = null } = {}) {
 
 const COLOUR_WIDTH = 0.03; // standard deviation in red, green and blue, which go from 0 to 1
 const PLACE_WIDTH = 0.08; // standard deviation in place, as a share of the picture's longer side
-const MUCH = 0.5; // a head's row that has at least this in common with the filter's is called nearly the same
+const MUCH = 0.5; // from this overlap on, a head's row and the filter's are called nearly the same
 
 // The mean colour of each patch, (patches × 3) from 0 to 1. Pixels have four bytes; the grid divides the picture's
 // sides.
@@ -258,7 +258,8 @@ export function meanColours(pixels, width, height, rows, columns) {
   return colours;
 }
 
-// Writes the filter's row to out[at …]: weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), 0 for the patch itself, sum 1.
+// Writes the filter's row to out[offset …]: weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), 0 for the patch itself, sum
+// 1.
 export function nearnessInto(out, offset, colours, rows, columns, patch) {
   const side = Math.max(rows, columns);
   const y = Math.floor(patch / columns),

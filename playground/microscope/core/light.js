@@ -7,36 +7,38 @@
 // Light: the photograph in full colour where it is attended to, dim and grey elsewhere. Smooth lines enclose the fewest
 // patches that hold at least 60 % of the weight of all patches.
 
-export const BENEATH = [0, 0.79]; // what the photograph's darkest and brightest tones become under the heat
-export const KEPT = 0.7; // share of the photograph's colour that is left under the heat
-export const TONES = 64; // of the photograph, in the table of heat
-export const STEPS = 256; // of weights, in the table of heat
+export const BENEATH = [0, 0.79]; // the photograph's darkest and brightest tones under the heat
+export const KEPT = 0.7; // share of the photograph's colour that stays under the heat
+export const TONES = 64; // number of the photograph's tones in the table of heat
+export const STEPS = 256; // number of weight steps in the table of heat
 const TOPS = [0.54, 0.99]; // OKLab's L of the brightest weight, over black and over white
-const LIFTED = 0.4; // part of the way from the tone beneath to the brightest colour at which the faintest colour lies
+const LIFTED = 0.4; // where the faintest colour lies between the tone beneath (0) and the brightest colour (1)
 const HUES = [20, 55, 95]; // degrees, from the faintest to the strongest: red, orange, gold
 const AGAINST = [285, 255, 220]; // degrees, for values below zero: violet, blue, sky; as light as HUES
-// Hatching of values below zero, for prints in grey: lines a cell, their width in periods, the share of colour left
+// Hatching of values below zero, for grey prints: lines in a cell, their width in periods, the share of colour that
+// stays
 const HATCH = { lines: 4, wide: 0.3, kept: 0.3 };
 const MIN_PERIOD = 4; // pixels from line to line
 const CHROMAS = [0.17, 0.2, 0.17];
 const OPAQUE = 0.94; // opacity of the strongest colour
 const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that faint weights are visible too
-const GAMMA = 0.8; // below 1: faint weights are lifted a little
+const GAMMA = 0.8; // below 1: raises faint weights a little
 const BRIGHTEST = 0.008; // share of the cells whose values may exceed the exposure
 const PEAK = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
 const FLOOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
 const EVEN = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
 const MASS = 0.6; // share of the weight of all patches that lies inside the outline, at least
-export const DIM = [0, 0.56]; // light: the darkest and brightest tone where nothing is attended to
-export const DRAINED = 0.35; // light: share of the colour that is left there
+export const DIM = [0, 0.56]; // light: the darkest and brightest tone outside the outline
+export const DRAINED = 0.35; // light: share of the photograph's colour that stays there
 export const LIT_GOLD = [236, 190, 96]; // ground of the light's colour bar: bright and colourful, so that both can fade
 const LIT = 0.8; // light: patches inside the outline show at least this share of the photograph
 const EASED = 0.5; // part of the way by which corners of the outline move towards the mean of their neighbourhood
 
-// 0 … 255: how much of the photograph a patch lets through.
+// 0 … 255: how opaque the photograph is at a patch.
 export const litOf = (step, inBright) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), inBright ? LIT : 0));
 
-// The value that is drawn brightest: that of the largest cells, or twice the mean where all cells are alike.
+// The exposure, the value that is drawn brightest: that of the largest cells, or twice the mean where all cells are
+// alike.
 export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
 
 // One exposure for several pictures, so that they can be compared: `count` values from each index in `places` on.
@@ -102,9 +104,9 @@ export function hatching(cell) {
 }
 export const hatchedStep = (step) => Math.round(step * HATCH.kept);
 
-// share ** GAMMA as a step. A frame needs this for every cell of every head, and a power each time would take most of
-// the frame. So BEGINS holds the share at which each step begins, and FIRST the step at which the search starts, for
-// each of GUESSES shares.
+// share ** GAMMA as a step. A frame needs it for every cell of every head, and computing powers would take most of the
+// frame. So BEGINS holds the share at which each step begins, and FIRST the step at which the search starts, for each
+// of GUESSES shares.
 const GUESSES = 1024;
 const BEGINS = Float64Array.from({ length: STEPS + 1 }, (_, step) =>
   step === 0 ? 0 : step === STEPS ? Infinity : ((step - 0.5) / (STEPS - 1)) ** (1 / GAMMA),
@@ -178,7 +180,7 @@ const between3 = ([a, b, c], t) => (t < 0.5 ? a + (b - a) * 2 * t : b + (c - b) 
 
 const rgb = { r: 0, g: 0, b: 0 }; // linear red, green and blue
 
-// Writes into `shown` the colour of this lightness and hue with the largest chroma, up to `wished`, that screens show.
+// Writes into `rgb` the colour of this lightness and hue with the largest chroma, up to `chroma`, that screens show.
 function shownColour(lightness, chroma, cos, sin) {
   if (fromOklab(lightness, chroma * cos, chroma * sin)) return;
   let low = 0,
@@ -191,7 +193,7 @@ function shownColour(lightness, chroma, cos, sin) {
   fromOklab(lightness, low * cos, low * sin);
 }
 
-// Converts from OKLab into `shown` (Björn Ottosson, 2020). Returns whether a screen can show the colour.
+// Converts from OKLab into `rgb` (Björn Ottosson, 2020). Returns whether a screen can show the colour.
 function fromOklab(lightness, a, b) {
   const l = lightness + 0.3963377774 * a + 0.2158037573 * b;
   const m = lightness - 0.1055613458 * a - 0.0638541728 * b;
@@ -224,7 +226,7 @@ export function densestInto(out, values, from, count, mass = MASS) {
   do sum += sorted[--place];
   while (sum < mass * total);
   const threshold = sorted[place];
-  let tiedCount = 0; // how many patches with the value `least` are taken
+  let tiedCount = 0; // number of chosen patches with the value `threshold`
   while (sorted[place + tiedCount] === threshold) tiedCount++;
   for (let j = 0; j < count; j++) {
     const value = values[from + j];
@@ -236,8 +238,8 @@ export function densestInto(out, values, from, count, mass = MASS) {
 // curve's ends are the midpoints between neighbouring points. The centres inside the curves are those of chosen cells.
 export const contours = (chosen, rows, columns) => outlines(chosen, rows, columns).map(smoothed);
 
-// Moves each corner towards the mean of its neighbourhood. On stairs it goes all the way, which makes them slopes;
-// elsewhere part of the way, which keeps islands of one or two cells visible and thin ends round.
+// Moves each corner towards the mean of its neighbourhood: on stairs all the way, which makes them slopes; elsewhere
+// part of the way, which keeps islands of one or two cells visible and thin ends round.
 function smoothed(path) {
   const corners = [];
   for (let i = 0; i < path.length; i += 2) {
@@ -262,7 +264,7 @@ function smoothed(path) {
     const previous = i ? i - 2 : count - 2,
       next = i + 2 < count ? i + 2 : 0;
     const turn = turns[i / 2];
-    const part = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASED) / 4; // stairs: left, right
+    const part = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASED) / 4; // on stairs
     points[i] = corners[i] + part * (corners[previous] - 2 * corners[i] + corners[next]);
     points[i + 1] = corners[i + 1] + part * (corners[previous + 1] - 2 * corners[i + 1] + corners[next + 1]);
   }
@@ -304,8 +306,8 @@ export function cellsInside(paths, rows, columns) {
   return inside;
 }
 
-// Toggles the first centre to the right of where a straight piece of a curve crosses a row of centres. A piece is too
-// short to cross two rows.
+// Toggles the first cell centre to the right of the point where a straight piece of a curve crosses a row of centres. A
+// piece is too short to cross two rows.
 function cross(inside, columns, y0, x0, y1, x1) {
   const row = Math.ceil(Math.min(y0, y1) - 0.5);
   if (row + 0.5 >= Math.max(y0, y1)) return;
@@ -318,7 +320,7 @@ function cross(inside, columns, y0, x0, y1, x1) {
 export function outlines(chosen, rows, columns) {
   const width = columns + 1;
   const isInside = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns && chosen[r * columns + c];
-  const ends = new Int32Array(2 * width * (rows + 1)).fill(-1); // of each corner: where its one or two edges lead
+  const ends = new Int32Array(2 * width * (rows + 1)).fill(-1); // ends of the one or two edges from each corner
   const corners = [];
   const addEdge = (from, to) => {
     if (ends[2 * from] < 0) corners.push(from);
@@ -348,7 +350,7 @@ function followEdges(ends, start, width) {
     heading = 0,
     firstHeading = 0;
   do {
-    // Where two paths cross, turn right: that stays at the same cell.
+    // Where two paths cross, turn right: the path stays at its cell.
     const turn =
       ends[2 * corner + 1] >= 0 && heading && ends[2 * corner + 1] === corner + rightOf(heading, width) ? 1 : 0;
     const nextCorner = ends[2 * corner + turn];

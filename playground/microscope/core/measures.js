@@ -1,16 +1,16 @@
-// The numbers that lessons state about a trace, for a visitor's photograph where there is no Python. Each function has
-// a twin of the same name in playground/lessons/measures.py. It takes a pack with all layers, and its arguments. No
-// DOM in here.
+// The numbers that lessons state about a trace, for a visitor's photograph without Python. Each function has a twin of
+// the same name in playground/lessons/measures.py; it takes a pack with all layers and the twin's arguments. No DOM in
+// here.
 
 import { decodeHalves, entropyBits, layerOf, rowInto, rowsInto, scoresInto, softmaxInPlace } from "./core.js";
 import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
-const NOT_FAR = 3; // patches: nearer ones count as near, as with REACH in analysis/heads.py
+const NOT_FAR = 3; // patches: nearer ones count as near, like REACH in analysis/heads.py
 const LOCKED = 0.3; // mean share of a row, as in lessons/measures.py
 const CROWD_SEEN = 24; // patches, evenly spread, whose mean row stands for all rows
 
-// The patch at which a visitor's photograph opens.
+// The patch that asks first in a visitor's photograph.
 export const middleOf = ({ rows, columns }) => patchFrom("", rows, columns);
 
 export const MEASURES = {
@@ -20,7 +20,7 @@ export const MEASURES = {
   mean_distance: (pack, { layer }) =>
     meanOf(MEASURES.distances(pack).slice(layer * pack.heads, (layer + 1) * pack.heads)),
   layer_by_distance: (pack, { which, what: quantity }) => {
-    const means = byLayer(pack); // of the distances of each layer's heads
+    const means = byLayer(pack); // mean distance of each layer's heads
     const layer = means.indexOf(which === "nearest" ? Math.min(...means) : Math.max(...means));
     return quantity === "layer" ? layer : means[layer];
   },
@@ -69,7 +69,7 @@ const meanOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / n
 
 // ------------------------------------------------------------------------------------------------ rows of all heads
 
-// Calls each(layer, head, rows) with the rows of all patches, (patches × tokens).
+// Calls visit(layer, head, rows) with the rows of all patches, (patches × tokens).
 function eachHead(pack, visit) {
   const { layers, heads, patches, prefixCount, tokens } = pack;
   const queries = Array.from({ length: patches }, (_, patch) => prefixCount + patch);
@@ -78,7 +78,7 @@ function eachHead(pack, visit) {
     for (let head = 0; head < heads; head++) visit(layer, head, rowsInto(rows, pack, layer, head, queries, pack.scale));
 }
 
-// The share of rows in which the patch with the largest weight is not the one that adds the longest vector.
+// The share of rows in which the patch with the largest weight is not the patch that adds the longest vector.
 function differing(pack) {
   const { layers, heads, patches, prefixCount, tokens } = pack;
   let count = 0;
@@ -168,19 +168,19 @@ export const toPlaces = (pack) =>
     return headShares;
   });
 
-// The head that gives most, or least, to one place.
+// The head that gives the largest, or smallest, share to one place.
 export function agreeingHead(pack, which) {
   const isBetter = (head, best) => (which === "most" ? head.share > best.share : head.share < best.share);
   return toPlaces(pack).reduce((best, head) => (isBetter(head, best) ? head : best));
 }
 
-// In the head whose rows agree most, the token that gets most; 0 stands for all prefix tokens.
+// In the head whose rows agree most, the token with the largest weight; 0 stands for all prefix tokens.
 function agreedToken(pack) {
   const { mean, toOne, share } = agreeingHead(pack, "most");
   return toOne >= share ? mean.indexOf(toOne, pack.prefixCount) : 0;
 }
 
-// The length of that token's key, divided by the median length of the keys of the head's patches.
+// The length of that token's key, divided by the median key length of the head's patches.
 function keyOfAgreed(pack) {
   const { layer, head } = agreeingHead(pack, "most");
   const { tokens, dim, prefixCount, patches } = pack;
@@ -279,7 +279,7 @@ export const farRow = (pack) =>
     return row.subarray(pack.prefixCount);
   });
 
-// The brightest 2 % of patches: their share of the row's weight on all patches.
+// The share of the brightest 2 % of patches in the row's weight on all patches.
 function brightestShare(row) {
   const sorted = Float32Array.from(row).sort().reverse();
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
@@ -288,7 +288,7 @@ function brightestShare(row) {
 
 // ----------------------------------------------------------------------------------------------------- two passes
 
-const LEAST_SQUARE = 1e-24; // of a token's length: no division by 0
+const LEAST_SQUARE = 1e-24; // of a token's length: avoids a division by 0
 
 // How far each token moved between two passes, relative to its length before: (tokens,). Tokens are float16 bits.
 export function movedTokens(uncut, cut, { tokens }) {
@@ -326,8 +326,8 @@ export function formatNumber(number, style) {
   return grouped + (fraction === undefined ? "" : `.${fraction}`);
 }
 
-// The text with its blanks filled: with values measured on `pack`, or else with the sample's. `values`: {name:
-// {measure, …, says: the sample's value}}
+// The text with its blanks filled with values measured on `pack`, or else with the sample's. `values`: {name: {measure,
+// …, says: the sample's value}}
 export function wordsOf({ text, values }, pack = null) {
   if (!values) return text;
   const textOf = (value, style) => (pack ? formatNumber(measureOf(value, pack), style) : value.says);

@@ -1,19 +1,19 @@
-// Searches a picture's best moment: the head and the three patches with the most telling rows. The same arithmetic as
-// in playground/analysis/moments.py, which says what makes a row telling; tests/analysis/test_moments.py compares the
-// two. No DOM in here.
+// Finds a picture's best moment: the head and the three patches with the most telling rows.
+// playground/analysis/moments.py defines "telling" and has the same arithmetic; tests/analysis/test_moments.py compares
+// the two. No DOM in here.
 
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import { ALIKE, alikeness, component, directionsOf, likenessOf, reach, spreadPatches } from "./kinds.js";
 
 const BESIDE = 0.03; // of the longer side: nearer partners do not count
 const FAR = 0.25; // of the longer side: at this distance or more a partner counts in full
-const SUBJECT = 400; // patches that are searched for partners: those that belong most to the picture's subject
-const ASKING = 24; // patches with a far partner whose rows are compared
+const SUBJECT = 400; // number of patches that are searched for partners: those with the highest rank in the subject
+const ASKING = 24; // number of patches with a far partner whose rows are compared
 const REGION = 0.4; // the cosine from which a patch belongs to the query's region
 const WALL = 0.3; // of the picture: a region of this size counts half
 const SEEN = 0.45; // the least cosine of the query and the brightest patch of a telling row
 const PLAIN = 0.1; // factor for a row whose brightest patch is no far patch like the query
-const ISLAND = 2; // patches: the radius around the most telling patch
+const ISLAND = 2; // patches: the radius around the most telling weight
 const WHO_ASKS = 8; // patches, evenly spread, whose mean row stands for all patches
 const FRAME = 0.08; // of each side: patches in this frame count half
 const APART = 0.1; // of the longer side: the least distance between two of the three patches
@@ -26,8 +26,8 @@ export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 export const tellingLayers = (pack) => wholeLayers(pack).filter((layer) => isLate(layer, pack));
 
 // Searches all heads of `layers`; a generator that yields after each head, so that the page stays responsive. Returns a
-// scene, which headsFor takes, with `moments`, the best first: {layer, head, patches: the three queries, tells: how
-// telling each of their rows is}. `features`: of all tokens, from makeFeatures.
+// scene, which headsFor takes, with `moments`, the best first: {layer, head, patches: the three queries, tells: the
+// score of each one's row}. `features`: of all tokens, from makeFeatures.
 export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
@@ -58,7 +58,7 @@ export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   return scene;
 }
 
-// For each head that was searched {layer, head, tells: how telling the row of this patch is}, the best first.
+// For each head that was searched {layer, head, tells: the score of this patch's row}, the best first.
 export function headsFor(scene, patch) {
   const { pack } = scene;
   const asker = askerOf(scene, patch);
@@ -72,7 +72,7 @@ export function headsFor(scene, patch) {
   return heads.sort((a, b) => b.tells - a.tells);
 }
 
-// The most telling rows as {layer, head, patch}: two of a head at most, and all of different places.
+// The most telling rows as {layer, head, patch}: at most two of a head, and all at different places.
 export function surprisesOf({ moments, pack }, maximum = 8) {
   const rows = moments.flatMap((moment) =>
     moment.patches.map((patch, i) => ({ ...moment, moment, patch, tells: moment.tells[i] })),
@@ -191,7 +191,7 @@ function* twinsOf({ pack, toward, subject }) {
   return queries;
 }
 
-// {patch, likeness, worth: (patches,) how telling a weight on each patch is}
+// {patch, likeness, worth: (patches,) the value of a weight on each patch}
 function askerOf({ pack, toward, subject }, patch) {
   const { rows, columns } = pack;
   const likeness = likenessOf(toward, patch);
@@ -215,7 +215,7 @@ function indexOfLargest(values) {
 
 // ----------------------------------------------------------------------------------------------------- what is telling
 
-// The mean row of evenly spread patches in a head: (patches,). Kept, because other queries need the same head's.
+// The mean row of evenly spread patches in a head: (patches,). Cached, because other queries need the same head's.
 function usualOf({ pack, usual: meanRows }, layer, head) {
   const key = layer * pack.heads + head;
   if (meanRows.has(key)) return meanRows.get(key);

@@ -3,8 +3,8 @@
 import { softmaxInPlace } from "./core.js";
 
 export const TOKENS = 9;
-export const MOST_LONG = 4; // an arrow's numbers go from −4 to 4
-const SCALE = 1 / Math.sqrt(2); // 1/√d_k: two numbers in a query
+export const MOST_LONG = 4; // an arrow's coordinates go from −4 to 4
+const SCALE = 1 / Math.sqrt(2); // 1/√d_k: a query has two numbers
 
 // "20_0_15_13_…": tenths, x before y, all queries and then all keys.
 export const readArrows = (text) => Float64Array.from(text.split("_"), (number) => Number(number) / 10);
@@ -36,7 +36,7 @@ export function weightsOf(scores) {
   return weights;
 }
 
-// What each of the nine tokens receives: the mean of all values, weighted by its row.
+// What each of the nine tokens receives: the mean of all values, weighted by the token's row.
 export function receivedOf(arrows, values) {
   const weights = weightsOf(scoresOf(arrows));
   return values.map((_, i) => values.reduce((sum, value, j) => sum + weights[i * TOKENS + j] * value, 0));
@@ -44,7 +44,7 @@ export function receivedOf(arrows, values) {
 
 // One row of scores and its softmax at a scale. No DOM in here.
 
-// The row's weights at this scale, and the numbers that stand below its bars.
+// The row's weights at this scale, and the numbers below its bars.
 export function softmaxRow(scores, scale) {
   const count = scores.length;
   const weights = Float64Array.from(scores, (score) => score * scale);
@@ -76,5 +76,5 @@ function shares(powers) {
   return powers.map((power) => power / sum);
 }
 
-// Whether the weights don't sum to 1: they hold nan, or all are 0, from a division by ∞.
+// Whether the weights don't sum to 1: they hold NaN, or all are 0 after a division by ∞.
 export const isBroken = (naive) => !(Math.abs(naive.reduce((a, b) => a + b, 0) - 1) < 1e-3);

@@ -1,4 +1,4 @@
-// Numbers as people read them. No DOM in here.
+// Numbers as text. No DOM in here.
 
 // "64 %", "3.4 %", "0.34 %". A share above 0 never reads "0 %", a share below 1 never "100 %". playground/numbers.py
 // has the same rule.

@@ -1,15 +1,15 @@
-// The one sentence above the pictures: what is seen, in plain words, with the two numbers that matter. It comes in five
+// The sentence above the pictures: what the row shows, in plain words, with the two numbers that matter. It has five
 // parts, because the share is printed bold and the place in the colour of the key:
-//   before [share] between [place] after
+// before [share] between [place] after
 // Its words come from the table in playground/figures/drawing/way_words.py. No DOM in here.
 
 import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
-const WORTH_TELLING = 0.1; // from this share on, the sentence says how much special tokens take
+const WORTH_TELLING = 0.1; // from this share on, the sentence names the share of special tokens
 
-// Stand for share and place in a sentence until it is cut there. Control characters: no text contains them.
+// Placeholders of share and place in a sentence until it is split there. Control characters: no text contains them.
 const SHARE = "\u0001";
 const PLACE = "\u0002";
 
@@ -32,9 +32,9 @@ export const wholeSentence = ({ before, share, between, place, after }) => befor
 export const placeName = (patch, columns) =>
   words("place", { row: Math.floor(patch / columns), column: patch % columns });
 
-// Summarises the values of a picture's patches, seen from patch `mark` (−1: a special token asks): how much lies
-// outside the k × k neighbourhood, which patch has the most, and where that is. `from`: the index of the first patch in
-// `values`. `others`: leaves `mark` out of the search for the most, because a patch's features resemble themselves
+// Summarises the values of a picture's patches, seen from patch `mark` (−1: a special token asks): the total outside
+// the k × k neighbourhood, the patch with the largest value, and where that is. `from`: the index of the first patch in
+// `values`. `skipMark`: leaves `mark` out of the search for the largest, because a patch's features resemble themselves
 // most.
 export function spread(values, from, rows, columns, mark, k, skipMark = false) {
   let total = 0,
@@ -147,7 +147,7 @@ function aboutColumn(facts) {
   return inParts(text, factorWords, name ? facts.place : placeOf(facts));
 }
 
-// The share that comes from far away, and where the most comes from.
+// A share of the map that comes from far away, and the place with the largest share.
 function aboutShares(form) {
   return (facts) => {
     const { filled, seen } = facts;
@@ -180,7 +180,7 @@ function aboutBlanking(facts) {
   return inParts(words("blanked", { ...facts.filled, block, amount: percent(facts.seen.value) }), "", placeOf(facts));
 }
 
-// For a label: its map has values for and against it.
+// For a label, whose map has values for and against it.
 function aboutBothSides({ ends: { most, least, written: format }, filled, way }) {
   const isAgainst = least.value < 0;
   const sides = { ...filled, value: format(most.value), less: format(least.value), other: least.place };
@@ -190,7 +190,7 @@ function aboutBothSides({ ends: { most, least, written: format }, filled, way })
 
 const DIGITS = { cosine: 2, length: 1 };
 
-// Says only where the largest value is; each way to look has words of its own for that.
+// Names only the place of the largest value, in the words of each way to look.
 function aboutTheMost({ filled, way, seen, place }) {
   const value = way.unit in DIGITS ? seen.value.toFixed(DIGITS[way.unit]) : sizeWords(seen.value, way.unit);
   const placeWords = words("within", {}, place === "here" && "here");

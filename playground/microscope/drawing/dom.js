@@ -8,15 +8,15 @@ export function collectRefs(root) {
   return refs;
 }
 
-// Writing a text costs a layout even when it is the same text; a move of the cursor writes twenty, most of them
-// unchanged.
+// Sets an element's text if it differs: writing causes a layout even for the same text, and a move of the cursor writes
+// twenty texts, most of them unchanged.
 export function setText(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;
   element.textContent = text;
 }
 
-// Like `say`, with mathematics: a root gets its bar, and letters after an underscore become a subscript.
+// Like setText, for mathematics: a root gets its bar, and letters after an underscore become a subscript.
 export function sayMath(element, text) {
   const parts = text.split(/(√d_k|W_O)/).map((part) => {
     if (part === "W_O") return withSubscript(document.createElement("span"), "W", "O");
@@ -64,7 +64,7 @@ export function oneStop(box, itemsOf) {
   });
 }
 
-// Canvases: made, fitted to the screen, filled with one pixel a patch.
+// Canvases: made, fitted to the screen, filled with one pixel for each patch.
 
 export function makeCanvas(width, height) {
   const canvas = document.createElement("canvas");
@@ -75,7 +75,7 @@ export function makeCanvas(width, height) {
 
 export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
 
-const CUT_FRAMES = 3; // without a change of place, after which a toolbar and a lens have settled
+const CUT_FRAMES = 3; // frames without a change of place before toolbar and lens count as settled
 const LONGEST_CUT = 30; // frames
 const placesIn = (elements) =>
   elements
@@ -83,8 +83,8 @@ const placesIn = (elements) =>
     .map((element) => Object.values(element.getBoundingClientRect().toJSON?.() ?? {}).join())
     .join(" ");
 
-// Makes a large change at once: these elements are invisible until they are laid out anew, so nothing slides from its
-// old place to its new one. They keep the focus, which hidden elements would lose.
+// Makes a large change at once: these elements are invisible until they are laid out again, so nothing slides. Opacity
+// keeps the focus, which hidden elements would lose.
 export function cutTo(elements, applyChange) {
   const setOpacity = (opacity) => {
     for (const { style } of elements) style.opacity = opacity;
@@ -103,7 +103,7 @@ export function cutTo(elements, applyChange) {
   waitUntilStill(LONGEST_CUT);
 }
 
-// Gives a canvas on the page the pixels of the screen. True when its size changed, which also wipes it.
+// Gives a canvas on the page the pixels of the screen. Returns true if its size changed, which also clears it.
 export function fitCanvas(canvas, width, height, ratio) {
   const w = Math.max(1, Math.round(width * ratio)),
     h = Math.max(1, Math.round(height * ratio));
@@ -113,7 +113,7 @@ export function fitCanvas(canvas, width, height, ratio) {
   return true;
 }
 
-// One pixel per patch; the canvas that shows it enlarges it.
+// One pixel for each patch; the canvas on the page enlarges it.
 export function makeHeat(rows, columns, canvas = makeCanvas(columns, rows)) {
   canvas.width = columns;
   canvas.height = rows;
@@ -127,8 +127,8 @@ export function fillHeat(heat, values, offset, palette, domain) {
   heat.context.putImageData(heat.data, 0, 0);
 }
 
-// Outlines the cell that asks in the colour of queries (in a column: the cell that is asked about, in that of keys),
-// with white around it, so that it shows on any picture.
+// Outlines the query's cell in the colour of queries, or the key's cell of a column in the colour of keys, with white
+// around it, so that it shows on any picture.
 export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.lineJoin = "miter";
   context.strokeStyle = "#fff";
@@ -139,8 +139,8 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.strokeRect(x, y, w, h);
 }
 
-// Explains words in a card beside them; [data-explains] has the text. The card opens where a mouse rests, and at once
-// under a finger or with the Tab key. Escape, a press elsewhere and leaving close it.
+// Explains words in a card beside them; [data-explains] has the text. The card opens after the mouse rests on a word,
+// and at once under a finger or with the Tab key. Escape, a press elsewhere and leaving close it.
 const EXPLAINED_AFTER = 350; // ms that the mouse rests on a word
 const FROM_CARD = 8; // px between word and card, and between card and window
 
@@ -172,7 +172,7 @@ export function explainWords(root, signal) {
     });
   }
 
-  const wordOf = (target) => target.closest?.("[data-explains]") || null; // an empty one explains nothing
+  const wordOf = (target) => target.closest?.("[data-explains]") || null; // an empty attribute explains nothing
   const hasExplanation = (element) => Boolean(element?.dataset.explains);
   root.addEventListener("pointerover", (event) => {
     const element = wordOf(event.target);
@@ -181,7 +181,7 @@ export function explainWords(root, signal) {
     if (hasExplanation(element)) timer = setTimeout(() => element.isConnected && openCard(element), EXPLAINED_AFTER);
   });
   root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && close());
-  // A finger can't rest like a mouse, so a pressed word is explained while the press has its usual effect.
+  // A finger can't rest like a mouse: a pressed word is explained while the press has its usual effect.
   root.addEventListener("click", (event) => {
     const element = wordOf(event.target);
     if (event.pointerType !== "mouse" && hasExplanation(element) && element !== word) openCard(element);

@@ -50,7 +50,7 @@ function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colou
   context.fillText(text, left + 5 * unit, top + height / 2 + unit * 0.5);
 }
 
-// Writes numbers into cells that are brighter than the colour scale's top, if the cells are large enough.
+// Writes numbers into cells above the exposure, if the cells are large enough.
 function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   const cw = w / columns,
     ch = h / rows;
@@ -58,7 +58,7 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillStyle = "#140a00";
-  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // drawn as light, a picture may be dark there
+  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // in light mode the picture may be dark there
   context.lineWidth = 2.5 * unit;
   context.lineJoin = "round";
   for (const { patch, text } of clipped) {
@@ -101,8 +101,8 @@ function drawBehind(context, w, h, { canvas, to: boundary }, unit) {
 
 // -------------------------------------------------------------------------------------------- the convolution
 
-// What a k×k convolution reads at the same patch: its cells are in full colour. The region that a stack of `depth` such
-// layers reaches is lit faintly; the rest is paler.
+// What a k×k convolution reads at the same patch: these cells are in full colour. The region that a stack of `depth`
+// such layers reaches is lit faintly; the rest is paler.
 export function drawConvolution(context, w, h, photo, shown, unit) {
   context.drawImage(softOf(photo), 0, 0, w, h);
   if (shown.mark < 0) return;
@@ -161,7 +161,7 @@ export function drawRead(context, w, h, photo, shown, unit) {
   const radius = (k - 1) / 2,
     cw = w / k,
     ch = h / k;
-  const left = area.left - (mark % columns) + radius, // more than 0 at the picture's edge
+  const left = area.left - (mark % columns) + radius, // above 0 at the picture's edge
     top = area.top - Math.floor(mark / columns) + radius;
   const across = area.right - area.left + 1,
     down = area.bottom - area.top + 1;
@@ -179,8 +179,8 @@ export function drawRead(context, w, h, photo, shown, unit) {
 
 // ---------------------------------------------------------------------------------------------------- the wall
 
-// Where the thumbnails lie in a picture of w × h: layers downwards, heads to the right. layers: the numbers of those
-// shown.
+// The places of the thumbnails in a picture of w × h: layers downwards, heads to the right. layers: the numbers of the
+// layers on show.
 export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const left = 24 * unit,
     top = 18 * unit;
@@ -189,7 +189,7 @@ export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const height = Math.min((h - top) / layers.length - gap, ((w - left) / heads - gap) / aspect);
   const ch = Math.max(2, Math.floor(height)),
     cw = Math.max(2, Math.floor(height * aspect));
-  // Few heads stand in the middle.
+  // Few heads are centred.
   const x = Math.round(Math.max(left, (w - heads * (cw + gap) + left) / 2));
   return { x, y: Math.round(top), cw, ch, gap, layers, heads };
 }
@@ -200,7 +200,7 @@ export function wallCellAt(cells, x, y) {
   return head >= 0 && head < cells.heads && layer !== undefined ? { layer, head } : null;
 }
 
-// heat: a canvas with all thumbnails at one pixel per patch. missing(layer): this layer has not been sent.
+// heat: a canvas with all thumbnails at one pixel for each patch. missing(layer): whether the layer has not arrived.
 export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   const { rows, columns } = shown;
   context.clearRect(0, 0, w, h);
@@ -246,7 +246,7 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
 const TINT = 0.5; // opacity of the colours over the photograph
 const BORDER = "rgb(255 255 255 / 0.9)";
 
-// parts: the number of each patch's part. They stay when the cursor moves.
+// parts: the number of each patch's part; it does not depend on the cursor.
 export function printParts(print, parts, { rows, columns }) {
   const { context, photo, canvas } = print;
   if (print.holds === parts) return canvas;

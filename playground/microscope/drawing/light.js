@@ -27,7 +27,7 @@ const OUTLINE = "#fff3c8";
 const MIDDLE = 127; // a middle grey, ground of the heat's colour bar
 const NO_PICTURE = "#8c8c90";
 
-// A photograph at its drawn size, with data that is computed from it once.
+// A photograph at its drawn size, with data computed from it once.
 export function makePhoto(image, width, height) {
   const photoCanvas = makeCanvas(width, height);
   const context = photoCanvas.getContext("2d", { willReadFrequently: true });
@@ -45,14 +45,14 @@ export function makePhoto(image, width, height) {
     width: photoCanvas.width,
     height: photoCanvas.height,
     clear: photoCanvas, //       a canvas: the photograph itself
-    tones, //       of each pixel: its row in the table of the heat
+    tones, //       each pixel's row in the table of heat
     beneath: fadedPixels(data, BENEATH, KEPT), // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
     soft: null, //  the same as a canvas; see softOf
-    dim: null, //   a canvas: as the light leaves what is not attended to; see dimOf
+    dim: null, //   a canvas: the photograph outside the light; see dimOf
   };
 }
 
-// The faded photograph as it is under the heat, without any heat.
+// The faded photograph without any heat.
 export function softOf(photo) {
   photo.soft ??= canvasOf(photo, photo.beneath);
   return photo.soft;
@@ -74,7 +74,7 @@ function canvasOf({ width, height }, pixels) {
   return canvas;
 }
 
-// A canvas of a photograph's size, and a record of what it shows at present.
+// A canvas of a photograph's size, and a record of its present content.
 export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height)) {
   canvas.width = photo.width;
   canvas.height = photo.height;
@@ -88,11 +88,11 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
     pixels: new Uint32Array(data.data.buffer),
     rows: 0,
     columns: 0,
-    steps: new Int16Array(0), //  of each patch, as last drawn: of the heat
-    chosen: new Uint8Array(0), // the patches that the light's lines are around
-    outlined: 0, //               the share of what all patches get within these lines
-    lit: null, //                 of the light, see printLight
-    holds: "", //                 which of the ways to draw, or the pixels that are drawn
+    steps: new Int16Array(0), //  each patch's last drawn step of the heat
+    chosen: new Uint8Array(0), // the patches inside the light's lines
+    outlined: 0, //               the share of all patches' weight inside these lines
+    lit: null, //                 a canvas of the light, see printLight
+    holds: "", //                 the way of drawing, or the pixels that are drawn
   };
 }
 
@@ -102,7 +102,7 @@ function resizePrint(print, rows, columns) {
   Object.assign(print, { rows, columns, steps: new Int16Array(count), chosen: new Uint8Array(count), holds: "" });
 }
 
-// The heat of `values[at …]`, one for each patch.
+// The heat of values[offset …], one for each patch.
 export function printHeat(print, values, offset, rows, columns, domain, smooth = false) {
   resizePrint(print, rows, columns);
   if (smooth) return printSmoothHeat(print, values, offset, domain);
@@ -171,7 +171,7 @@ function blend(pixel, photoShare, { redBlue, green }, index) {
   return 0xff000000 | ((rb >>> 8) & 0xff00ff) | ((g >>> 8) & 0xff00);
 }
 
-// The table of heat with colours multiplied by their opacity, plus half a step, so that cutting off rounds.
+// The table of heat with colours multiplied by their opacity, plus half a step, so that truncation rounds.
 const laidTables = new Map();
 
 function laidOver(isAgainst = false) {
@@ -228,7 +228,7 @@ export function printLight(print, values, offset, rows, columns, domain, unit) {
     print.lit = { mask: makeHeat(rows, columns), sheet: makeCanvas(width, height) };
   const { mask, sheet } = print.lit;
   for (let cell = 0; cell < rows * columns; cell++) {
-    mask.pixels[cell] = litOf(stepOf(values[offset + cell], domain), chosen[cell]) << 24; // how opaque
+    mask.pixels[cell] = litOf(stepOf(values[offset + cell], domain), chosen[cell]) << 24; // opacity
   }
   mask.context.putImageData(mask.data, 0, 0);
   const light = sheet.getContext("2d");
@@ -272,7 +272,7 @@ export function strokeOutlines(context, paths, cw, ch, unit) {
   context.stroke();
 }
 
-// The patches of a thumbnail as pixels: the heat over a photograph of one pixel a patch.
+// The patches of a thumbnail as pixels: the heat over a photograph with one pixel for each patch.
 export function heatInto(pixels, pixelOffset, stride, values, offset, rows, columns, { tones, beneath }, domain) {
   const table = laidOver();
   for (let row = 0, cell = 0; row < rows; row++) {

@@ -1,5 +1,5 @@
-// Formulas and lines of Python as HTML. A formula is plain text: _ lowers and ^ raises the next letter, or what stands
-// in braces.
+// Formulas and lines of Python as HTML. A formula is plain text: _ lowers and ^ raises the next letter, or the text in
+// braces.
 
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
@@ -14,7 +14,7 @@ export function formulaHtml(text) {
     .replace(/[QKV]/g, (letter) => `<b class="${ROLE_OF[letter]}">${letter}</b>`);
 }
 
-// One line of code, with one piece of it marked.
+// One line of code with one part marked.
 export function codeHtml(text, mark = "") {
   const start = mark ? text.indexOf(mark) : -1;
   if (start < 0) return coloured(text);
@@ -78,9 +78,8 @@ export const lowered = (text) =>
     );
   });
 
-// Source code with formulas beside the lines that they stand for.
-//
-// data: {parts: [{file, lines: [{number, text, mark, formula}]}]}
+// Source code with formulas beside its lines.
+// // data: {parts: [{file, lines: [{number, text, mark, formula}]}]}
 
 export function sourceRead({ data, parentElement }) {
   const root = parentElement.querySelector("[data-read]") ?? parentElement;

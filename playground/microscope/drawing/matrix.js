@@ -21,8 +21,8 @@ export function cellUnder(x, y, size, count) {
   return row >= 0 && column >= 0 && row < count && column < count ? { row, column } : null;
 }
 
-// matrix: {values, reach: of scores the one with the strongest colour; null: they are weights}; marked: {row, column}
-// or null. −∞ is hatched.
+// matrix: {values, reach: the score with the strongest colour; null for weights}; marked: {row, column} or null. −∞ is
+// hatched.
 export function drawMatrix(context, size, count, matrix, markedCell, theme, colours) {
   const cell = cellSize(size, count);
   context.textAlign = "center";
@@ -78,7 +78,7 @@ function drawCell(context, x, y, cell, value, matrix, theme) {
   context.globalAlpha = 1;
 }
 
-// "0" is written for exactly zero only.
+// "0" is written only for an exact zero.
 const percentText = (value) => (value === 0 ? "0" : value < 0.005 ? "<1\u2009%" : `${Math.round(100 * value)}\u2009%`);
 
 export function hatch(context, x, y, w, h, colour) {
@@ -97,8 +97,8 @@ export function hatch(context, x, y, w, h, colour) {
   context.restore();
 }
 
-// A grid of cells, layers downwards and heads to the right, that can be pointed at, reached with the arrow keys and
-// clicked. The atlas of habits and the board of switches are made of it.
+// A grid of cells, layers downwards and heads to the right, for pointer, arrow keys and clicks. The atlas of habits and
+// the board of switches are made of it.
 
 export const magmaAt = (t) => {
   const i = 3 * Math.round(255 * Math.min(1, Math.max(0, t || 0)));
@@ -168,7 +168,7 @@ function textElement(tag, className, text) {
   return element;
 }
 
-// Colours a cell, t from 0 to 1, and writes a word on it in black or white, whichever can be read.
+// Colours a cell, t from 0 to 1, and writes a word on it in black or white, whichever is legible.
 export function paintCell(cell, t, word) {
   const [r, g, b] = magmaAt(t);
   cell.style.background = `rgb(${r} ${g} ${b})`;

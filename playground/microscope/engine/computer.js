@@ -21,8 +21,8 @@ import { cutting, SOME, VisionTransformer } from "./vit.js";
 // Attention rollout (Abnar & Zuidema, 2020), as in playground/tracing.py: the product of (A + I)/2 over all layers, A
 // averaged over heads.
 
-// `layers`: {q, k: (h, N, d)} of all of them; `query`: a token, or null for all. Gives (N,) or (N, N) floats.
-// `goesOn()` is asked between layers; null where it says no.
+// `layers`: {q, k: (h, N, d)} of all layers; `query`: a token, or null for all. Returns (N,) or (N, N) floats; null
+// once `mayContinue()`, asked between layers, says no.
 export async function rollout({ t, config }, { layers, grid, scale, cuts, query }, mayContinue) {
   const mark = t.mark();
   const tokens = config.prefix.length + grid[0] * grid[1];
@@ -59,16 +59,15 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
   return result;
 }
 
-const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // messages that have come are heard meanwhile
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets waiting messages in
 
-// `say(message, moved)`: sends it; `moved` are the buffers that go with it. `decode`: see images.js. `gpu`: see
-// faster/webgpu.js.
+// `send(message, transfer)`: posts it with these buffers. `decode`: see images.js. `gpu`: see faster/webgpu.js.
 export function createComputer(send, decode = displayed, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
   const networks = new Map();
   const stoppedIds = new Set();
   let kernels = null;
-  let queue = Promise.resolve(); // what is done, and what waits behind it
-  let input = null; // of the last picture: another pass through it needs no decoding
+  let queue = Promise.resolve(); // the running job, and those waiting behind it
+  let input = null; // of the last picture: another pass of it needs no decoding
 
   const mayContinue = async (id) => {
     await nextTurn();
@@ -96,14 +95,14 @@ export function createComputer(send, decode = displayed, gpu = createGpuPasses(g
       const words = { prefix: vit.config.prefix, columns: grid[1] };
       const options = { scale: scale ?? vit.scale, at: cutting(vit, grid, readCuts(cuts, words)) };
       const copy = cuts.length ? null : await gpu.at(vit).catch(gpu.giveUp); // cuts are made in JavaScript
-      const progress = { layer: 0 }; // to be said
+      const progress = { layer: 0 }; // the next layer to send
       const sendLogits = (logits) => send({ id, done: { logits, ms: performance.now() - startTime } });
       if (copy)
         try {
           const pass = await runLayers(id, vit.t, copy, [image, grid, options], progress);
           return pass && sendLogits(pass.logits);
         } catch {
-          await gpu.giveUp(); // and the rest comes from here
+          await gpu.giveUp(); // the kernels compute the rest
         }
       const pass = await runLayers(id, vit.t, vit, [image, grid, options], progress);
       if (!pass) return;
@@ -122,7 +121,7 @@ export function createComputer(send, decode = displayed, gpu = createGpuPasses(g
     },
   };
 
-  // Says each layer from the next one on; null where it is to stop.
+  // Sends each layer from the next one on; null if the pass is stopped.
   async function runLayers(id, { toHalves }, vit, options, progress) {
     const layers = vit.layers(...options);
     for (;;) {

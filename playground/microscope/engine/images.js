@@ -1,7 +1,7 @@
 // A picture as a model's input: the end of playground/pictures/images.py in JavaScript.
 
-// Resizing as Pillow does it, to the bit: a browser's own makes rows of attention wrong by half. First along rows, then
-// along columns, each in fixed point and rounded to bytes; kernels.c does it.
+// Resizes as Pillow does, to the bit: a browser's own resizing changes rows of attention by half. First along rows,
+// then along columns, each in fixed point and rounded to bytes, in kernels.c.
 
 const SHARPNESS = -0.5; // Keys' a, as in Pillow and in torch's antialiased interpolation
 const BITS = 22;
@@ -20,11 +20,11 @@ const windowed = (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0);
 
 const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, windowed] }; // pixels to each side, weight
 
-// For each of `to` pixels: {first, weights} of those of `from` pixels that it is a mixture of.
+// For each of `to` pixels: {first, weights} of the source pixels that it mixes.
 export function contributions(from, to, interpolation = "bicubic") {
   const scale = from / to;
   if (interpolation === "nearest") {
-    let centre = -scale / 2; // added up as Pillow does, whose rounding decides between two pixels
+    let centre = -scale / 2; // summed as Pillow does: rounding decides between two pixels
     return Array.from({ length: to }, () => ({ first: Math.floor((centre += scale)), weights: [1] }));
   }
   const [radius, filter] = FILTERS[interpolation];
@@ -40,11 +40,11 @@ export function contributions(from, to, interpolation = "bicubic") {
   });
 }
 
-// As `shrinkage` in images.py: of a picture of more than these, squares of so many pixels to a side count as one.
+// As `shrinkage` in images.py: in a picture with more pixels, squares of this side count as one pixel.
 const KEPT_PIXELS = 2 ** 25;
 export const shrinkage = (width, height) => Math.ceil(Math.sqrt((width * height) / KEPT_PIXELS));
 
-// The same mixtures of the pixels of `from` where `step` of them count as one, which is their mean.
+// The same mixtures in single pixels, where `step` pixels were counted as one, their mean.
 function perPixel(mixtures, step, from) {
   if (step === 1) return mixtures;
   return mixtures.map(({ first, weights }) => {
@@ -56,7 +56,7 @@ function perPixel(mixtures, step, from) {
   });
 }
 
-// The same for `mix` in kernels.c, in fixed point.
+// The same mixtures for `mix` in kernels.c, in fixed point.
 function inFixedPoint(from, to, step, interpolation) {
   const mixtures = perPixel(contributions(Math.ceil(from / step), to, interpolation), step, from);
   const longest = Math.max(...mixtures.map(({ weights }) => weights.length));
@@ -71,7 +71,7 @@ function inFixedPoint(from, to, step, interpolation) {
 }
 
 // Resizes (height, width) to (toHeight, toWidth), in the kernels' memory (`t`: tensors.js). Rows come from the top:
-// band(bytes, 4 a pixel, of which the last is not looked at) for some at a time, then end() gives all bytes.
+// band(bytes, 4 for each pixel, the last ignored) for some rows, then end() returns all bytes.
 export function createResizer(t, width, height, toWidth, toHeight, interpolation) {
   const mark = t.mark();
   const step = shrinkage(width, height);
@@ -110,15 +110,15 @@ export function modelInput(pixels, { mean, std }) {
   return out;
 }
 
-// A picture as pixels of sRGB, in bands, on white. A worker keeps for long what it throws away, so all bands come into
-// the same bytes, where the browser can.
+// A picture as pixels of sRGB, in bands, on white. A worker frees memory late, so all bands use the same bytes where
+// the browser can.
 
 const ROWS = 128;
 
-let context = null; // a new one takes longer than a film's frame is drawn
+let context = null; // made once: a new one takes longer than drawing a frame
 let band = new Uint8Array(0);
 
-// (H, W, 4) bytes of the picture in this size, of which the last of a pixel says nothing; `t`: tensors.js. Closes it.
+// (H, W, 4) bytes of the picture in this size, the last of each pixel unused; `t`: tensors.js. Closes the picture.
 export async function displayed(t, bitmap, height, width, interpolation) {
   const resizer = createResizer(t, bitmap.width, bitmap.height, width, height, interpolation);
   const frame = plainFrame(bitmap);
@@ -135,7 +135,7 @@ export async function displayed(t, bitmap, height, width, interpolation) {
   }
 }
 
-// null: it has gaps, other colours than sRGB, lies on its side or is too long a strip; or no frame says so here.
+// null: it is transparent, not sRGB, rotated or too long a strip; or the browser has no frames.
 function plainFrame(bitmap) {
   let frame;
   try {
@@ -172,7 +172,7 @@ function bandOfBitmap(bitmap) {
 
 // Position encodings: playground/vit_parts.py in JavaScript, as far as the engine needs it.
 
-// Interpolates learned positions (N, D) from one grid to another, like an image; not those of the prefix tokens.
+// Interpolates learned positions (N, D) from one grid to another, like an image; prefix positions stay.
 export function stretched(positions, width, grid, [rows, columns]) {
   const prefix = positions.length - grid[0] * grid[1] * width;
   const withRows = resized(positions.subarray(prefix), 1, grid[0], grid[1] * width, rows); // (rows, old columns, D)

@@ -1,10 +1,10 @@
 // Matrices in the kernels' memory (kernels.c). A matrix is {at: its first byte, rows, columns, step: numbers from row
-// to row}, and so is a part of one. JavaScript says what lies where; all loops over numbers are in C.
+// to row}, and so is a part of one. JavaScript allocates; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";
 import { oneThread, wholeBlocks } from "./faster/threads.js";
 
-const PAGE = 65_536; // bytes, by which the memory grows
+const PAGE = 65_536; // bytes: the memory grows by pages
 const FLOAT = 4; // bytes
 const SHORT = 2; // bytes of a float16
 const PIXEL = 4; // bytes
@@ -42,7 +42,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     kernels.product(
       ...[x.at, x.step, w.at, w.step, transposed, bias?.at ?? 0, x.rows, x.columns, columns, out.at, out.step],
     );
-  // x as kernels.c multiplies it with codes
+  // x as integers, for a product with codes in kernels.c
   function integers({ at: start, step, rows, columns }) {
     const [numbers, units] = [allocate(SHORT * rows * wholeBlocks(columns)), allocate(FLOAT * rows)];
     kernels.to_integers(start, step, rows, columns, numbers, units);
@@ -53,7 +53,7 @@ export async function createTensors(compiled, threads = oneThread()) {
       ...[...codesOfX, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, adds],
     );
 
-  // An array of bytes or integers in the memory, and where it lies.
+  // Copies an array of bytes or integers into the memory; returns its address.
   function lay(values) {
     const address = allocate(values.byteLength);
     new values.constructor(memory.buffer, address, values.length).set(values);
@@ -71,7 +71,7 @@ export async function createTensors(compiled, threads = oneThread()) {
       return memory.buffer.byteLength;
     },
     copy: (end) => new Uint8Array(memory.buffer, 0, end),
-    // Drops what was made after a mark:
+    // Frees everything made after a mark:
     mark: () => top,
     backTo: (mark) => {
       top = mark;
@@ -79,14 +79,14 @@ export async function createTensors(compiled, threads = oneThread()) {
     matrix,
     // A view of a matrix's numbers, without gaps between rows; invalid once the memory grows.
     numbers,
-    read: (x) => numbers(x).slice(), // on a GPU a promise
-    // A matrix of these numbers.
+    read: (x) => numbers(x).slice(), // a promise on a GPU
+    // A new matrix of these numbers.
     put(numbers, rows, columns) {
       const x = matrix(rows, columns);
       new Float32Array(memory.buffer, x.at, numbers.length).set(numbers);
       return x;
     },
-    // One of int8 numbers, (rows, columns), with a gain for each 32 of a row.
+    // A matrix of int8 codes, (rows, columns), with a gain for each 32 of a row.
     putCodes(codes, gains, rows, columns) {
       return { at: lay(codes), rows, columns, step: columns, gains: lay(gains) };
     },
@@ -97,7 +97,7 @@ export async function createTensors(compiled, threads = oneThread()) {
       if (w.gains) {
         const codesOfX = integers(x);
         multiplyCodes(x, codesOfX, w, bias, out);
-        if (w.fine) multiplyCodes(x, codesOfX, w.fine, null, someColumns(out, 0, w.fine.rows), 1); // what rounding left
+        if (w.fine) multiplyCodes(x, codesOfX, w.fine, null, someColumns(out, 0, w.fine.rows), 1);
       } else multiply(x, w, 0, w.rows, bias, out);
       top = mark;
       return out;
@@ -124,7 +124,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     multiply: (x, y) => kernels.multiply(x.at, x.step, y.at, y.step, x.rows, x.columns),
     rotate: (x, { sin, cos }) => kernels.rotate(x.at, x.step, sin.at, cos.at, x.rows, x.columns),
 
-    // A part of a matrix times a number, without gaps or to a part of another one.
+    // A matrix times a number, into a new matrix or `out`.
     take(x, times = 1, out = matrix(x.rows, x.columns)) {
       kernels.take(x.at, x.step, times, x.rows, x.columns, out.at, out.step);
       return out;
@@ -144,12 +144,12 @@ export async function createTensors(compiled, threads = oneThread()) {
       return new Uint16Array(memory.buffer, out, numbers.length).slice();
     },
 
-    // Pictures, for images.js: `place` is where one begins, in bytes.
+    // Pictures, for images.js: `place` is the first byte of one.
     pixels: (count) => allocate(PIXEL * count),
     putPixels: (pixels) => lay(pixels),
     readPixels: (place, count) => new Uint8ClampedArray(memory.buffer, place, PIXEL * count).slice(),
     putMixture: ({ spans, weights, ...sizes }) => ({ spans: lay(spans), weights: lay(weights), ...sizes }),
-    // From and to: {place, line: pixels from one line to the next, apart: from one of a line to the next}
+    // From and to: {place, line: pixels between two lines, apart: pixels between two pixels of a line}
     mix(lines, { spans, weights, most, count }, from, to) {
       const mixture = [spans, weights, most, count];
       kernels.mix(from.place, from.line, from.apart, ...mixture, lines, to.place, to.line, to.apart);

@@ -1,22 +1,20 @@
-// The Vision Transformer in the browser: playground/vit.py in JavaScript, the same names in the same order, to be read
-// beside it. Products, softmax, norm and GELU are kernels.c; here stands what is multiplied with what.
-//
-//     attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
-//
-// Shapes stand behind the lines: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads, d
-// = D / h; one image at a time. Parameters carry the names that they have there; what a kind of ViT does not have, has
-// no weights. Gains of LayerScale are multiplied into the matrices before them by those who write the weights:
+// The Vision Transformer in the browser: playground/vit.py in JavaScript, with the same names in the same order, to be
+// read beside it. Products, softmax, norm and GELU are in kernels.c; this file says what is multiplied with what.
+// // attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
+// // Shapes stand behind the lines: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads,
+// d = D / h; one image at a time. Parameters have the names of vit.py; a missing weight means that this kind of ViT has
+// no such part. Gains of LayerScale are multiplied into the matrices before them by those who write the weights:
 // playground/models/engine_file.py and weights/blocks.js.
 
 import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
 import { rotary, sinusoidal, stretched } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
-export const SOME = 320; // queries whose scores are held at one time: all of 16 × 16 patches
+export const SOME = 320; // queries whose scores are in memory at one time: all of 16 × 16 patches
 
-// A pass asks at(point, x) what is to be there instead, at the points that vit.py names: another matrix, or x itself
-// with other numbers. Heads lie side by side: (N, D). At "attention.heard", where everybody is null, it is a function
-// (t, scores, first, head) that sets the scores of those whom a query may not hear to −∞: N × N would be too many.
+// A pass calls at(point, x) at the points that vit.py names and goes on with the result: another matrix, or x itself
+// with other numbers. Heads lie side by side: (N, D). At "attention.heard", `at` returns null if nothing is cut, or a
+// function (t, scores, first, head) that sets the cut scores to −∞: a mask of N × N would be too large.
 const untouched = (_, x) => x;
 const IN_LAYER =
   "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual";
@@ -31,12 +29,12 @@ function attention(t, q, k, v, scale, silenceScores, out) {
     silenceScores?.(scores, first);
     t.softmax(scores); // every row sums to one
     t.product(scores, v, someRows(out, first, queries.rows)); // (SOME, d): a mixture of values
-    t.backTo(mark); // the next scores lie where these lay
+    t.backTo(mark); // the next scores reuse the memory
   }
 }
 
 export class VisionTransformer {
-  // `t`: see tensors.js; `bytes`: as engine_file.py wrote them
+  // `t`: see tensors.js; `bytes`: as engine_file.py writes them
   constructor(t, bytes) {
     const { header, section } = openContainer(bytes);
     if (header.format !== "attention-playground/weights-1") throw new Error("These are no weights for this engine.");
@@ -46,11 +44,11 @@ export class VisionTransformer {
     this.scale = (this.config.width / this.config.heads) ** -0.5; // 1/√d_k
     this.w = readWeights(t, header, section);
     this.grams = readGrams(t, header, section);
-    this.end = t.mark(); // of what stays
+    this.end = t.mark(); // the end of the weights
     this.placed = null; // {grid, learned}: the positions of the last picture
   }
 
-  // The same network where the same bytes lie at the same places: faster/webgpu.js
+  // The same network over a copy of the memory: faster/webgpu.js
   on(t) {
     return Object.assign(Object.create(VisionTransformer.prototype), this, { t });
   }
@@ -91,7 +89,7 @@ export class VisionTransformer {
     );
     const silenceHead = at("attention.heard", null);
     const N = x.rows;
-    const mixtures = t.matrix(N, D); // the heads' answers, one behind the other
+    const mixtures = t.matrix(N, D); // the heads' outputs, side by side
     const matrixOf = (columns) => t.matrix(heads * N, columns);
     const kept = { q: matrixOf(d), k: matrixOf(d), norms: matrixOf(1), adds: matrixOf(1) }; // (h, N, d), (h, N)
     for (let head = 0; head < heads; head++) {
@@ -125,7 +123,7 @@ export class VisionTransformer {
     return gate; // (N, mlp_width)
   }
 
-  // One layer: attention mixes the tokens, the MLP changes each one. Both add to what is there (the residual).
+  // One layer: attention mixes the tokens, the MLP changes each one. Both are added to the tokens (the residual).
   block(x, layer, scale, rotation, at) {
     const { t } = this;
     const mark = t.mark();
@@ -140,7 +138,7 @@ export class VisionTransformer {
   }
 
   // One layer after the other: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, adds: (h, N) lengths of what a
-  // head adds to a token, features: (N, D), the tokens as they leave it}; at the end the logits are returned.
+  // head adds to a token, features: (N, D), the tokens after the layer}; at the end returns the logits.
   async *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
     const x = await this.embed(image, grid, at);
     const rotation = this.rotation(grid);
@@ -151,7 +149,7 @@ export class VisionTransformer {
     return this.classify(x);
   }
 
-  // Where a pass asks `at`, in its order: such as "layers.6.attention.values".
+  // The points of a pass, in order: such as "layers.6.attention.values".
   points() {
     const layers = Array.from({ length: this.config.depth }, (_, layer) => layer);
     return ["embedding", ...layers.flatMap((layer) => IN_LAYER.split(" ").map((point) => `layers.${layer}.${point}`))];
@@ -187,12 +185,12 @@ export class VisionTransformer {
     if (`${grid}` === `${native}`) return this.w.pos_embed;
     if (`${grid}` !== this.placed?.grid) {
       const positions = stretched(await this.t.read(this.w.pos_embed), width, native, grid);
-      this.placed = { grid: `${grid}`, learned: positions }; // pictures of one shape come one after the other
+      this.placed = { grid: `${grid}`, learned: positions }; // pictures of one shape share it
     }
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);
   }
 
-  // Sines and cosines of the patches' angles, where positions are angles.
+  // Sines and cosines of the patches' angles, for rotary positions.
   rotation(grid) {
     const { positions, width, heads } = this.config;
     if (positions !== "rotary") return null;
@@ -201,7 +199,7 @@ export class VisionTransformer {
     return { sin: this.t.put(sin, sin.length / half, half), cos: this.t.put(cos, cos.length / half, half) };
   }
 
-  // The logits; null of a model without a classifier.
+  // The logits; null for a model without a classifier.
   classify(x) {
     const { t, config, w } = this;
     if (!config.classes) return null;
@@ -230,7 +228,7 @@ export class VisionTransformer {
     return this.t.product(this.t.put(new Float32Array(x.rows).fill(1 / x.rows), 1, x.rows), x); // (1, D)
   }
 
-  // SigLIP's way to read an image out: one learned query asks all tokens.
+  // SigLIP's readout: one learned query attends to all tokens.
   attnPool(x) {
     const { t, config } = this;
     const { width: D, heads } = config;
@@ -271,7 +269,7 @@ export class VisionTransformer {
 // ------------------------------------------------------------------------------------------------------- the weights
 
 const BLOCK = 32; // numbers of a row that share a gain
-const FINE = ".fine"; // what 8 bits have left of a matrix, or of its first rows, in 8 more
+const FINE = ".fine"; // of a matrix of the rounding errors, of all rows or the first ones, in 8 more bits
 
 // Every array of the file in the kernels' memory, by its name: matrices of int8 codes with their gains, or floats.
 function readWeights(t, header, section) {
@@ -322,7 +320,7 @@ function readGrams(t, header, section) {
 
 // ----------------------------------------------------------------------------------------------------------- the cuts
 
-// Cuts, as core/core.js reads them, in a pass.
+// The cuts of core/core.js for a pass.
 export function cutting({ t, config: { prefix, heads } }, [rows, columns], cuts) {
   if (!cuts.length) return untouched;
   const tokens = prefix.length + rows * columns;

@@ -1,4 +1,4 @@
-// The worker itself: see computer.js. It asks no network: what it works on is given to it.
+// The worker itself: see computer.js. It loads nothing: its data comes in messages.
 
 import { createComputer } from "./computer.js";
 import { help } from "./faster/threads.js";

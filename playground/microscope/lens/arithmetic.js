@@ -11,9 +11,9 @@ import { fitCanvas, setText, setVisible } from "../drawing/dom.js";
 import { divisorOf, placeHere, prefixName, saidHere, scaleText } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
-// The patch under the cursor while another one is locked, and the weight that the locked one gives it.
+// The patch under the cursor while another one is locked, and its weight in the locked row.
 
-// The token under the cursor, as a key of the row (or column) on view; null where there is none.
+// The token under the cursor, as a key of the row (or column) on view; null if there is none.
 export function aimedPair({ aim, view }, { shown }) {
   if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
   const { pack, answers, token, scale } = shown;
@@ -42,7 +42,7 @@ export function chosenPair(choice, frame) {
   return view.direction === "row" ? { query: shown.token, key: largest } : { query: largest, key: shown.token };
 }
 
-// Which of the d_k multiplications is pointed at, from 0; −1: none.
+// The index of the d_k multiplications under the cursor, from 0; −1: none.
 export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0) - 1;
 
 export const grouped = (count) => count.toLocaleString("en");
@@ -60,7 +60,7 @@ const SUMS = `
   <p class="product" aria-live="off"></p>
   <dl></dl>`;
 const LEAST_WIDTH = 26; // em of the panel
-const NAMES_WIDTH = 40; // pixels of a canvas drawn for 14-pixel type: the strips' names
+const NAMES_WIDTH = 40; // pixels of a canvas for the strips' names in 14-pixel type
 
 export function bindSums(choice, frame, page) {
   const panel = document.createElement("section");
@@ -103,7 +103,7 @@ export function openSums(choice, frame, page) {
   page.schedule();
 }
 
-// Closes the panel; true if it was open.
+// Closes the panel; returns true if it was open.
 export function closeSums(page) {
   const wasOpen = sumsAreOpen(page);
   setVisible(page.sums.panel, false);
@@ -124,7 +124,7 @@ export function paintSums(choice, frame, page) {
   const pair = pairOf(pack, view.layer, view.head, shownPair.query, shownPair.key, scale);
   setText(sums.query, placeHere(page, shownPair.query, pack));
   setText(sums.key, placeHere(page, shownPair.key, pack));
-  writeSteps(sums.steps, stepsOf(page, pair, pack, scale)); // first: the strips get the height that is left
+  writeSteps(sums.steps, stepsOf(page, pair, pack, scale)); // before the strips, which get the remaining height
   fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
   const { dimension } = choice;
   const place = dimension >= 0 && dimension < pack.dim ? dimension : largestPlace(pair.products);
@@ -224,7 +224,7 @@ function writeSteps(list, steps) {
 // The line of a locked patch: it runs from that patch to the one under the cursor, with the weight between them.
 // Pointing at a bar of the sorted weights draws the same line to the bar's patch.
 
-const LABEL_REST = 250; // ms until the label takes clicks; before, the cursor passes beneath it
+const LABEL_REST = 250; // ms until the label takes clicks; until then the cursor passes through it
 const LABEL_HEIGHT = 48; // CSS pixels that the label needs below its patch
 
 const LINE = `
@@ -264,7 +264,7 @@ export function bindLine(lens) {
   bindCurve(lens);
 }
 
-// The cursor went from the picture to the label, or the arithmetic is open for reading: keep the pair.
+// The pair stays while the cursor is on the label, or the arithmetic is open.
 export const holdsLine = (choice, page, event) =>
   choice.view.locked && (page.line.box.contains(event.relatedTarget) || sumsAreOpen(page));
 
@@ -325,7 +325,7 @@ export function paintLine(lens) {
   writeLabel(lens, pair);
 }
 
-// Beside its patch, on the side away from the locked one where there is room.
+// Beside its patch, on the side away from the locked one if there is room.
 function placeLabel({ shown, pictureHeight }, { line }, queryPatch, aimPatch) {
   const { rows, columns } = shown.pack;
   const row = Math.floor(Math.max(0, aimPatch) / columns);
@@ -347,7 +347,7 @@ function writeLabel({ choice, data, frame, page: { line } }, pair) {
     { shown } = frame;
   const { pack } = shown;
   const overlay = overlayNow(choice, data, frame);
-  const isMeanRow = isMean(choice, frame); // it has no query and no key, and so no arithmetic
+  const isMeanRow = isMean(choice, frame); // a mean has no query and no key, and so no arithmetic
   line.label.disabled = isMap(view.what) || isMeanRow;
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];

@@ -1,6 +1,5 @@
-// Asks the source for what the browser cannot compute from the queries and keys that it holds: more layers, features,
-// flows, names of heads, the whole pass with another scale. One request of each kind at a time; a request that nobody
-// needs any more is cancelled.
+// Requests what the browser cannot compute from its queries and keys: more layers, features, flows, names of heads, the
+// whole pass with another scale. One request of each kind at a time; a request that is no longer needed is cancelled.
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
 import { isLate } from "../core/moments.js";
@@ -12,13 +11,13 @@ import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
 import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, putFrom, resolve, takeNames } from "./state.js";
 
-// The cache of traces, each with the layers that have come, and of pictures. Evicts what was shown longest ago.
+// The cache of traces, each with its layers so far, and of pictures. Evicts the least recently shown.
 
 // unless the source sets a smaller bound (`keeps`, see lens.js):
-const KEPT_BYTES = 150e6; // bytes of packs as they came; decoded they take twice as much
+const KEPT_BYTES = 150e6; // bytes of received packs; decoded they take twice as much
 const KEPT_PICTURES = 12;
 
-// A trace's entry, created with its first layers; later ones are merged into it.
+// A trace's entry, created with its first layers; later layers are merged into it.
 export function receive(data, trace, bytes) {
   const pack = unpack(bytes);
   const entry = data.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
@@ -29,7 +28,7 @@ export function receive(data, trace, bytes) {
   return entry;
 }
 
-// Rounded layers (eight bits) are for drawing and search only; printed numbers are read from the full pack.
+// Rounded layers (eight bits) are only for drawing and search; printed numbers are read from the full pack.
 export function receiveRounded(data, id, bytes) {
   const entry = data.packs.get(id);
   if (!entry) return;
@@ -39,7 +38,7 @@ export function receiveRounded(data, id, bytes) {
   entry.size += bytes.byteLength;
 }
 
-// A full layer replaces its rounded one.
+// Full layers replace their rounded ones.
 function replaceRounded({ drawn, pack }, layers) {
   for (const layer of layers) {
     if (!holdsAll(pack, layer)) continue;
@@ -48,7 +47,7 @@ function replaceRounded({ drawn, pack }, layers) {
   }
 }
 
-// Called with the entries on show: marks them as used last, so that they stay.
+// Marks the entries on show as used last, so that they stay.
 export function dropOld(data, shown) {
   const { film } = shown[0].trace.picture;
   if (film) for (const [id, { trace }] of data.packs) if (trace.picture.film === film) data.packs.delete(id);
@@ -64,13 +63,13 @@ export function dropOld(data, shown) {
   }
 }
 
-// Decodes a picture once: {id, title, credit, start, bitmap}; no bitmap: it could not be read.
+// Decodes a picture once: {id, title, credit, start, bitmap}; without bitmap if it could not be read.
 export async function receivePicture(data, trace, signal) {
   const { id } = trace.picture;
   let picture = data.pictures.get(id);
   if (!picture) {
     const bitmap = await data.host.source.picture(trace, { signal });
-    picture = data.pictures.get(id) ?? { ...trace.picture, bitmap }; // two traces of it are compared: one picture
+    picture = data.pictures.get(id) ?? { ...trace.picture, bitmap }; // two traces of one picture are compared
   }
   data.pictures.delete(id);
   data.pictures.set(id, picture);
@@ -85,8 +84,8 @@ export async function receivePicture(data, trace, signal) {
 const REST = 150; // ms: the dial may still be moving
 const ASKED_AGAIN = 5000; // ms until a failed request is repeated
 
-// Asks for what is missing, after a delay that each new choice restarts, but no move of the cursor. The layer on view
-// is asked for at once.
+// Requests missing data, after a delay that each new choice restarts, but a move of the cursor does not. The layer on
+// view is requested at once.
 export function askForMissing(lens, onlyPointed) {
   const { data, page } = lens;
   if (onlyPointed && page.asking) return;
@@ -103,7 +102,7 @@ function askNow(lens) {
   const { view } = choice,
     { main, other } = data;
   if (!main) return;
-  // Answers that have just come count, though no frame has been drawn since
+  // Answers that have just arrived count before the next frame
   const shown = resolve(choice, data, frame);
   const request = wantedLayer(lens);
   const matrix = missingMatrix(choice, data, frame);
@@ -115,11 +114,11 @@ function askNow(lens) {
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (request) return;
   data.host.allHere?.();
-  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // only shown there
+  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // no other part shows them
 }
 
-// Sends one request; `take` gets the answer if the lens still shows the trace, and a frame is drawn unless it returns
-// false. A new request of the same kind cancels the former one.
+// Sends one request; `accept` gets the answer if the lens still shows the trace; then a frame is drawn unless it
+// returns false. A new request of the same kind cancels the former one.
 export function askOnce(lens, kind, key, question, accept) {
   const { data, page } = lens;
   const former = data.asked.get(kind);
@@ -130,10 +129,10 @@ export function askOnce(lens, kind, key, question, accept) {
   question({ signal: request.stop.signal })
     .then((answer) => {
       if (!page.alive || request.stop.signal.aborted) return;
-      const result = accept(answer); // an answer that can't be read counts as failed
+      const result = accept(answer); // an unreadable answer counts as failed
       data.asked.delete(kind);
       if (result !== false) page.schedule();
-      askNow(lens); // the next question does not wait for a frame
+      askNow(lens); // the next request does not wait for a frame
     })
     .catch((error) => {
       if (!page.alive || request.stop.signal.aborted) return;
@@ -144,13 +143,13 @@ export function askOnce(lens, kind, key, question, accept) {
     });
 }
 
-// Cancels what was asked for another picture.
+// Cancels the requests of another picture.
 export function stopAsking(data) {
   for (const { stop } of data.asked.values()) stop.abort();
   data.asked.clear();
 }
 
-// The next layer to fetch: first those on show, then their neighbours, then what wall and film lack, rounded where the
+// The next layer to fetch: first those on show, then their neighbours, then those of wall and film, rounded where the
 // source rounds: [entry, layer, whether rounded], or null.
 function wantedLayer({ choice, data, frame, page }) {
   const { view } = choice,
@@ -175,7 +174,7 @@ function wantedLayer({ choice, data, frame, page }) {
   return layers.find(isMissing) ?? optional[0] ?? null;
 }
 
-// Whether all layers that the view may show are here.
+// Whether all layers that the view may show have arrived.
 export const isComplete = (lens) => !wantedLayer(lens);
 
 function askForLayer(lens, { trace, id }, layer, rounded) {
@@ -185,7 +184,7 @@ function askForLayer(lens, { trace, id }, layer, rounded) {
     if (rounded) receiveRounded(data, id, bytes);
     else keepNew(data, receive(data, trace, bytes));
     if (id === data.other?.id || layer === choice.view.layer || choice.view.beside === "wall") return true;
-    paintFilmSoon(lens); // which alone shows it
+    paintFilmSoon(lens); // only the film shows it
     return isComplete(lens);
   });
 }
@@ -225,7 +224,7 @@ function askForWhole(lens) {
   const pass = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
   const question = async (options) => {
     const trace = await data.host.source.whole(main.trace, pass, options).catch((error) => {
-      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" }); // a link may say anything
+      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" }); // a link may hold an impossible cut
       throw error;
     });
     return { trace, bytes: await data.host.source.layers(trace, [view.layer], options) };
@@ -236,7 +235,7 @@ function askForWhole(lens) {
   });
 }
 
-// Drops whole passes: the dial may ask for a hundred of them while one picture is on show.
+// Drops whole passes: the dial may ask for a hundred of them for one picture.
 const keepNew = (data, entry) => dropOld(data, [data.main, data.other, data.whole, entry].filter(Boolean));
 
 function askForNames(lens, { trace, id }) {
@@ -247,9 +246,9 @@ function askForNames(lens, { trace, id }) {
   askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(data, id, layer, heads));
 }
 
-// Fetches the picture of a trace and the head on view. The former picture stays until both are here.
+// Fetches the picture of a trace and the head on view. The former picture stays until both have arrived.
 
-// The entries of these traces, or null if another request came meanwhile. Throws if the source refuses.
+// The entries of these traces, or null if a newer request has replaced this one. Throws if the source refuses.
 export async function bring(data, page, traces, view) {
   data.coming?.abort();
   data.coming = new AbortController();
@@ -263,7 +262,7 @@ export async function bring(data, page, traces, view) {
   }
 }
 
-// The entry of a person's own picture, with all layers that its best moment may be in: the picture opens with that.
+// The entry of a person's own picture, with all layers in which its best moment may lie: the picture opens with that.
 export async function bringBest(data, page, trace) {
   data.coming?.abort();
   data.coming = new AbortController();
@@ -295,7 +294,7 @@ async function bringOne(data, page, trace, view, signal) {
   return Object.assign(entry, { trace, picture });
 }
 
-// The source chooses a layer where the view has none, or one that this network lacks.
+// The source chooses a layer if the view has none, or one that this network lacks.
 async function headOnView(data, trace, view, signal) {
   const { source } = data.host;
   const { layer, head } = headWanted(view);
@@ -313,7 +312,7 @@ async function headOnView(data, trace, view, signal) {
 // {layer: null where the source chooses, head}
 export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
-// An address may say anything.
+// An address may hold anything.
 const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) : null);
 
 function withoutPicture(page, trace, error, signal) {

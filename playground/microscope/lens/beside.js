@@ -18,18 +18,18 @@ import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestFrom, titleOf, tokenName, writeOther } from "./readouts.js";
 import { depthOf, isMap, isMean, layersAtHand } from "./state.js";
 
-// The second picture without a network: patches that a filter of colour and place lights from the same patch.
+// The second picture without a network: the filter by colour and place, for the same patch.
 
 const PIXELS = 8; // pixels along each side of a patch, for its mean colour
 export const FILTER_TITLE = "no network: colour and nearness alone";
 
-// Closing it shows the former second picture again.
+// Closing the filter shows the former second picture again.
 export function toggleNearness(choice, data, page) {
   const formerSide = data.other ? "compare" : "convolution";
   page.choose({ beside: choice.view.beside === "filter" ? formerSide : "filter" });
 }
 
-// (patches,) the filter's row for this patch; null where no picture can be read.
+// (patches,) the filter's row for this patch; null if the picture's pixels can't be read.
 function nearnessOf({ main }, { nearness }, patch) {
   const { bitmap } = main.picture;
   if (!bitmap || patch < 0) return null;
@@ -91,7 +91,7 @@ function drawNearness(choice, frame, context, width, height, print, { row, domai
   drawPicture(context, width, height, print.canvas, picture, unit);
 }
 
-// {row, domain, picture: see drawPicture}: what is drawn. The words are made of the same.
+// {row, domain, picture: see drawPicture}. The words describe the same.
 function nearnessPicture({ view }, data, frame) {
   const { shown } = frame;
   const { mark } = shown;
@@ -130,14 +130,14 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   setText(refs.filterExposed, brightestFrom(domain.high, clippedCount, summary.value, FIRST_WAY));
   const sentence = nearnessSentence({ k: view.k, seen: summary, place: placeName(summary.best, columns) });
   const words = [sentence, sharedWords(choice, frame, row)].join(" ");
-  setText(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // on one line
+  setText(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // stays on one line
   const { filterBar: bar } = refs;
   if (!bar.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
   drawColourBar(bar.getContext("2d"), bar.width, bar.height, rampOf(choice, frame), legend, frame.unit, frame.colours);
 }
 
-// How much of the head's row the filter explains. Only for rows of weights.
+// The share of the head's row that the filter explains. Only for rows of weights.
 function sharedWords(choice, frame, filterRow) {
   const { view } = choice,
     { shown } = frame;
@@ -153,7 +153,7 @@ const rowOnShow = ({ view }, { shown: { answers, pack } }) => [
   view.head * pack.tokens + pack.prefixCount,
 ];
 
-// The overlap of the head's row with the filter's, 0 to 1; null where there is nothing to compare.
+// The overlap of the head's row with the filter's, 0 to 1; null if there is no row.
 export function nearnessShare(choice, data, frame, patch) {
   const filterRow = nearnessOf(data, frame, patch);
   return filterRow && inCommon(...rowOnShow(choice, frame), filterRow, patch);
@@ -183,7 +183,7 @@ export function paintTwin({ choice, data, frame, page }) {
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawRead(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
 
-  if (!choice.more) return; // the cells are folded away
+  if (!choice.more) return; // the cells are folded
   const { k } = view;
   const canvas = refs.kernelCells;
   if (frame.kernelKey !== `${k}`) {
@@ -238,7 +238,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   if (!frame.wallHeat || frame.wallHeat.canvas.width !== width || frame.wallHeat.canvas.height !== height)
     frame.wallHeat = makeHeat(height, width);
   const { wallHeat } = frame;
-  // The picture shows through faintly, at one pixel a patch.
+  // The picture shows through faintly, at one pixel for each patch.
   frame.patchPhoto ??= makePhoto(frame.photo.image, pack.columns, pack.rows);
 
   for (let layer = 0; layer < pack.layers; layer++) {
@@ -280,7 +280,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   );
 }
 
-// Draws all heads as last computed, on the screen or in a file. Returns where the thumbnails lie.
+// Draws all heads as last computed, on the screen or in a file. Returns the places of the thumbnails.
 export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, colours, unit) {
   const { pack } = shown;
   const { rows, columns, headNumbers } = pack;
@@ -322,7 +322,7 @@ export function paintOther(lens) {
   writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
 }
 
-// The same head's row for the same place in the compared picture; values: null until that picture is here.
+// The same head's row for the same place in the compared picture; values: null until that picture has arrived.
 export function rowBeside({ view }, { main, other }, { shown }) {
   const { pack, answers } = other;
   const token = sameToken(shown.token, main.pack, pack);
@@ -333,8 +333,8 @@ export function rowBeside({ view }, { main, other }, { shown }) {
   return { token, layer, head, values };
 }
 
-// Similarity of the compared picture's patches to the patch that asks in the first one; or that picture's own colours
-// and lengths.
+// Similarity of the compared picture's patches to the asking patch of the first one; or that picture's own colours and
+// lengths.
 function paintOtherMap({ choice, data, frame, page }, other) {
   const { view } = choice;
   const { pack } = other;
@@ -376,7 +376,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
 export const comparesNumbers = (choice, data, frame) =>
   choice.view.beside === "compare" && wayOf(choice.view).needs === "features" && Boolean(otherMap(choice, data, frame));
 
-// Whether the two parts match, or one of them resembles a third part more.
+// Whether the two parts match, or a third part resembles one of them more.
 const matchWords = (match) =>
   match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 

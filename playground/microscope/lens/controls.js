@@ -1,4 +1,4 @@
-// Pointer, keys and buttons. All that they change goes through lens.choose({…}).
+// Pointer, keys and buttons. All their changes go through lens.choose({…}).
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "../core/view.js";
@@ -15,9 +15,9 @@ import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
 import { canAsk, depthOf, layersAtHand } from "./state.js";
 
-// Sets buttons and sliders from the view, whoever changed it.
+// Sets buttons and sliders from the view.
 
-// What the canvas of the second picture shows.
+// The content of the second picture's canvas.
 const TWINS = {
   convolution: "What a convolution reads at the same patch",
   compare: "The compared picture, asked at the same place",
@@ -31,10 +31,10 @@ export function valueOfButton(button) {
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
-// The way that is drawn, where the view asks for an impossible one.
+// The way that is drawn if the view asks for an impossible one.
 const shownValue = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
 
-// `from`: the control that a person is using, which is left alone.
+// `source`: the control in use, which stays unchanged.
 export function showChoices(choice, data, page, source = "") {
   const { view } = choice,
     { main } = data,
@@ -50,7 +50,7 @@ export function showChoices(choice, data, page, source = "") {
   for (const element of root.querySelectorAll("[data-ask]")) setVisible(element, canAsk(data, element.dataset.ask));
   for (const element of root.querySelectorAll("[data-section]"))
     setVisible(element, Boolean(main.pack.header.sections[element.dataset.section]));
-  setVisible(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers")); // one layer's heads are shown anyway
+  setVisible(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers")); // one layer's heads are all on show
   setVisible(refs.compareTab, Boolean(data.other) || canAsk(data, "compare"));
   setText(refs.layerRange, layerRange(data));
   const layers = layersAtHand(data);
@@ -76,7 +76,7 @@ export function showChoices(choice, data, page, source = "") {
   root.classList.toggle("more", choice.more);
   refs.more.setAttribute("aria-expanded", String(choice.more));
   setText(refs.more, choice.more ? "Less" : "More");
-  refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays in sight
+  refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays visible
   setVisible(refs.nine, convolution);
   setVisible(refs.twin, view.beside !== "wall");
   refs.twin.setAttribute("aria-label", TWINS[view.beside] ?? "");
@@ -136,7 +136,7 @@ export function buildHeads({ main }, page) {
 
 // ---------------------------------------------------------------------------------------------------------- pointing
 
-// The token under the last pointer event, computed once a frame: a mouse may move ten times between two.
+// The token under the last pointer event, computed once for each frame: a mouse may move ten times between two.
 export function tokenUnder({ choice, data: { main, other }, frame, page: { refs } }) {
   const { pointer, view } = choice;
   const box = pointer.target.getBoundingClientRect();
@@ -183,7 +183,7 @@ export function bindPointer(lens) {
       Object.assign(choice.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: false });
       const token = tokenUnder(lens),
         query = queryOf(token, data.main.pack);
-      // The pointer may have moved in this frame, before the click, without being read
+      // The pointer may have moved in this frame, before the click
       if (choice.hover >= 0) choice.hover = token;
       choice.aim = token;
       page.choose({ query, locked: !(choice.view.locked && choice.view.query === query) });
@@ -204,13 +204,13 @@ export function bindPointer(lens) {
 
 // -------------------------------------------------------------------------------------------------------------- keys
 
-const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presenter's remote control
+const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presentation remote
 const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
 
-// The lens takes keys while the focus is in it or nowhere, as before anything was pressed.
+// The lens takes keys while the focus is inside it or nowhere.
 export function bindKeys(lens, signal) {
   const { root } = lens.page;
-  root.tabIndex = -1; // a click anywhere on it keeps the keys
+  root.tabIndex = -1; // a click anywhere on it makes it take keys
   root.addEventListener("keydown", (event) => actByKey(lens, event), { signal });
   document.addEventListener("keydown", (event) => event.target === document.body && actByKey(lens, event), { signal });
 }
@@ -226,7 +226,7 @@ function actByKey(lens, event) {
   const steps = choice.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
   const step = steps[event.key];
   if (step && (stepScene(choice, data, page, step) || (choice.presenting && page.see?.stepMoment(step)))) {
-    // the key needs nothing more
+    // nothing else to do for this key
   } else if (event.key.startsWith("Arrow")) {
     if (inSlider || event.target !== refs.picture) return;
     const token = choice.hover >= 0 ? choice.hover : tokenOf(view.query, pack);
@@ -235,7 +235,7 @@ function actByKey(lens, event) {
     page.choose({ query: patchText(patch, pack.columns), locked: true });
   } else if (event.key === "Escape") {
     if (closeSheets(page) || closeSums(page)) return;
-    // The browser leaves its own full screen; where that was forbidden, the lens filled its frame and undoes that.
+    // The browser ends its own full screen; if that was forbidden, the lens filled its frame and leaves that here.
     if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
     else page.choose({ locked: false });
   } else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
@@ -256,7 +256,7 @@ function actByKey(lens, event) {
   event.preventDefault();
 }
 
-// Keeps the exposure while the button is held: rows compare only at one exposure.
+// Holds the exposure while the button is pressed: rows compare only at one exposure.
 function holdExposure(choice, frame, page) {
   const { high } = frame.shown.mainDomain ?? {};
   if (choice.view.ceiling !== "auto") page.choose({ ceiling: "auto" });
@@ -296,7 +296,7 @@ export function bindButtons(lens) {
   refs.layer.addEventListener("input", () => page.choose({ layer: Number(refs.layer.value) }));
   refs.dial.addEventListener("input", () => {
     const t = Number(refs.dial.value) / 1000;
-    // The dial snaps to the trained scale and to none.
+    // The dial snaps to the trained scale and to no scale.
     const { scale: trainedScale } = data.main.pack;
     const scale = Math.abs(t - 0.5) < 0.012 ? "on" : Math.abs(t - 1) < 0.012 ? "off" : dialToScale(t, trainedScale);
     page.choose({ scale }, "dial");
@@ -307,7 +307,7 @@ export function bindButtons(lens) {
   refs.sending.addEventListener("click", () => openShare(lens));
   refs.link.addEventListener("click", () => {
     if (data.main.trace.private)
-      openShare(lens, "link"); // which says what does not travel
+      openShare(lens, "link"); // the sheet says what does not travel
     else copyLink(choice, data, page);
   });
   refs.more.addEventListener("click", () => {
@@ -321,7 +321,7 @@ export function bindButtons(lens) {
   refs.showMe.addEventListener("click", () => data.host.showMe());
 }
 
-// A press anywhere closes the sheets, except on a sheet or on what opens one.
+// A press anywhere closes the sheets, except on a sheet or on its opener.
 export function pressOutside(page, event) {
   const isSheet = (element) => element.matches?.(".sheet, [aria-haspopup]") && page.root.contains(element);
   if (!event.composedPath().some(isSheet)) closeSheets(page);

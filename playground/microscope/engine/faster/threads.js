@@ -1,23 +1,23 @@
-// The kernels on several threads, where a page is isolated and may share memory: helpers are workers with the same
+// The kernels on several threads, for a page that is isolated and may share memory. Helpers are workers with the same
 // kernels over the same memory, each with a stack of its own. A kernel that takes long is divided by its columns or
-// rows; the worker that asks does the first part, and waits for the others. A helper that has nothing to do sleeps.
+// rows; the caller computes the first part and waits for the others. An idle helper sleeps.
 
-const MOST_PAGES = 65_535; // of memory, as workshop/kernels.py has compiled it
+const MOST_PAGES = 65_535; // of memory, as in workshop/kernels.py
 const STACK_BYTES = 32_768; // bytes, as there
 const FLOAT_BYTES = 4; // bytes
 const SHORT_BYTES = 2; // bytes
-const AT_ONE_TIME = 8; // columns, and
+const AT_ONE_TIME = 8; // columns of a product
 const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
-const WORTH_DIVIDING = 50_000; // multiplications, from which on a product is divided
-const WORTH_EACH = 4096; // numbers of anything else
+const WORTH_DIVIDING = 50_000; // multiplications: smaller products are not divided
+const WORTH_EACH = 4096; // numbers: other smaller kernels are not divided
 const MOST_THREADS = 4;
-const LOOKS = 4000; // times that a thread looks before it sleeps: about as long as kernels are apart in a pass
+const LOOKS = 4000; // looks before a thread sleeps: about the pause between kernels
 const MOST_WAITED = 20_000; // ms for one kernel
-const BOARD_BYTES = 256; // bytes of what a helper is told: four integers, then the numbers that a kernel is called with
+const BOARD_BYTES = 256; // bytes of a helper's message: four integers, then arguments
 const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
 const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
 
-// The same kernels with a memory that is shared: a flag of their import.
+// The kernels with shared memory: sets a flag of their import.
 export function sharing(bytes) {
   const shared = Uint8Array.from(bytes);
   const name = [3, ...new TextEncoder().encode("env"), 6, ...new TextEncoder().encode("memory"), 2, 1];
@@ -26,10 +26,10 @@ export function sharing(bytes) {
   return shared;
 }
 
-// How many integers a row becomes that is multiplied with codes: see kernels.c.
+// The number of integers that a row becomes, padded: see kernels.c.
 export const wholeBlocks = (inner) => Math.ceil(inner / WITH_ONE_GAIN) * WITH_ONE_GAIN;
 
-// How the parts of a kernel's work are called: part(first, count) gives its numbers.
+// The arguments of each part of a kernel's work: part(first, count).
 const dividedParts = {
   product: ([a, aStep, b, bStep, transposed, bias, rows, inner, columns, out, outStep]) => ({
     ...{ count: columns, grain: AT_ONE_TIME, isWorth: rows * inner * columns >= WORTH_DIVIDING },
@@ -79,7 +79,7 @@ const eachOf = (x, count, others) => ({
   part: (first, count) => [x + FLOAT_BYTES * first, ...others, count],
 });
 
-// Not every machine has addresses for the most.
+// Some machines lack addresses for this maximum.
 function sharedMemory(maximum = MOST_PAGES) {
   try {
     return new WebAssembly.Memory({ initial: 1, maximum, shared: true });
@@ -89,7 +89,7 @@ function sharedMemory(maximum = MOST_PAGES) {
   }
 }
 
-// The same where nothing is shared.
+// Without shared memory: one thread.
 export const oneThread = () => ({
   memory: new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }),
   divided: (kernels) => kernels,
@@ -100,7 +100,7 @@ export const oneThread = () => ({
 
 const sameWorker = () => new Worker(self.location.href, { type: "module" });
 
-// `compiled`: the kernels that share; `begin()` gives a worker which hands what it hears first to `help`.
+// `compiled`: kernels with shared memory; `begin()` returns a worker that passes its first message to `help`.
 export function createThreads(compiled, begin = sameWorker, cores = navigator.hardwareConcurrency) {
   const memory = sharedMemory();
   const threads = Math.min(cores, MOST_THREADS);
@@ -126,7 +126,7 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
         throw new Error("A thread does not answer any more.");
   }
 
-  // The kernels, of which those that take long are divided.
+  // The kernels, the slow ones divided.
   function divided(kernels) {
     const dividing =
       (name) =>
@@ -150,7 +150,7 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
     memory,
     divided,
     engine: () => (awake().length ? `WebAssembly × ${awake().length + 1}` : "WebAssembly"),
-    // Their stacks lie from `top` on; gives what comes behind them.
+    // Puts the helpers' stacks at `top`; returns the first byte after them.
     begin(top) {
       const stacks = Math.ceil(top / 16) * 16;
       memory.grow(Math.ceil(((threads - 1) * STACK_BYTES) / 65_536) + 1);
@@ -166,7 +166,7 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
   };
 }
 
-// What a helper does until it is ended.
+// A helper's loop.
 export function help({ compiled, memory, board, stack }) {
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   exports.__stack_pointer.value = stack;

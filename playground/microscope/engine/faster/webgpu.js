@@ -1,20 +1,20 @@
-// The matrices of tensors.js in a GPU's memory, with the same functions; read() gives promises. One buffer mirrors the
-// kernels' memory, so that a network on the GPU is a copy of those bytes, and what lies where is the same. Shaders add
-// in 32-bit floats. What fails (out of memory, a device that is lost) rejects read(), and computer.js goes on without.
+// The matrices of tensors.js in a GPU's memory, with the same functions; read() returns promises. One buffer mirrors
+// the kernels' memory: a network on the GPU is a copy of the same bytes at the same addresses. Shaders add in 32-bit
+// floats. Failures (out of memory, a lost device) reject read(), and computer.js goes on without a GPU.
 
 import { ALIGN } from "../../core/container.js";
 import { GATES } from "../tensors.js";
 
 const WORD = 4; // bytes
-const APART = 256; // bytes from one call's numbers to the next's, as WebGPU wants them
-const CALLS = 512; // of shaders, that are sent together
-const ROOM = 2 ** 24; // bytes besides a network, to begin with
-const SIDE = 64; // rows and columns of a product that a group of threads has
-const FLOATS = 0; // how the second matrix of a product lies: (columns, inner), or
+const APART = 256; // bytes between two calls' numbers, as WebGPU wants
+const CALLS = 512; // shader calls that are sent together
+const ROOM = 2 ** 24; // bytes at first, besides a network
+const SIDE = 64; // rows and columns of a thread group's part
+const FLOATS = 0; // layout of a product's second matrix: (columns, inner), or
 const TRANSPOSED = 1; // (inner, columns), or
 const CODES = 2; // 8-bit codes, with a gain for each 32 of a row
 
-// `call` says where everything lies, in numbers. Places hold bits, for codes are no floats.
+// `call` holds all addresses, in numbers. The memory is typed as bits: codes are no floats.
 const SHARED = `
 struct Call {
   x: u32, xStep: u32, y: u32, yStep: u32, out: u32, outStep: u32, gains: u32, bias: u32,
@@ -80,7 +80,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) me: ve
   }
 }`;
 
-// What 64 threads know of a row, put together.
+// Sums and maxima of a row over 64 threads.
 const TOGETHER = `
 var<workgroup> parts: array<f32, 64>;
 fn together(me: u32, mine: f32, largest: bool) -> f32 {
@@ -129,7 +129,7 @@ fn main(@builtin(workgroup_id) row: vec3u, @builtin(local_invocation_index) me: 
   }
 }`;
 
-// What each number becomes by itself; WHAT is a place in this list. GELU and the gates: see kernels.c.
+// Functions of single numbers; WHAT is an index of this list. GELU and the gates: see kernels.c.
 const EACH = ["take", "add", "multiply", "gelu", "gate", "relu", "tanh", "rotate"];
 const ONE_BY_ONE = `
 fn gelu(x: f32) -> f32 {
@@ -174,7 +174,7 @@ fn main(@builtin(global_invocation_id) me: vec3u) {
   put(call.out + me.x, sqrt(max(dot, 0.0)));
 }`;
 
-// A device with the shaders, or null where there is none. `gpu`: navigator.gpu
+// A device with its shaders, or null if there is none. `gpu`: navigator.gpu
 async function openDevice(gpu) {
   const adapter = await gpu?.requestAdapter({ powerPreference: "high-performance" });
   if (!adapter) return null;
@@ -202,7 +202,7 @@ async function openDevice(gpu) {
   return { device, layout, products, maps, softmax, norm, rootOfDots };
 }
 
-// `bytes`: of the kernels' memory, which lie at the same places here.
+// `bytes`: of the kernels' memory, copied to the same addresses.
 function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots }, bytes) {
   const [STORAGE, UNIFORM, COPIES, READ] = [0x80, 0x40, 0x0c, 0x09];
   const buffer = (size, usage) => device.createBuffer({ size, usage });
@@ -297,7 +297,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
     matrix,
     put(values, rows, columns) {
       const x = matrix(rows, columns);
-      submit(); // what reads what lay there
+      submit(); // submits calls that read the old content
       device.queue.writeBuffer(memory, x.at, values);
       return x;
     },
@@ -347,13 +347,13 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
 
 // ------------------------------------------------------------------------------------------------- which one computes
 
-const MOST_APART = 1e-3; // of the largest number: a GPU that is further from the kernels is not used
-const LONGEST_LAYER = 1000; // ms for one layer, after which nobody waits for a GPU
+const MOST_APART = 1e-3; // relative: a GPU that differs more is not used
+const LONGEST_LAYER = 1000; // ms: a GPU with slower layers is not used
 
-// Networks on the GPU, where it was measured to be faster than the kernels, and as right. `always`: for tests.
+// Networks on the GPU, if it was measured to be faster than the kernels and equally right. `isForced`: for tests.
 export function createGpuPasses(gpu, isForced = false) {
-  const copies = new Map(); // network → the same one there
-  let opening = null; // a promise: a device, or null
+  const copies = new Map(); // network → its copy
+  let opening = null; // a promise of a device or null
   let [isUsed, isTried, isOpen] = [isForced, isForced || !gpu, false];
 
   function open() {
@@ -386,7 +386,7 @@ export function createGpuPasses(gpu, isForced = false) {
     forget,
     giveUp,
     at: async (vit) => (isUsed ? await copyOf(vit) : null),
-    // Measures it once, on the first layer of a picture that was computed. Nobody waits for a device to open.
+    // Measures the GPU once, on the first layer of a picture that was computed. Nobody waits for a device to open.
     async measure(vit, image, grid) {
       if (isTried) return;
       opening ??= open();
@@ -395,7 +395,7 @@ export function createGpuPasses(gpu, isForced = false) {
       try {
         const copy = await copyOf(vit);
         if (!copy) return;
-        await timed(firstLayer(copy, image, grid)); // the first time it also warms up
+        await timed(firstLayer(copy, image, grid)); // warms up
         const gpuRun = await timed(firstLayer(copy, image, grid));
         const cpuRun = await firstLayer(vit, image, grid);
         isUsed = gpuRun.ms < cpuRun.ms && difference(gpuRun.layer, cpuRun.layer) < MOST_APART;
