@@ -1,6 +1,6 @@
 // Maps that the source computes: relevance, occlusion and the logit lens. They explain the feature of the locked patch,
-// a label if the model has a classifier, or a text that somebody types. An occlusion arrives step by step. Each
-// relevance is shown with how well it foretells what blanking moves, once that has been measured.
+// a label if the model has a classifier, or a typed text. An occlusion arrives step by step. Each relevance is shown
+// with its rank correlation with the occlusion, once that has been measured.
 
 import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";
@@ -43,13 +43,13 @@ export function bindExplained(page) {
     bar: box.querySelector("progress"),
     said: box.querySelector("[role=status]"),
     timer: 0,
-    written: "", // kinds of maps that offer these options
+    written: "", // kinds of maps whose options were last written
   };
 }
 
 // ------------------------------------------------------------------------------------------------------- questions
 
-// Asks after a delay, which each new choice restarts.
+// Asks after a delay that each new choice restarts.
 export function askForExplained(lens) {
   const { page } = lens;
   clearTimeout(page.explained.timer);
@@ -105,7 +105,7 @@ function askAbout(lens) {
     );
 }
 
-// What the source is asked about; null: nothing chosen yet.
+// The subject of a request; null: nothing chosen yet.
 function askedOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
@@ -184,7 +184,7 @@ function explainedWords(choice, data, frame, overlay) {
     way.uses.includes("blank") && overlay
       ? `${overlay.passes} passes${overlay.step + 1 < overlay.steps ? ` of ${overlay.of}` : ""}, ${overlay.how}. `
       : "";
-  const relevance = WAYS.relevance; // what an occlusion is compared with
+  const relevance = WAYS.relevance; // the occlusion is compared with it
   if (correlations) return passWords + trustWords(relevance, main.pack.model, correlations);
   return passWords || (overlay ? `${trustWords(way, main.pack.model)} ${wayWords(way, "after")}` : "");
 }

@@ -85,7 +85,7 @@ function missingForMatches(choice, data) {
   return { what: "features", entry: pair.one ? data.other : data.main, layer: pair.layer };
 }
 
-// Why the data of the map on view can't be had; "" while they may still come.
+// Why the map on view has no data; "" while they may still come.
 export function notHere({ view }, { asked }) {
   const request = isExplained(view) ? null : asked.get(wayOf(view).needs);
   return request?.open === false ? "What this needs is not here." : "";
@@ -102,11 +102,12 @@ export function waitingFor(choice, data) {
 
 // ------------------------------------------------------------------------------------------------- the map on view
 
-// {values of all tokens, pixels or null, from: "other" if a patch of the compared picture asks}; null while not here.
+// {values of all tokens, pixels or null, from: "other" if a patch of the compared picture asks}; null until the data
+// have arrived.
 export function liveMap(choice, data, frame) {
   const { view } = choice,
     { shown, live } = frame;
-  if (isExplained(view)) return null; // the source makes it
+  if (isExplained(view)) return null; // the source computes these
   const entry = entryFor(data, frame);
   const { needs, resembles } = wayOf(view);
   const matrix = needs === "flows" ? data.flows.get(entry.id) : featuresOf(data, entry, view.layer);
@@ -124,8 +125,8 @@ export function liveMap(choice, data, frame) {
   return Object.assign(live, { key, from: fromOther ? "other" : null });
 }
 
-// Each map from a layer's features, or from the flows through all layers. `together`: the compared picture's features,
-// where both share components or parts.
+// Each map from a layer's features, or from the flows through all layers. `joint`: the compared picture's features, if
+// both share components or parts.
 const resemble = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
 const MADE = {
   similarity: resemble,
@@ -153,7 +154,7 @@ function coloursOf(features, compared) {
   return features.colours.pixels;
 }
 
-// Both pictures are cut together: the same part has the same number in both.
+// Compared pictures are divided together: the same part has the same number in both.
 function takeParts(map, features, compared) {
   if (features.parts?.beside !== compared) {
     const [parts, comparedParts] = partsOf(compared ? [features, compared] : [features], PARTS_CUT);
@@ -165,14 +166,14 @@ function takeParts(map, features, compared) {
   Object.assign(map, { parts: parts, there: comparedParts });
 }
 
-// The map of the compared picture: its patches' similarity to the patch that asks, in whichever picture that is.
+// The map of the compared picture: its patches' similarity to the asking patch, of either picture.
 export function otherMap(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
   const features = featuresOf(data, entryFor(data, frame), view.layer),
     theirs = otherFeatures(choice, data);
   if (wayOf(view).needs !== "features" || !theirs) return null;
-  const otherPatch = view.locked ? -1 : choice.hoverOther; // the patch of the compared picture that asks there
+  const otherPatch = view.locked ? -1 : choice.hoverOther; // the asking patch of the compared picture
   return THERE[view.what]?.(features, theirs, shown, otherPatch) ?? null;
 }
 
@@ -201,7 +202,7 @@ const THERE = {
   },
 };
 
-// One flat colour a patch, over a faint photograph. Does not change with the cursor.
+// One flat colour for each patch, over a faint photograph. It does not depend on the cursor.
 export function printComponents(print, pixels, { rows, columns }) {
   const { context, photo } = print;
   if (print.holds === pixels) return;

@@ -1,5 +1,5 @@
-// Depth as a film: the same patch through all layers, as a strip under the picture. A click goes to a layer, dragging
-// along the strip plays them.
+// All layers as a film: the same patch in each layer, as a strip under the picture. A click goes to a layer; dragging
+// along the strip plays the film.
 
 import { answerCell, ownExposure } from "../core/answers.js";
 import { entropyBits, holdsAll, largestIndex, wholeLayers } from "../core/core.js";
@@ -74,7 +74,7 @@ export function bindFilm({ choice, data, frame, page }) {
   }
 }
 
-// Layers that the film or the wall lacks, nearest first; `all`: whether all layers are needed.
+// Missing layers of the film or the wall, nearest first; `allLayers`: whether all are needed.
 export function missingLayers(choice, data, { shown }, allLayers = false) {
   const { view } = choice,
     { main } = data;
@@ -86,13 +86,13 @@ export function missingLayers(choice, data, { shown }, allLayers = false) {
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
 }
 
-// "loading 3 layers", or nothing.
+// "loading 3 layers", or "".
 export function waySign(choice, data, frame) {
   const missingCount = missingLayers(choice, data, frame).length;
   return missingCount ? `loading ${missingCount} ${missingCount === 1 ? "layer" : "layers"}` : "";
 }
 
-// Paints the film between the picture's frames: it needs a row of every layer, too much for one frame.
+// Paints the film between the picture's frames: rows of all layers would take too long for one frame.
 export function paintFilmSoon(lens) {
   const { frame, page } = lens;
   const { film } = page;
@@ -139,13 +139,14 @@ function paintFilm(lens) {
   drawFilm(lens, layers);
 }
 
-// The photograph alone, until the layer is here.
+// The photograph alone, until the layer has arrived.
 function noWeights({ strip, shown: { pack } }) {
   if (strip.nothing?.length !== pack.tokens) strip.nothing = new Float32Array(pack.tokens);
   return strip.nothing;
 }
 
-// (tokens,) the row in this layer: of the chosen head, the sharpest one or the mean of all; null while not here.
+// (tokens,) the row in this layer: of the chosen head, of the sharpest head, or the mean of all; null until it has
+// arrived.
 function rowOf({ view, heads }, { strip, shown }, layer) {
   const { token, scale, what } = shown;
   const { answers, pack } = shown.drawn;
@@ -225,7 +226,7 @@ const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrive
 const otherScale = (choice, data, frame) =>
   isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
 
-// The print behind the curtain, or null where it is open.
+// The print behind the curtain; null if the curtain is open.
 export function printBehind({ choice, data, frame, page }) {
   const { view } = choice,
     { shown } = frame;
@@ -236,7 +237,7 @@ export function printBehind({ choice, data, frame, page }) {
   const { answers } = isCutNow(choice, frame) ? data.main : shown;
   if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
   const values = answerCell(answers, view.layer, view.head, token, otherScale(choice, data, frame), what, "row");
-  if (!values) return null; // this head is on its way
+  if (!values) return null; // this head has not arrived
   const domain = ownExposure(values, 0, pack, what, view.ceiling, view.log);
   printPatches(choice, frame, frame.behind, values, pack.prefixCount, pack, domain);
   return { canvas: frame.behind.canvas, to: view.curtain };
@@ -248,7 +249,7 @@ function similarityBehind(choice, data, frame) {
     { main } = data,
     { shown } = frame;
   const features = data.features.get(`${main.id} ${view.layer}`);
-  if (!features) return null; // they are on their way
+  if (!features) return null; // they have not arrived
   if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
   const values = similarityInto(new Float32Array(main.pack.tokens), features, shown.token, features);
   printPatches(choice, frame, frame.behind, values, main.pack.prefixCount, main.pack, shown.mainDomain);
@@ -296,8 +297,8 @@ export function bindCurtain(choice, page) {
 
 // ------------------------------------------------------------------------------------- a head that does collapse
 
-// If the head on view stays spread without scale: the head that collapses for this patch, in this layer or the nearest
-// one that is here. {layer, head, weight} or null; computed once a patch.
+// If the head on view stays spread without scale: a head that collapses for this patch, in this layer or the nearest
+// layer in memory. {layer, head, weight} or null; computed once for each patch.
 export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;
@@ -306,13 +307,13 @@ export function collapsing(choice, frame) {
   if (!unscaled || !wayOf(view).rows || view.direction !== "row") return null;
   const weight = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
   if (weight > COLLAPSED) return null;
-  const layers = wholeLayers(drawn.pack); // all heads are here, not one alone
+  const layers = wholeLayers(drawn.pack); // layers with all heads
   const key = `${view.layer} ${token} ${layers.length} ${wholeLayers(pack).length}`;
   if (frame.collapse.pack !== drawn.pack || frame.collapse.key !== key) {
     frame.collapse = { pack: drawn.pack, key, found: searchLayers(choice, frame, layers) };
   }
   const { found: collapse } = frame.collapse;
-  const isStated = collapse && !shown.rough && holdsAll(pack, collapse.layer); // rounded weights are too coarse
+  const isStated = collapse && !shown.rough && holdsAll(pack, collapse.layer); // rounded weights are inexact
   return isStated ? { ...collapse, here: weight } : null;
 }
 

@@ -1,5 +1,5 @@
-// The words above and below the pictures. The sentence above changes with every move and is the page's heading;
-// core/sentence.js has its words.
+// The words above and below the pictures. The sentence above changes with every move and is the page's heading; its
+// words come from core/sentence.js.
 
 import { holdsHead, largestIndex, sumOf } from "../core/core.js";
 import { patchText } from "../core/grid.js";
@@ -17,7 +17,7 @@ import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
 const UNBROKEN = 13; // non-breaking letters: "(13 %)." stays on one line
-const LETTERS = 24; // letters per step of the type's size: without steps it would tremble under the cursor
+const LETTERS = 24; // letters for each step of the type's size: without steps it would tremble under the cursor
 
 export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
   const parts = sentenceOf(factsOf(choice, data, frame));
@@ -111,7 +111,7 @@ function partOf({ parts, there }, mark) {
 
 const mostOf = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
 
-// The number beside a patch is hidden if it lies under the curtain.
+// The number beside a patch is hidden under the curtain.
 const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;
 
 // "reg0" is what the model's code calls it; people call it register 0.
@@ -131,11 +131,11 @@ function scaleOpening({ main }, { shown }) {
 }
 
 // The line under the picture: the kind of this row, and a head in which the patch shows more. Updated at most every
-// PACE ms.
+// BETWEEN ms.
 
 const BETWEEN = 60; // ms between two updates
-const MORE = 1.5; // factor by which another head must tell more
-const CROWDS = 24; // heads whose crowded patches are cached
+const MORE = 1.5; // × the score on view: a suggested head must have more
+const CROWDS = 24; // number of heads whose mean rows are cached
 
 const KIND_LINE = `
   <b data-hint></b>
@@ -163,7 +163,7 @@ export function writeKindSoon(lens) {
       { main } = lens.data,
       { shown } = lens.frame,
       { alive } = page;
-    // If the view has changed to a layer that is not here yet, the line is written when that layer is painted.
+    // If the new layer has not arrived yet, the line is written when that layer is painted.
     if (alive && main && !shown.layerMissing && !shown.rough && holdsHead(shown.pack, view.layer, view.head))
       writeKind(lens);
   }, BETWEEN);
@@ -174,7 +174,7 @@ function writeKind(lens) {
   const { view } = choice,
     { shown } = frame,
     { kindline } = page;
-  const weights = wayOf(view).rows; // with other numbers, the sentence names other patches
+  const weights = wayOf(view).rows; // other values make the sentence name other patches
   const isReadable =
     weights && view.direction === "row" && !isMean(choice, frame) && shown.mark >= 0 && shown.answers.ready[view.head];
   frame.better = null;
@@ -204,7 +204,7 @@ function kindSentence({ choice, data, frame, page: { kindline } }) {
   return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one: single, plain: isPlain });
 }
 
-// Suggests the head in which this patch shows clearly more than on view.
+// Suggests a head in which this patch shows clearly more than in the head on view.
 function findBetter({ view }, data, frame) {
   const { main } = data,
     { shown } = frame;
@@ -217,7 +217,7 @@ function findBetter({ view }, data, frame) {
   frame.better = { layer: best.layer, head: best.head, query: patchText(shown.mark, main.pack.columns) };
 }
 
-// The keys by which patches are compared; null while no late layer is here.
+// The keys that compare patches; null until a late layer has arrived.
 function directions({ kinds, shown }) {
   const { pack } = shown.drawn;
   const layers = tellingLayers(pack).length;

@@ -17,7 +17,7 @@ export function refresh(lens) {
   page.schedule();
 }
 
-// Reads the theme's colours: a canvas has no stylesheet.
+// Reads the theme's colours, because a canvas has no stylesheet.
 function readTheme(frame, { refs, root }) {
   const style = getComputedStyle(root);
   frame.colours = {
@@ -30,16 +30,16 @@ function readTheme(frame, { refs, root }) {
   };
 }
 
-// The ways to lay out, as in lens.css: the width in em of the column beside the picture, and the lowest of the parts
-// that reduce the picture's height.
+// The layouts of lens.css: the width in em of the column beside the picture, and the lowest part that reduces the
+// picture's height.
 const ORDERS = {
-  one: { column: 21, lowest: "stage" }, //    all else beside the picture, in a narrower column
-  over: { column: 0, lowest: "below" }, //    all else beneath: for panoramas
+  one: { column: 21, lowest: "stage" }, //    all other parts beside the picture, in a narrower column
+  over: { column: 0, lowest: "below" }, //    all other parts beneath: for panoramas
   bare: { column: 0, lowest: "stage" }, //    in a file for a slide: the picture alone
   present: { column: 0, lowest: "scale" }, // for a projector: the sentence, the legend and the switch
 };
 const GAP = 1.6; // em, between the picture and the column
-const CLEARLY = 1.06; // the column leaves the picture's side only if that makes the picture at least this × as wide
+const CLEARLY = 1.06; // a layout with a column below must make the picture at least this × as wide
 const SHALLOW = 480; // px
 const SHALLOWEST = 380;
 const WORDS = 27; // em needed by the parts below a narrow picture
@@ -50,11 +50,11 @@ const SHORT = 41; // em: in a lower window, such as a slide's frame, only the mo
 const SLENDER = 30; // em: in a narrower column all parts are stacked
 const TALL = 0.9; // aspect below which a picture is a portrait
 const SPARE = 5; // em, below everything: room for the curve
-const IDLE = 3; // em of free height below a picture and its legend; more would look like an empty band
+const IDLE = 3; // em of free height below a picture and its legend; more would look empty
 const BROAD = 46; // em: beside a portrait, a column of at least this width is split into two
 
-// Tries each way to lay out, and takes the one with the largest picture: wide pictures leave no room beside them for
-// texts and controls, tall ones none below.
+// Tries each layout, and takes the one with the largest picture: wide pictures leave no room beside them for texts and
+// controls, tall ones none below.
 function layOut(lens) {
   const { choice, data, frame, page } = lens;
   const { main } = data,
@@ -63,7 +63,7 @@ function layOut(lens) {
   const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(main);
   if (page.see?.on) return page.see.layOut(aspect);
   root.style.removeProperty("margin-top");
-  root.classList.remove("more"); // folded-out parts take nothing from the picture
+  root.classList.remove("more"); // folded-out parts take no room from the picture
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -94,14 +94,14 @@ function layOut(lens) {
   const column = size === "wide" && root.dataset.way === "one" ? width - frame.seenWidth - GAP * em : width;
   const isBroad = root.dataset.way === "one" && column >= BROAD * em;
   root.classList.toggle("broad", isBroad);
-  // Where a second picture is large in a broad column, the controls have a slender one beside it.
+  // If a second picture is large in a broad column, the controls get a slender column beside it.
   const hasThree = isBroad && choice.view.beside !== "convolution";
   root.classList.toggle("slender", hasThree || (root.dataset.way === "one" && column < SLENDER * em));
   root.classList.toggle("more", choice.more);
   fillBelow(choice, page, em);
   fillBeneath(lens, em);
   frame.ratio = Math.min(3, window.devicePixelRatio || 1);
-  // Lines and letters on canvas grow with the type around them.
+  // Lines and letters on canvas grow with the page's type.
   frame.unit = (frame.ratio * em) / 14;
   sizeCanvases(frame, page);
 }
@@ -142,7 +142,7 @@ function twinAspect({ view }, data, aspect) {
 const aspectOf = ({ pack }) =>
   pack.header.size ? pack.header.size[1] / pack.header.size[0] : pack.columns / pack.rows;
 
-// Lays out in one way, and measures how wide the picture may become.
+// Applies one layout, and measures the largest width of the picture.
 function tryWay(choice, frame, page, way, width, em, aspect) {
   const { root, refs } = page;
   const { column, lowest } = ORDERS[way];
@@ -174,7 +174,7 @@ function heightOf(choice, page) {
   return Math.max(440, window.innerHeight - usedHeight);
 }
 
-// By how many pixels the lens is taller than its room.
+// The number of pixels by which the lens exceeds its room.
 export function overflowOf(choice, page) {
   if (page.see?.on) return page.see.overflow();
   if (page.root.dataset.size !== "wide") return 0;
@@ -193,7 +193,7 @@ export function setPictures(frame, page, width, aspect) {
   page.root.style.setProperty("--ph", `${frame.pictureHeight}px`);
 }
 
-// The stylesheet decides how large the small canvases are, layOut how large the picture.
+// The stylesheet sets the sizes of the small canvases, layOut the size of the picture.
 export function sizeCanvases(frame, { refs }) {
   const { ratio } = frame;
   fitCanvas(refs.picture, frame.pictureWidth, frame.pictureHeight, ratio);
@@ -212,7 +212,7 @@ export function otherSize(page, entry) {
   return { width: w, height: Math.min(height, Math.round(w / aspect)) };
 }
 
-// The photographs at the present size, and the prints on them, for heat and for light.
+// The photographs at the present size, and their prints, for heat and for light.
 
 // An entry's photograph and print, made on first use at this size, and again when the image arrives.
 export function photoOf(data, frame, page, entry) {
@@ -248,10 +248,10 @@ export function readyThumb(frame, thumb) {
   if (thumb.print?.photo !== frame.thumbPhoto) thumb.print = makePrint(frame.thumbPhoto, thumb.canvas);
 }
 
-// While a trace is being computed, its photograph is already shown at its final place and size, and all words about the
+// While a trace is computed, its photograph is already shown at its final place and size, and all words about the
 // former picture are removed.
 
-// `bitmap`: shown until its trace is here; null: back to the former picture.
+// `bitmap`: shown until its trace has arrived; null: back to the former picture.
 export function expectPicture(lens, bitmap) {
   const { frame, page } = lens;
   if (!bitmap && !page.expected) return;
@@ -266,7 +266,7 @@ export function expectPicture(lens, bitmap) {
   page.see?.expects();
 }
 
-// Its trace is shown from now on.
+// From now on its trace is shown.
 export function endExpecting(page) {
   page.expected?.close?.();
   page.expected = null;

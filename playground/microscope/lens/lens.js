@@ -107,7 +107,7 @@ export function createLens(parent, options = {}) {
   const root = document.createElement("div");
   root.className = "lens";
   root.innerHTML = MARKUP;
-  root.style.visibility = "hidden"; // until it is laid out: nothing jumps
+  root.style.visibility = "hidden"; // hidden until it is laid out: nothing jumps
   parent.append(root);
   const lens = createState(root, collectRefs(root), options);
   const { choice, data, frame, page } = lens;
@@ -165,15 +165,15 @@ export function createLens(parent, options = {}) {
     picture: (factor = 1, withOther = false) => pictureCanvas(lens, factor, withOther),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
-    // For a person's first visit; began() is called when the soft cursor appears.
+    // For a person's first visit; `began` is called when the soft cursor appears.
     greet: (began) => greet(lens, began),
     focus: () => page.refs.picture.focus(),
     see: page.see,
-    // The photograph that is on its way, or null; see layout.js.
+    // The photograph whose trace is on its way, or null; see layout.js.
     expect: (bitmap) => expectPicture(lens, bitmap),
     // While another picture is coming, no patch of the old one can be chosen.
     wait: (sentence) => {
-      if (!sentence && !root.classList.contains("waits")) return; // keep a message of somebody else
+      if (!sentence && !root.classList.contains("waits")) return; // keeps the message of another part
       root.classList.toggle("waits", Boolean(sentence));
       setText(page.refs.message, sentence ?? "");
     },
@@ -204,7 +204,7 @@ function followThePage(lens) {
   const textsHeight = () => refs.stage.offsetHeight - lens.frame.pictureHeight;
   let [width, texts] = [0, 0];
   const observer = new ResizeObserver(() => {
-    // The lens sets its own height; a late line of text must not push another one out of the window.
+    // The lens sets its own height; a late line of text must not push other text out of the window.
     if (root.clientWidth !== width || textsHeight() > texts + 2) refresh(lens);
     [width, texts] = [root.clientWidth, textsHeight()];
   });
@@ -250,7 +250,7 @@ async function showTraces(lens, { main, other = null, view = null, place, ui, be
     return true;
   }
   update(lens, { view: shownView, place, ui });
-  requestAnimationFrame(() => refresh(lens)); // its texts are there now, and their heights
+  requestAnimationFrame(() => refresh(lens)); // its texts are there now, with their heights
   return true;
 }
 
@@ -276,7 +276,7 @@ const isNextFrame = (formerEntry, { trace, pack }) =>
   [formerEntry.trace.picture.film, formerEntry.trace.model, formerEntry.pack.rows, formerEntry.pack.columns].join() ===
     [trace.picture.film, trace.model, pack.rows, pack.columns].join();
 
-// Puts these entries on show; the second one beside the first.
+// Puts these entries on show, the second one beside the first.
 function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame = false) {
   const formerMain = data.main;
   endExpecting(page);
@@ -318,14 +318,14 @@ function update(lens, { place, view, ui, overlay }) {
   choice.viewToCome = null;
   if (view) endGhost(choice, page);
   const nextView = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
-  // Chosen even before this layer has come.
+  // The layer is chosen even before it has arrived.
   if (nextView.layer === null && canAsk(data, "layers")) nextView.layer = upperLayer(data.main.pack);
   choice.view = withinReach(choice, data, tidyView(nextView, data.main.pack, startOf(data)));
   showChoices(choice, data, page);
   refresh(lens);
 }
 
-// The same picture on another grid: asks at the same place.
+// The same picture on another grid: the patch at the same place asks.
 function keepPlace(choice, data, page, formerPack) {
   const { pack } = data.main;
   if (pack.rows === formerPack.rows && pack.columns === formerPack.columns) return;
@@ -339,7 +339,7 @@ function keepPlace(choice, data, page, formerPack) {
   if (choice.view.locked) reportView(choice, data, page); // the address names the patch
 }
 
-// The patch at which this picture suggests to begin.
+// The patch that this picture suggests as the first query.
 const startOf = (data) => data.main.picture.start;
 
 // -------------------------------------------------------------------------------------------------------- a choice
@@ -362,7 +362,7 @@ function reportView(choice, data, page) {
   page.telling = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
 }
 
-// With a source that has only some layers, a step goes to the next one that is here.
+// If the source has only some layers, a step goes to the next one of them.
 function withinReach(choice, data, view) {
   const { pack } = data.main;
   if (holds(pack, view.layer) || canAsk(data, "layers")) return view;
@@ -408,7 +408,7 @@ function onFrame(lens) {
   page.speaking = setTimeout(speak, 600);
 }
 
-// ------------------------------------------------------------------------------------------- what is shown, in numbers
+// -------------------------------------------------------------------------------------------------- the row in numbers
 
 function readNumbers({ choice, data, frame }, isComplete) {
   if (!data.main) return null;

@@ -1,5 +1,5 @@
 // The lens's HTML. data-ref names an element for the code; data-choice names the choice that a control sets. Titles and
-// names from outside never enter this HTML: they are set as text later.
+// names from outside never enter this HTML: they are set later, as text.
 
 import { WAYS, wayWords } from "../core/ways.js";
 

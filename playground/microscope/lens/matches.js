@@ -1,5 +1,5 @@
-// Matches between two pictures: a line flies from the patch under the cursor to its match in the other picture, by
-// their features. A match is mutual; if there is none, the line of words below says so. A phone shows only the words.
+// Matches between two pictures by their features: a line flies from the patch under the cursor to its match in the
+// other picture. A match is mutual; without one, the line of words below says so. A phone shows only the words.
 import { decodeHalves, largestIndex } from "../core/core.js";
 import { nearestTo } from "../core/features.js";
 import { percent } from "../core/numbers.js";
@@ -137,7 +137,7 @@ function pictureBox({ otherBox }, { refs }, canvas, rootBox) {
 }
 
 // Patching: after the layer on view, the locked patch is replaced by the compared picture's patch at the same place,
-// and the network goes on from there. A small map shows how far each token moves, beside the changed labels.
+// and the network continues from there. A small map shows how far each token moves, beside the changed labels.
 
 const MAP_WIDTH = 220; // pixels of the small map
 
@@ -146,7 +146,7 @@ export function bindPatching(choice, data, page) {
   box.className = "patching";
   box.innerHTML = `<button class="quiet"></button><div></div><p role="status"></p><button class="close">×</button>`;
   box.hidden = true;
-  page.refs.twin.after(box); // it lies above the second picture, so that nothing else moves
+  page.refs.twin.after(box); // it covers the second picture, so that no other part moves
   const [button, map, sentence, close] = box.children;
   close.setAttribute("aria-label", "Close what the patch changes");
   page.patching = { box, button, map, said: sentence, close };
@@ -188,7 +188,7 @@ export function paintPatching(lens) {
   const { view } = choice,
     { patched, main } = data,
     { patching } = lens.page;
-  const isOffered = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // else it would cover the row
+  const isOffered = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // it covers the row
   setVisible(patching.box, isOffered);
   if (!isOffered) return;
   const patch = wantedPatch(choice, data);
@@ -215,7 +215,7 @@ function takePatched(
   const { pack } = main;
   const values = decodeHalves(matrix).slice();
   const ownChange = values[token];
-  values[token] = 0; // the patched one moves most, being replaced
+  values[token] = 0; // the patched token moves most, because it was replaced
   const largest = largestIndex(values, pack.prefixCount, pack.tokens);
   const print = makePrint(makePhoto(photo.image, MAP_WIDTH, Math.round((MAP_WIDTH * pack.rows) / pack.columns)));
   const domain = { low: 0, high: values[largest] || 1, log: false };

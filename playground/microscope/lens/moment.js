@@ -1,5 +1,5 @@
-// The best moment of the picture on view: looked for between frames, once the layers are here. A person's own
-// photograph opens in it, unless somebody has touched the picture; the key b goes through more of them.
+// The best moment of the picture on view: searched between frames, once the layers have arrived. A person's own
+// photograph opens in it, unless the person has touched the picture; the key b shows further moments.
 
 import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
@@ -13,7 +13,7 @@ import { canAsk, drawnOf, isMap, layersAtHand } from "./state.js";
 const QUIET = 120; // ms without a frame before the search starts or resumes
 const STINT = 6; // ms of one slice of the search
 const UNSTRIKING = "Nothing far apart stands out here.";
-const POINTED = 4; // CSS pixels, as below
+const POINTED = 4; // CSS pixels, as STIRRED below
 
 export function bindMoment(choice, page) {
   const { opening } = choice,
@@ -42,7 +42,7 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
   } else if (isNamed) opening.given = true;
 }
 
-// After each frame: continues the search when no frame was drawn for a while.
+// After each frame: continues the search if no frame was drawn for a while.
 export function lookForMoment(choice, data, page) {
   clearTimeout(page.looking);
   if (nextOf(choice, data)) page.looking = setTimeout(() => workOn(choice, data, page), QUIET);
@@ -51,7 +51,7 @@ export function lookForMoment(choice, data, page) {
 // The unfinished search of the entry on view, if any.
 function nextOf(choice, data) {
   const { main } = data;
-  if (!main || main.trace.words?.first) return null; // a coarse look; the finer one comes
+  if (!main || main.trace.words?.first) return null; // a coarse grid; the finer one will follow
   const { id } = main;
   const { pack } = drawnOf(main);
   const layers = tellingLayers(pack);
@@ -82,7 +82,7 @@ function workOn(choice, data, page) {
   page.schedule(); // the sentence may say more now
 }
 
-// The features by which patches are compared: the keys of a late layer.
+// The features that compare patches: the keys of a late layer.
 export function keysForSearch(pack) {
   const lateLayer = upperLayer(pack);
   return keysOf(pack, holdsAll(pack, lateLayer) ? lateLayer : tellingLayers(pack).at(-1));
@@ -103,7 +103,7 @@ function moveToBest(choice, data, page, scene) {
   settle(choice, page);
 }
 
-// The view of the best moment. Where no row is striking: the picture's parts; null where there are none.
+// The view of the best moment. Without a striking row: the picture's parts; null if there are none.
 export function bestView(data, { pack, moments }) {
   const [{ layer, head, patches, tells }] = moments;
   if (tells[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
@@ -119,8 +119,8 @@ export function settle(choice, page) {
   opening.greeted = true;
 }
 
-// The query on a finer grid, on which a patch became several: of the patches at its place and around it, the one whose
-// row gives most to the target of the moment's row; null if unknown.
+// The query on a finer grid, on which a patch became several: of the patches at and around its place, the one whose row
+// gives most to the target of the moment's row; null if unknown.
 export function askedAgain({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
@@ -144,7 +144,7 @@ export function askedAgain({ opening, view }, pack, formerPack) {
     .patch;
 }
 
-// A patch and those beside it.
+// A patch and its neighbours.
 function neighboursOf(patch, { rows, columns }) {
   const { top, left, bottom, right } = neighbourhood(rows, columns, Math.floor(patch / columns), patch % columns, 3);
   const patches = [];
@@ -152,7 +152,7 @@ function neighboursOf(patch, { rows, columns }) {
   return patches;
 }
 
-// Runs the search to its end, for a picture that opens in its best moment. Null if that is not wanted any more.
+// Runs the search to its end, for a picture that opens in its best moment. Null if that is no longer wanted.
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
@@ -203,19 +203,19 @@ export const towardOf = (pack) => directionsOf(keysForSearch(pack));
 // For a first visit: a soft cursor glides to three patches, the sentence changes with it, and then the visitor is
 // invited to point. Any action of the visitor ends it. The host decides whether this is a first visit.
 
-// The way of the soft cursor that greets a newcomer: which patches it shows, and where it is at each moment. No DOM in
-// here.
+// The path of the soft cursor that greets a newcomer: its patches, and its position at each moment. No DOM in here.
 
-const AWAY = 350; // ms before it comes
+const AWAY = 350; // ms before it appears
 const GLIDE = 800; // ms from one patch to the next
 const STAY = 850; // ms on a patch: long enough to read the number
-const EDGE = 0.12; // margin, as a share of the picture, whose patches the soft cursor leaves out
+const EDGE = 0.12; // margin that the soft cursor avoids, as a share of the picture
 const BOW = 0.14; // sideways swing of a glide as a share of its length
 export const STOPS = 3;
 export const WALK = AWAY + STOPS * (GLIDE + STAY); // ms
 
-// Three patches that say what attention is: the one beyond the neighbourhood of `start` that it listens to most, one
-// that it hardly listens to, and `start` itself, where the cursor stays. `row`: the weights of patch `start`.
+// Three patches that show what attention is: the patch outside the neighbourhood of `startPatch` with the largest
+// weight, a patch with hardly any weight, and `startPatch` itself, where the cursor stays. `row`: the weights of
+// `startPatch`.
 export function threePatches(row, from, rows, columns, startPatch) {
   const area = neighbourhood(rows, columns, Math.floor(startPatch / columns), startPatch % columns, 3);
   let largest = -1,
@@ -233,10 +233,10 @@ export function threePatches(row, from, rows, columns, startPatch) {
   return largest < 0 ? [] : [largest, smallest, startPatch];
 }
 
-const smoothStep = (t) => t * t * t * (t * (6 * t - 15) + 10); // begins and ends without a jolt
+const smoothStep = (t) => t * t * t * (t * (6 * t - 15) + 10); // begins and ends smoothly
 
-// The soft cursor's position {x, y, rests} after `ms` on its way over `places` [{x, y}], from the first one. Each glide
-// swings out a little, like a hand's.
+// The soft cursor's position {x, y, rests} after `ms` on its path over `places` [{x, y}], from the first one. Each
+// glide is slightly curved, like a hand's.
 export function walkAt(ms, places) {
   const elapsed = Math.max(0, Math.min(WALK, ms) - AWAY);
   const leg = Math.min(places.length - 2, Math.floor(elapsed / (GLIDE + STAY)));
@@ -250,7 +250,7 @@ export function walkAt(ms, places) {
   return { x: a.x + progress * dx - bow * dy, y: a.y + progress * dy + bow * dx, rests: t === 1 };
 }
 
-const BEFORE = 900; // ms in which the picture alone is looked at
+const BEFORE = 900; // ms in which only the picture is shown
 const TURN = 2600; // ms for which "your turn" stays
 const STIRRED = 4; // CSS pixels: a browser reports a resting mouse as moved when something appears under it
 
@@ -259,8 +259,8 @@ const GHOST = `
   <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 2l5.2 17.5 3.4-6.6 7.2-1.9z"/></svg>
   <b>your turn</b>`;
 
-// `began`: called when the soft cursor appears. It does not come to people who want no motion, nor in See, which shows
-// the moment itself. Returns whether it is going to appear.
+// `onBegin`: called when the soft cursor appears. It does not come to people who want no motion, nor in See, which
+// shows the moment itself. Returns whether it is going to appear.
 export function greet(lens, onBegin) {
   const { page } = lens;
   if (page.ghost || page.see?.on || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
@@ -310,7 +310,7 @@ function begin({ choice, data, frame: { shown }, page }, onBegin) {
 function walk(choice, page, places) {
   const { ghost, refs } = page;
   const startTime = performance.now();
-  let hasArrived = false, // while it glides, the soft cursor asks nothing
+  let hasArrived = false, // while it glides, the soft cursor changes no row
     hasRested = false;
   const step = (time) => {
     if (page.ghost !== ghost || !page.alive) return;
@@ -322,7 +322,7 @@ function walk(choice, page, places) {
     hasArrived ||= rests;
     if (hasArrived && (!rests || !hasRested)) {
       Object.assign(choice.pointer, { target: refs.picture, x: left + x * width, y: top + y * height, fresh: true });
-      page.schedule(true); // as if a hand had moved
+      page.schedule(true); // as a real move of the cursor
     }
     ghost.box.classList.toggle("rests", rests);
     hasRested = rests;
@@ -333,7 +333,7 @@ function walk(choice, page, places) {
   requestAnimationFrame(step);
 }
 
-// Ends the soft cursor: the patch that asked before it appeared asks again.
+// Ends the soft cursor: the former query asks again.
 export function endGhost(choice, page) {
   const { ghost } = page;
   if (!ghost) return;

@@ -69,7 +69,7 @@ export function paintFrame(lens) {
   page.root.classList.toggle("map", isMap(view.what));
 }
 
-// While a patch is locked, the cursor moves the line alone: the row is the same.
+// While a patch is locked, the cursor moves only the line: the row is the same.
 export function paintAim(lens) {
   const { choice, frame, page } = lens;
   const putBack = layMean(choice, frame);
@@ -193,7 +193,7 @@ function setTag({ view }, frame, { see }, isHidden) {
   const firstPatch = start + pack.prefixCount;
   const brightest = largestIndex(answers.drawn, firstPatch, start + pack.tokens);
   const tagged = see ? firstPatch + see.marked(brightest - firstPatch) : brightest;
-  // An even row has no patch worth pointing at.
+  // An even row has no patch worth naming.
   if (WAYS[what].rows && answers.weights[tagged] < 1.5 / pack.tokens) return;
   const tag = frame.tag;
   tag.patch = tagged - firstPatch;
@@ -202,7 +202,7 @@ function setTag({ view }, frame, { see }, isHidden) {
   picture.tag = tag;
 }
 
-// Patches brighter than the colour scale's top bear their number; the largest has its own label.
+// Patches above the exposure bear their number; the largest has its own label.
 function setClipped({ view }, { shown, picture }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
@@ -318,7 +318,7 @@ export function paintCurve(choice, frame, { refs, see }) {
   );
 }
 
-// Computes a part of the rows' sums, which columns need; true while there is more to do.
+// Computes a part of the normalisers that columns need; true while more are needed.
 export function workOnColumns(choice, data, frame) {
   const { view } = choice,
     { other, main } = data;

@@ -1,4 +1,4 @@
-// The words and numbers that the lens writes.
+// The words and numbers of the lens.
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
 import { PARTS_CUT } from "../core/features.js";
@@ -17,7 +17,7 @@ export const tokenName = (token, pack) =>
 
 export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
-// In See's language while See is on view; Lab is English.
+// A text in See's language while See is on view; Lab is English.
 export const saidHere = ({ see }, key, english, values = {}) => (see?.on ? see.words(key, values) : english);
 
 export function placeHere(page, token, pack) {
@@ -40,7 +40,7 @@ export function divisorOf(pack) {
 
 // ------------------------------------------------------------------------------------------------------------ titles
 
-// Whether a patch of the compared picture asks, and the first picture shows what resembles it.
+// Whether a patch of the compared picture asks, and the first picture shows the patches similar to it.
 export const asksFromOther = (choice, data, frame) => overlayNow(choice, data, frame)?.from === "other";
 
 export function writeTitles({ choice, data, frame, page }) {
@@ -83,7 +83,7 @@ export function writeTitles({ choice, data, frame, page }) {
   setVisible(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
-  const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model); // relevance has its own place
+  const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model); // relevance has its own line
   setText(refs.note, [wayWords(way, "note", cases, { parts: PARTS_CUT }), trustNote].filter(Boolean).join(". "));
   setText(refs.exposed, exposureText(choice, frame));
   setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
@@ -92,7 +92,7 @@ export function writeTitles({ choice, data, frame, page }) {
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
   setText(
     refs.lock,
-    explainsTheLabel // no patch asks, whether one is locked or not
+    explainsTheLabel // a label, not a patch, is explained
       ? ""
       : view.locked
         ? `locked at ${tokenName(pinned, main.pack)} · ${page.touch ? "tap it to free it" : "Esc frees it"}`
@@ -120,7 +120,7 @@ function labelText(choice, data, frame) {
   return labelNow(choice, data, frame)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
 }
 
-// Shown until a person does something: "Point at one eye: the other eye lights up, across the whole face."
+// Shown until a person acts: "Point at one eye: the other eye lights up, across the whole face."
 export const whatToDo = ({ main }, { touch }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
 
@@ -132,7 +132,7 @@ const outlineText = (print) =>
     ? `outlined: ${percent(print.outlined).replaceAll(" ", "\u00a0")} of what all patches get`
     : "";
 
-// The weight from which cells have full brightness; an even row is called even.
+// The exposure; an even row is called even.
 function exposureText({ view }, { shown }) {
   const { answers, mainDomain, pack } = shown;
   if (shown.rough) return "";
@@ -144,7 +144,7 @@ function exposureText({ view }, { shown }) {
   return brightestFrom(mainDomain.high, shown.clipped, largest, view.what);
 }
 
-// `above`: the number of patches brighter than the colour scale's top, up to `most`.
+// `clippedCount`: the number of patches above the exposure, up to `largest`.
 export function brightestFrom(high, clippedCount, largest, way) {
   const format = (x) => sizeWords(x, WAYS[way].unit);
   const [fromText, toText] = (clippedCount ? toldApart(high, largest, format) : [format(high)]).map((x) =>
@@ -154,7 +154,7 @@ export function brightestFrom(high, clippedCount, largest, way) {
   return `brightest from ${fromText}${clippedCount ? `: ${patches} above, up to ${toText}` : ""}`; // numbers unbroken
 }
 
-// Moves the words in the top right corner away from a patch with a label there.
+// Moves the words in the top right corner away from a labelled patch.
 const isUnderPin = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
@@ -165,7 +165,7 @@ function beyondText({ count, bound: limit }, typical) {
   return `${subject} apart, longer than ${shortNumber(limit)}${typical ? ": left out of the exposure" : ""}`;
 }
 
-// The layers that can be chosen: of a file with some layers, these.
+// The layers that can be chosen: in a file with some layers, only these.
 export function layerRange(data) {
   const layers = layersAtHand(data);
   if (layers.length < 2) return `of 0–${data.main.pack.layers - 1}`;
@@ -206,7 +206,7 @@ function writeConvolution({ view }, { shown }, { refs }) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
-// Texts of the markup in both faces: [words, English, where]; accessible names too.
+// Texts of the markup in both faces: [key, English, selector]; accessible names too.
 const MARKED = [
   ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
   ["onAverage", "on average", '[data-ref="habitRow"] dt'],
@@ -374,7 +374,7 @@ export function writeOther({ choice, data, frame, page: { refs } }, entry, head)
 
 // ----------------------------------------------------------------------------------------------- for screen readers
 
-const NAMED = 3; // tokens named to screen readers
+const NAMED = 3; // tokens that the sentence names
 
 // "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
 export function sentenceForReaders({ choice: { view }, data, frame, page }) {

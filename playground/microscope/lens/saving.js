@@ -58,7 +58,7 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
   return composePicture(pictures, width, height, captionOf(choice, data, frame), bar, factor);
 }
 
-// What the large picture shows, at the size of the file.
+// The large picture's content, at the size of the file.
 export function printed(choice, data, frame, photo) {
   const { view } = choice,
     { shown } = frame;
@@ -170,10 +170,10 @@ export function leavePresenting(lens) {
   refresh(lens);
 }
 
-// The sheet of Share: the present view to send on, as a picture. See also makes a loop and an interactive page.
+// The sheet of Share: the present view as a picture. See also makes a loop and an interactive page.
 
 const PICTURE_SCALE = 2;
-// Makes the chosen format and previews it: a blob, or null if it failed or is not wanted any more.
+// Makes the chosen format and previews it: a blob, or null if it failed or is no longer wanted.
 const SHARED = {
   picture: { make: sharedPicture, end: () => "png" },
   tall: { make: sharedLoop, end: ({ type }) => type.split(/[/;]/)[1] },
@@ -181,7 +181,7 @@ const SHARED = {
   page: { make: sharedPage, end: () => "html" },
 };
 
-// In the words of the face that is on view.
+// In the words of the face on view.
 const sentenceNow = ({ see, refs }) => (see?.on ? see.says() : refs.sentence.textContent);
 
 export function bindShare(lens) {
@@ -242,7 +242,7 @@ async function copyShared(page) {
 async function chooseShared(lens, format) {
   const { page } = lens;
   const { share, refs } = page;
-  const round = ++share.round; // cancels what was being made
+  const round = ++share.round; // cancels the former job
   const isCurrent = () => share.round === round && page.alive && !refs.sendingSheet.hidden;
   Object.assign(share, { file: null, link: "", of: format });
   for (const button of refs.shareWays.querySelectorAll("[data-share]"))
@@ -305,14 +305,13 @@ function sharedLoop({ page }, shape, isCurrent) {
   return page.see.sharedLoop(canvas, shape, isCurrent);
 }
 
-// One HTML file that works without a network; its preview is the picture that it begins with.
+// One HTML file that works without a network; its preview is its first picture.
 async function sharedPage(lens) {
   await sharedPicture(lens);
   return new Blob([await lens.page.see.sharedPage()], { type: "text/html" });
 }
 
-// The present view as an SVG, whose text is text, and as numbers. Both are made of the values that are drawn on the
-// screen.
+// The present view as an SVG with real text, and as numbers. Both are made of the values on the screen.
 
 const WIDTH = 504; // points: the width of a page's text
 const PER_POINT = 3; //  of a picture, for each point
@@ -330,7 +329,7 @@ export const toTakeAway = (lens) => ({
   numbers: () => lens.data.main && numbersOnView(lens),
 });
 
-// `about`: {key: value} about the figure's origin, stored in the file.
+// `metadata`: {key: value} about the figure's origin, stored in the file.
 function figureSvg({ choice, data, frame, page }, metadata) {
   const { view } = choice;
   const { pack, token, mark } = frame.shown;

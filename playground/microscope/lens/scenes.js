@@ -1,5 +1,5 @@
-// Scenes in the lens: the sheet that lists them, and stepping from one to the next. The host stores them; if it does
-// not, there is no sheet.
+// Scenes in the lens: the sheet that lists them, and stepping through them. The host stores them; without such a host
+// there is no sheet.
 
 import {
   LONGEST_NAME,
@@ -39,12 +39,12 @@ export function bindScenes(choice, data, page) {
     const reordered = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
     changeScenes(choice, data, page, reordered, reordered.indexOf(current));
   });
-  // Saves with every letter, but does not redraw the list under the person's hands.
+  // Saves with every letter, but does not redraw the list while a person types.
   refs.sceneList.addEventListener("input", (event) => {
     const place = Number(event.target.closest("li").dataset.place);
     keepList(data, renameScene(data.scenes.list, place, event.target.value));
   });
-  // What is typed into a name is no shortcut. Enter ends the typing.
+  // Typing a name triggers no shortcut. Enter ends the typing.
   refs.sceneList.addEventListener("keydown", (event) => {
     if (event.target.tagName !== "INPUT") return;
     if (event.key !== "Escape") event.stopPropagation();
@@ -53,7 +53,7 @@ export function bindScenes(choice, data, page) {
 }
 
 // Called when the lens is ready and at every run of the page: the list may have changed elsewhere. An unchanged list
-// keeps its elements, for somebody may be typing or clicking there.
+// keeps its elements, because a person may be typing or clicking there.
 export function readKept(choice, data, page) {
   setVisible(page.refs.scenes, Boolean(data.host.scenes));
   if (!data.host.scenes) return;
@@ -64,7 +64,7 @@ export function readKept(choice, data, page) {
   writeList(choice, data, page);
 }
 
-// A presenter's keys. False where there are no scenes to step through.
+// A presenter's keys. False if there are no scenes to step through.
 export function stepScene(choice, data, page, step) {
   const { list } = data.scenes,
     { at: position } = choice.scene;
@@ -74,7 +74,7 @@ export function stepScene(choice, data, page, step) {
   return true;
 }
 
-// "2 / 5 · ", or nothing.
+// "2 / 5 · ", or "".
 export const sceneWords = ({ scene: { at: position } }, { scenes: { list } }) =>
   list[position] ? `${position + 1} / ${list.length} · ` : "";
 
@@ -96,7 +96,7 @@ function changeScenes(choice, data, page, list, position) {
 }
 
 function keepList(data, scenes) {
-  const list = readScenes(writeScenes(scenes)); // within the bounds
+  const list = readScenes(writeScenes(scenes)); // cuts it to the bounds
   const text = writeScenes(list);
   Object.assign(data.scenes, { list, kept: text });
   data.host.scenes.write(text);

@@ -212,10 +212,10 @@ export function movedWords({ by: share, times: factor }) {
   return `${distance}: ${shortNumber(factor)} × as far as where as much attention to other patches is cut.`;
 }
 
-// Painting with the scissors: the patches that a drag touches shall not be heard. With the keyboard: arrows move, the
-// space bar takes a patch or leaves it, Enter cuts, Escape ends.
+// Painting with the scissors: the painted patches will not be heard. Keyboard: arrows move, the space bar adds or
+// removes a patch, Enter cuts, Escape ends.
 
-const LONGEST = 1000; // most letters of all cuts together, as in figures/drawing/view.py
+const LONGEST = 1000; // letters of all cuts together, at most, as in figures/drawing/view.py
 
 // `cut(texts)` applies cuts; `words(sentence)` shows a message.
 export function bindPainting(choice, data, page, { cut, words }) {
@@ -257,7 +257,7 @@ export function bindPainting(choice, data, page, { cut, words }) {
       name,
       (event) => {
         if (!painting.on || event.target !== picture) return;
-        event.stopPropagation(); // a patch that is painted is not locked
+        event.stopPropagation(); // a painted patch is not locked
         handler(event);
       },
       true,
@@ -324,7 +324,7 @@ export function paintingWords({ painting, view }) {
 function paintPainting({ painting }, { main }, { refs, sheet }) {
   const { rows, columns } = main.pack;
   refs.pictureBox.classList.toggle("painting", painting.on);
-  sheet.toggleAttribute("hidden", !painting.on); // an SVG has no such property
+  sheet.toggleAttribute("hidden", !painting.on); // an SVG has no `hidden` property
   sheet.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
   const cell = (patch, name) => {
     const rect = document.createElementNS(sheet.namespaceURI, "rect");

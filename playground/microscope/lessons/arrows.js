@@ -1,8 +1,7 @@
 // Nine tokens on a 3 × 3 grid. Their queries and keys are arrows that can be dragged, typed or moved with the keyboard;
-// beside them is the 9 × 9 attention that follows.
-//
-// data: {arrows: "20_0_…", start: the arrows of "Start again", still: they can't be moved yet}. Out goes the setting
-// "arrows"; it reports the same.
+// beside them is the resulting 9 × 9 attention.
+// // data: {arrows: "20_0_…", start: the arrows of "Start again", still: they can't be moved yet}. It sends the setting
+// "arrows", and reports the same.
 import { ROLES } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
 import { inReach, MOST_LONG, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
@@ -10,10 +9,9 @@ import { percent } from "../core/numbers.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
-// The nine tokens with their arrows, the matrix that they make, and its arithmetic in words. `it` is the state of
-// arrows.js.
+// The nine tokens with their arrows, the resulting matrix, and its arithmetic in words. `state` is the state below.
 
-// Where an arrow's first number stands among the 36.
+// The index of an arrow's first number among the 36.
 export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKENS + token);
 
 export const cellOf = (state) => state.grid.clientWidth / 3;
@@ -186,9 +184,9 @@ function createArrows(stage) {
     grid: stage.find("grid"),
     matrix: stage.find("matrix"),
     arrows: null, //      36 numbers, see core/nine.js
-    start: "", //         the arrows that "Start again" brings back, as text
+    start: "", //         the arrows that "Start again" restores, as text
     token: 4, //          the chosen token: its row is shown
-    which: "q", //        its arrow that the keyboard moves, "q" or "k"
+    which: "q", //        the arrow that the keyboard moves, "q" or "k"
     hover: null, //       the cell of the matrix under the cursor: {row, column}
     held: null, //        the arrow that is being dragged: {token, which}
     show: "weight", //    or "score"
@@ -222,7 +220,7 @@ function createArrows(stage) {
   };
 }
 
-// ------------------------------------------------------------------------------------------------------ what is chosen
+// ------------------------------------------------------------------------------------------------------------- choices
 
 function setArrow(state, token, kind, x, y) {
   const index = indexOf(token, kind);
@@ -313,7 +311,7 @@ function bindGrid(state) {
   const release = () => (state.held = null);
   grid.addEventListener("pointerup", release);
   grid.addEventListener("pointercancel", release);
-  // A finger on a tip moves the tip; anywhere else it scrolls the page.
+  // A finger on an arrow's tip moves the tip; elsewhere it scrolls the page.
   grid.addEventListener(
     "touchstart",
     (event) => {

@@ -1,9 +1,7 @@
 // A case of attention's cost: dials for an image and a ViT, and counts of FLOPs and bytes.
-//
-// data: {pieces: which are shown, in order, of PIECES; dials: {setting: {label, options}}; switches: the same, whose
-// options are [value, words]; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: of the table,
-// [words, formula, which FLOPs]; says: sentences with {holes}; colours}, and the settings that are named in it, which
-// go out again when they are chosen.
+// // data: {pieces: names of PIECES, in order; dials: {setting: {label, options}}; switches: the same, with options
+// [value, words]; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: of the table, [words, formula,
+// name in FLOPS]; says: sentences with {holes}; colours}, and the named settings, which it sends when they are chosen.
 
 import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, threeDigits } from "../core/costs.js";
 import { markedWords } from "../drawing/listing.js";
@@ -11,7 +9,7 @@ import { keepDrawing } from "../drawing/stage.js";
 
 const LEAST = 16_384; // tokens: a chart's axis reaches at least this far
 const STEP = 1.1; // factor of tokens for an arrow key
-const WORDS = 0.04; // of the large square: a smaller square has no room for its number
+const WORDS = 0.04; // of the large square: smaller squares have no room for their number
 const number = (n) => n.toLocaleString("en");
 const fillHoles = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -19,10 +17,10 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 function createCase(stage) {
   const state = Object.seal({
     stage,
-    told: null, //     what came in
-    pieces: [], //     (case, theme) → paints one
+    told: null, //     the data
+    pieces: [], //     functions (case, theme) that paint a piece
     settings: {}, //   of the dials and switches
-    pointed: null, //  a number of tokens, in a chart
+    pointed: null, //  the number of tokens under the cursor in a chart
   });
   return {
     take(data) {
@@ -50,7 +48,7 @@ function choose(state, changes) {
   state.stage.redraw();
 }
 
-// Why there is no such case, in a sentence.
+// A sentence that says why the case is impossible.
 function troubleOf({ image, patch, width, heads }, { no_patch, no_heads }) {
   if (image < patch) return fillHoles(no_patch, { image, patch });
   return width % heads ? fillHoles(no_heads, { width, heads, left: width % heads }) : "";
@@ -65,7 +63,7 @@ function addPart(state, tag, markup) {
   return { place, find: findRef };
 }
 
-// Wraps a piece that is not drawn for an impossible case.
+// Wraps a piece that is hidden for an impossible case.
 const ofACase =
   ({ place }, paint) =>
   (caseNow, theme) => {
@@ -73,7 +71,7 @@ const ofACase =
     if (!caseNow.trouble) paint(caseNow, theme);
   };
 
-// A group of buttons of which exactly one is pressed; returns a function that presses one.
+// A group of buttons of which exactly one is pressed; returns a function that updates them.
 function buttonsOf(place, label, options, isPressed) {
   const group = document.createElement("div");
   group.className = "tabs";
@@ -255,7 +253,7 @@ const PIECES = {
 
 const mostOf = ({ tokens }) => Math.max(LEAST, 2 * tokens);
 
-// A chart with tokens as its axis, `drawn(case)`, that can be pointed at.
+// A chart over numbers of tokens, `chartFor(case)`, that follows the pointer.
 function chartOf(state, chartFor) {
   const part = addPart(
     state,
@@ -284,7 +282,7 @@ function chartOf(state, chartFor) {
   });
 }
 
-// The ratio of costs, which depends on what is counted; it includes both ratios that are usually quoted.
+// The ratio of costs for the chosen counts, which include both ratios that are usually quoted.
 function ratioOf(state, caseNow) {
   const { says: texts, switches } = state.told;
   const { count, other: otherPart, mlp } = state.settings;
@@ -370,9 +368,9 @@ export default function (component) {
 // under the cursor, or else at the case's.
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 24, 8, 38]; // px
-const MOST_DECADES = 7; // axes with more decades have a number only at some
+const MOST_DECADES = 7; // an axis with more decades numbers only some of them
 const DASHES = { solid: "", dot: "2 5", dash: "9 5" };
-const POINTS = 60; // of a line
+const POINTS = 60; // number of points of a line
 const FEWEST = 4; // tokens
 
 // `lines`: [{name, of(tokens), colour, dash}]; `marks`: [{tokens, value, shape, words}]; `text(value)`; `most`: tokens.

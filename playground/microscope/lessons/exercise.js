@@ -1,9 +1,8 @@
 // An exercise: a question, a hint, then the answer. If the page can check that it is done, it says so and the browser
-// remembers it. If the exercise also offers answers, it is done only after the right one.
-//
-// data: an Exercise of playground/lessons/parts.py, whose conditions are read here, and the lesson's settings; or, of
-// a lesson that the server judges, {id, question, hint, answer, done: true | false | null: nothing to check, why: what
-// is tempting in the page's state, and wrong}. In the texts, **, * and ` are as in Markdown.
+// stores it. If the exercise also offers answers, it is done only after the right one.
+// // data: an Exercise of playground/lessons/parts.py, whose conditions are checked here, and the lesson's settings;
+// or, for a lesson that the server checks, {id, question, hint, answer, done: true | false | null: nothing to check,
+// why: the reason against a tempting state of the page}. In the texts, **, * and ` are as in Markdown.
 
 import { DONE, forget, keep, onReport, readKept, reportsHere } from "../core/guesses.js";
 import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
@@ -18,7 +17,7 @@ const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
 const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < NEARLY;
 const HEARD = 0.5; // A must give B more than this
 const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < NEARLY;
-const TINY = -88; // a score whose power is nearly 0 for 32-bit numbers
+const TINY = -88; // a score whose power is nearly 0 in 32-bit numbers
 const NOT_HEARD = 0.1; // B must give A less than this
 const isOff = (spotsOff, [layer, head]) => spotsOff.some((spot) => spot[0] === layer && spot[1] === head);
 
@@ -59,7 +58,7 @@ export function holdsNow(condition, settings, reports) {
   return Object.entries(condition).every(([name, values]) => values.includes(settings[name]));
 }
 
-// {done: true | false | null where nothing tells, why: what is tempting in the page's state, and wrong}
+// {done: true | false | null: nothing to check, why: the reason against a tempting state of the page}
 export function stateOfExercise({ done, tempting }, settings, reports) {
   if (done === null) return { done, why: "" };
   if (holdsNow(done, settings, reports)) return { done: true, why: "" };
@@ -89,7 +88,7 @@ function showExercise(data, parentElement) {
   const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
   const findPart = (part) => root.querySelector(part);
   const state = (parentElement.__exercise ??= { shown: false, done: data.done, said: null });
-  const answerOptions = data.answers ?? []; // [[words, why not], …]
+  const answerOptions = data.answers ?? []; // [[words, reason against it], …]
   if (!root.firstElementChild) {
     root.innerHTML = EXERCISE;
     findPart(".ask button").addEventListener("click", () => {
@@ -109,7 +108,7 @@ function showExercise(data, parentElement) {
     state.draw();
   };
   keepDone();
-  if (data.done && state.done === false) findPart("details").open = true; // it has just been done
+  if (data.done && state.done === false) findPart("details").open = true; // it has just become done
   if (data.why && state.why === "") findPart("details").open = true;
   state.why = data.why;
   state.done = data.done;
@@ -145,12 +144,10 @@ function offerAnswers(place, options, chosen, onChoose) {
   place.replaceChildren(prompt, ...buttons);
 }
 
-// The whole model as a row of boxes, on top of every lesson: the part that the page is about is lit, and each box leads
-// to the page about it. Beside it: how many of the lessons' questions were guessed in this browser, and how many
-// exercises done.
-//
-// data: {boxes: [{name, page, lit, group}], questions, exercises: how many there are, step: the page and its step}
-// Out goes the trigger "go": {page}.
+// The whole model as a row of boxes, on top of every lesson: the page's own part is lit, and each box leads to the page
+// about it. Beside it, the numbers of questions guessed and of exercises done in this browser.
+// // data: {boxes: [{name, page, lit, group}], questions, exercises: their numbers, step: the page and its step}
+// It sends the trigger "go": {page}.
 
 export function overview({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-overview]") ?? parentElement;
@@ -181,7 +178,7 @@ export function overview({ data, parentElement, setTriggerValue }) {
     }
   };
   count();
-  if (parentElement.__step && parentElement.__step !== data.step) root.scrollIntoView({ block: "center" }); // the top
+  if (parentElement.__step && parentElement.__step !== data.step) root.scrollIntoView({ block: "center" });
   parentElement.__step = data.step;
   addEventListener("guess-locked", count);
   return () => removeEventListener("guess-locked", count);

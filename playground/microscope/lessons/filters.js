@@ -1,9 +1,7 @@
 // The filters of the patch embedding as pictures. The one under the cursor is applied to every patch of the picture.
-//
-// data: bytes, a container whose header says id, patch, grid, size, titles, caption, filter: the chosen one; place: the
-// patch of which `says` speaks with the `channels` of each filter, {number, red, green, blue, bias, whole}, or null;
-// and whose sections are pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). Out goes the
-// setting "filter".
+// // data: bytes, a container. Header: id, patch, grid, size, titles, caption, filter: the chosen one; place: the patch
+// of the sentence `says`, and `channels`: {number, red, green, blue, bias, whole} of each filter, or null. Sections:
+// pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). It sends the setting "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";
@@ -32,9 +30,9 @@ function createFilters(stage) {
     grid: stage.find("grid"),
     picture: stage.find("picture"),
     id: null, //          of the filters and the picture
-    set: null, //         what came in
+    set: null, //         the data
     sheet: null, //       a canvas with all filters
-    chosen: 0, //         the filter whose answers are shown
+    chosen: 0, //         the filter whose outputs are shown
     bitmap: null,
     photo: null,
     heat: null,

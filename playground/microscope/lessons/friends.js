@@ -1,10 +1,8 @@
 // A picture whose patches attend by colour alone: queries and keys are mean colours of length one. The patch under the
-// cursor lights up the patches of similar colour; patches can be hidden, and then get exactly nothing.
-//
-// data: bytes, a pack (see core/core.js) of one layer and one head at 32 bits, with the section "image" and, in its
-// header,
-//   id, temperature: number, temperatures: [number], hidden: a bitmap in base 64 or "", at: "row,column" or ""
-// Out go the states "temperature", "hidden" and "at".
+// cursor lights up the patches of similar colour; hidden patches get exactly nothing.
+// // data: bytes, a pack (see core/core.js) of one layer and one head at 32 bits, with the section "image" and in its
+// header id, temperature: number, temperatures: [number], hidden: a bitmap in base 64 or "", at: "row,column" or ""
+// It sends the settings "temperature", "hidden" and "at".
 
 import { ROLES } from "../core/colours.js";
 import { effectiveNumber, layerOf, openContainer, scoresInto, softmaxInPlace, unpack } from "../core/core.js";
@@ -19,7 +17,7 @@ import { hatch } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 
 const RAMP = barColours();
-const LISTED = 8; // patches with the largest weights, as swatches
+const LISTED = 8; // number of patches with the largest weights, as swatches
 const MARKUP = `
   <div class="pair">
     <figure>
@@ -56,10 +54,10 @@ function createFriends(stage) {
     photo: null,
     print: null,
     heat: null,
-    row: null, //         (tokens,) the weights of the patch that asks
-    hidden: null, //      (tokens,) 1: hidden
+    row: null, //         (tokens,) the weights of the asking patch
+    hidden: null, //      (tokens,) 1 for hidden patches
     at: -1, //            the chosen patch
-    hover: -1, //         the patch under the cursor, which goes before
+    hover: -1, //         the patch under the cursor, which has priority
     tool: "look", //      or "hide"
     brush: null, //       while patches are painted: 1 hides them, 0 shows them
     steps: [1], //        the temperatures of the dial
@@ -78,7 +76,7 @@ function createFriends(stage) {
     paint: (theme) => state.pack && paintFriends(state, theme),
     read: () => {
       const patch = state.hover >= 0 ? state.hover : state.at;
-      computeRow(state, patch); // what was chosen in this moment is painted with the next frame
+      computeRow(state, patch); // a choice of this moment is painted with the next frame
       return {
         row: Array.from(state.row),
         at: patch,
@@ -191,7 +189,7 @@ function onFriendsKey(state, event) {
 
 function setHidden(state, patch, isHidden) {
   const hiddenCount = state.hidden.reduce((a, b) => a + b, 0);
-  if (isHidden && hiddenCount >= state.hidden.length - 1) return; // one patch must stay
+  if (isHidden && hiddenCount >= state.hidden.length - 1) return; // at least one patch must stay
   state.hidden[patch] = isHidden;
   state.stage.tell("hidden", writeBitmap(state.hidden));
 }
@@ -273,7 +271,7 @@ function paintMosaic(state, query, aspect, theme) {
   outlineCell(context, (query % columns) * cw, Math.floor(query / columns) * ch, cw, ch, 1);
 }
 
-// A vector of length one holds a colour without its brightness; it is shown as bright as possible.
+// A vector of length one is a colour without its brightness; it is shown as bright as possible.
 function queryColour(state, patch) {
   const { k } = layerOf(state.pack, 0);
   const part = k.subarray(3 * patch, 3 * patch + 3),

@@ -1,10 +1,9 @@
 // A question before its answer: guess, lock, reveal. The guess is made on the question's picture, and the truth is
 // drawn over it. The truth comes with the question; guesses are stored in this browser and sent nowhere.
-//
-// data: a Question of playground/lessons/questions.py: {id, asks, prose, guess: {kind: "Number" | "Choice" |
-//       "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Squares" | "Photo" | "Pictures", …}, truth, says,
-//       tempting: [[which, reason], …]}, and {context, afresh}
-// What the page holds back until then is hidden by a style that asks for this question's id in
+// // data: a Question of playground/lessons/questions.py: {id, asks, prose, guess: {kind: "Number" | "Choice" |
+// "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Squares" | "Photo" | "Pictures", …}, truth, says,
+// tempting: [[condition, reason], …]}, and {context, afresh}
+// A style hides the parts that the page reveals after this question: it looks for the question's id in
 // document.documentElement.dataset.guessed (ui/frame.py).
 
 import {
@@ -26,9 +25,9 @@ import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
 const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
-const ANSWERED = 0.62; // share of the picture's height that is left when parts below are revealed
+const ANSWERED = 0.62; // share of the picture's height that stays when parts below are revealed
 const NARROW = 860; // pixels, as in guess.css: in a narrower window everything stands in one column
-// A photograph's least and most height in pixels, the pixels below it, and its largest share of the width
+// A photograph's smallest and largest height in pixels, the pixels below it, and its largest share of the width
 const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 }; // wide: if either of two is wide
 const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
 <div class="words">
@@ -66,12 +65,12 @@ function beginGuess(root, data, key) {
     data,
     guess: data.guess.kind === "Painting" ? new Set() : null, // or a number, or the key of a choice
     locked: false,
-    passed: false, //  it was guessed about something else, another picture perhaps
-    last: null, //     what was drawn last, which knows what lies under the pointer
-    cursor: null, //   the patch that the keyboard is at
+    passed: false, //  whether it was guessed about another context, such as another picture
+    last: null, //     the last drawn chart, which finds the value under the pointer
+    cursor: null, //   the patch of the keyboard's cursor
     asks: null, //     the control of a guess in words
     tall: null, //     the height that a photograph may have, in pixels
-    place: null, //    where the page has this question
+    place: null, //    the question's element in the page
     watch: new ResizeObserver(() => drawGuess(state)),
     read: null,
   });
@@ -104,7 +103,7 @@ function beginGuess(root, data, key) {
   return state;
 }
 
-// What was guessed on an earlier visit.
+// The guess of an earlier visit.
 function showFormer(state) {
   const { id, context, afresh: isAfresh } = state.data;
   const formerGuess = readKept(localStorage)[id];
@@ -139,7 +138,7 @@ function lockGuess(state, isSkipped = false) {
   if (state.data.picture) showWhatOpened(state);
 }
 
-// The question goes to the window's top, so that what was held back is seen below it.
+// Scrolls the question to the window's top, so that the revealed parts are visible below it.
 function showWhatOpened(state) {
   const isSmall = state.root.offsetHeight < 0.62 * innerHeight;
   if (!heldBack(state) || !isSmall || innerWidth <= NARROW) return;
@@ -187,7 +186,7 @@ function askNumber(state) {
   state.root.classList.toggle("drags", Boolean(state.data.picture && !isPhoto(state.data)));
 }
 
-// A field for a whole number: {place, show(guess)}. What is being typed is not written over.
+// A field for a whole number: {place, show(guess)}. It does not overwrite what a person types.
 function typedField(state) {
   const { low, high, step, unit } = state.data.guess;
   const place = document.createElement("label"),
@@ -300,7 +299,7 @@ function drawGuess(it) {
   if (!data.picture || !refs.figure.clientWidth) return;
   const isOpen = it.locked || it.passed,
     makesRoom = isOpen && heldBack(it), // makes room for the revealed parts
-    isSmaller = makesRoom && data.picture.kind !== "Pictures", // which have captions
+    isSmaller = makesRoom && data.picture.kind !== "Pictures", // those have captions
     photo = isPhoto(data) && innerWidth > NARROW;
   it.root.classList.toggle("answered", Boolean(makesRoom));
   const share = aspectOfTwo(data.picture) > 2.2 ? PHOTO.wide : PHOTO.share;
@@ -315,7 +314,7 @@ function drawGuess(it) {
     height,
     cursor: it.cursor,
   };
-  state.roomy = photo; // on a phone, a photograph is limited by the width alone
+  state.roomy = photo; // on a phone, only the width limits a photograph
   it.last = DRAWN[data.picture.kind](data.picture, state);
   const pictureWidth = photo ? Math.ceil(it.last.wide) : width,
     pictureHeight = isPhoto(data) ? Math.ceil(it.last.tall) : height;
@@ -330,7 +329,7 @@ function drawGuess(it) {
 const aspectOfTwo = ({ aspect, beside, covered }) =>
   beside ? aspect + beside.aspect : covered?.length === 2 ? 2 * aspect : 0;
 
-// The height left in the window for a photograph, as long as nobody has scrolled.
+// The remaining height of the window for a photograph, as long as nobody has scrolled.
 function photoHeight(state) {
   const top = state.root.getBoundingClientRect().top;
   if (top > 0 && !isScrolled(state.place)) state.tall = innerHeight - top - PHOTO.below;
@@ -362,7 +361,7 @@ function showGuess(state) {
   refs.told.innerHTML = sentences.filter(Boolean).join(" ");
 }
 
-// Counted things are written as exact numbers.
+// Counts are written as exact numbers.
 const inWords = ({ data: { guess } }, x) => {
   const isCount = isTyped(guess) && Number.isInteger(x) && x < 1e6;
   return `${isCount ? x.toLocaleString("en") : roundedText(x)}${guess.unit}`;

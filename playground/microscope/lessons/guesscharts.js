@@ -1,11 +1,11 @@
-// The charts on whose axes a guess is made: the value to guess is covered, the guess is drawn where it was put, and the
-// truth over it. Each function gets a chart (see playground/lessons/questions.py) and its state,
-//   {guess: a number, or null, truth, open: whether the truth is shown, high: the largest number, width, height},
-// and gives {svg: its marks as a text, valueAt(x, y): the number under the pointer, or null}.
+// Charts with a guess on their axes: the value to guess is covered, the guess is drawn at its place, and the truth over
+// it. Each function takes a chart (see playground/lessons/questions.py) and its state,
+// {guess: a number, or null, truth, open: whether the truth is shown, high: the largest number, width, height},
+// and returns {svg: its marks as text, valueAt(x, y): the number under the pointer, or null}.
 import { MAGMA } from "../core/colours.js";
 import { lowered } from "../drawing/listing.js";
 
-const LETTER = 7; // pixels of a letter of a name, about
+const LETTER = 7; // width of a name's letter in pixels, about
 const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
 
 export const asText = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
@@ -20,7 +20,7 @@ export const roundedText = (x) => {
 // A tick's number, unrounded.
 const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
 
-// From numbers to pixels and back; of a log axis the ends must be positive.
+// From numbers to pixels and back; the ends of a log axis must be positive.
 export function axis(low, high, from, to, log = false) {
   const [a, b] = log ? [Math.log10(low), Math.log10(high)] : [low, high];
   return {
@@ -76,7 +76,7 @@ function upwards(chart, box, low, high, log) {
   return { y, lines };
 }
 
-// Whether the line of a guess would cross the number that stands on the true bar.
+// Whether the line of a guess would cross the number on the true bar.
 const crowded = (y, { guess, truth, open }) => open && guess !== null && Math.abs(y.at(guess) - y.at(truth)) < 24;
 
 // Upright bars; `at` is the bar to guess, or null: then a level for all bars is guessed.
@@ -138,7 +138,7 @@ function lyingBars(chart, state) {
     const y = box.top + i * step + (step - high) / 2,
       isAsked = i === chart.at,
       shownValue = isAsked && state.open ? state.truth : value;
-    let textEnd = null; // of the number after the bar
+    let textEnd = null; // right end of the number after the bar
     svg += label(box.left - 8, y + high / 2 + 4, chart.labels[i], 'text-anchor="end"');
     if (isAsked && !state.open) svg += rect(box.left, y, box.right - box.left, high, "covered");
     else {
@@ -176,7 +176,7 @@ const heightsAlong = (points, from, to) => {
 };
 
 // The place of a line's name: beside its end, or else further back, above or below the line, where it crosses no line
-// and no name. `taken`: boxes of names and marks that it must not cross.
+// and no name. `labelBoxes`: boxes of names and marks that it must not cross.
 function placeOfName(line, points, lines, labelBoxes, box) {
   const labelLength = LETTER * line.name.length,
     lastPoint = points.at(-1),
@@ -206,7 +206,7 @@ function placeOfName(line, points, lines, labelBoxes, box) {
   return [left, y];
 }
 
-// From the last point that may be seen to the guess.
+// From the last visible point to the guess.
 function lineOfGuess({ at: spot, series, x: positions }, places, x, y, guess) {
   const [n, i] = spot;
   return [places[n][Math.max(0, (series[n].shown ?? 1) - 1)], [x.at(positions[i]), y.at(guess)]];
@@ -275,7 +275,7 @@ function curves(chart, state) {
   return { svg, valueAt: (px, py) => (chart.at ? y.value(py) : x.value(px)) };
 }
 
-// Two squares to scale. The guess is how often the small one fits into the large one, whose corner is dragged.
+// Two squares to scale. The guess is the ratio of their areas; the large one's corner is dragged.
 function squares(chart, state) {
   const margin = 34,
     longestSide = Math.sqrt(state.high),
@@ -347,7 +347,7 @@ const glow = (box, grid, row) => {
     .join("");
 };
 
-// Whether the photograph and the picture beside it are larger together than the photograph alone.
+// Whether two pictures side by side are larger in total than the photograph alone.
 function hasRoom({ aspect, beside }, state) {
   if (!beside || !state.roomy) return false;
   const pair = fitted(aspect + beside.aspect, state.width - PICTURES_APART, state.height - WORDS_BELOW),

@@ -1,11 +1,10 @@
-// The atlas of heads: every layer and head as a coloured cell, and a card that says all about the one under the cursor.
-//
-// data: {layers, heads, measure: "entropy", microscope: "./?", words: "model=…" of the address, shown: [layer, head],
-//        reach: 3,
-//        measures: [{key, name, unit, digits, high, values: [layer][head], spread: the same or null}, …],
-//        habits: [layer][head] {short, long, told}, offsets: [layer][head] [49 shares, row by row]}
-// A cell is a link into the microscope. Where there is Streamlit, the trigger "open": {layer, head} leads there without
-// loading the page anew.
+// The atlas of heads: every layer and head as a coloured cell, and a card with all numbers of the one under the cursor.
+// // data: {layers, heads, measure: "entropy", microscope: "./?", words: "model=…" of the address, shown: [layer,
+// head], reach: 3,
+// measures: [{key, name, unit, digits, high, values: [layer][head], spread: the same or null}, …],
+// habits: [layer][head] {short, long, told}, offsets: [layer][head] [49 shares, row by row]}
+// A cell is a link into the microscope. In Streamlit, the trigger "open": {layer, head} leads there without loading the
+// page again.
 
 import { reportNumbers } from "../core/guesses.js";
 import { createHeadGrid, magmaAt, paintCell } from "../drawing/matrix.js";
@@ -30,7 +29,7 @@ export function atlas({ data, parentElement, setTriggerValue }) {
       data,
       grid: null, //        see drawing/matrix.js
       atHand: null, //      [layer, head] on the card
-      open: null, //        opens a head in the microscope, where a link alone would load the page anew
+      open: null, //        opens a head in the microscope without loading the page, if set
     });
     buildAtlas(root, state);
   }
@@ -119,7 +118,7 @@ function describeHead(root, state, layer, head) {
   drawOffsets(root, data.offsets[layer][head], data.reach);
 }
 
-// The middle, the query itself, is left out of the colours: it often gets most by far.
+// The middle, the query itself, is left out of the colours: it often has by far the largest share.
 function drawOffsets(root, shares, radius) {
   const side = 2 * radius + 1,
     centre = radius * side + radius;
@@ -133,15 +132,14 @@ function drawOffsets(root, shares, radius) {
   root.querySelector(".card figcaption b").textContent = `${(100 * largest).toFixed(largest < 0.1 ? 1 : 0)} %`;
 }
 
-// A board of switches: a click on a head switches it off, a click on a layer's number all of its heads. The change of
-// the prediction is shown beside it, the change of the tokens in each layer below it.
-//
-// data: {layers, heads, off: "3.0 4.2", the heads that are off, at `most` so many; played: such texts, where no other
-//        has numbers; effect: [layer][head], strongest: [layer, head], picture: data URL, grid: [rows, columns],
-//        rows: [[label, before, after], …] or null, read: the text where nothing is predicted,
-//        maps: base64 of layers × patches bytes, 255 is `ceiling`, ceiling, means: [layer],
-//        summary: {name: "CLS", values: [layer]} or null}
-// Out goes the setting "off". It reports {off: [[layer, head], …], heads, strongest}.
+// A board of switches: a click on a head switches it off, a click on a layer's number all of its heads. Beside it, the
+// change of the prediction; below it, the change of the tokens in each layer.
+// // data: {layers, heads, off: "3.0 4.2", the heads that are off, at most `most`; played: the texts that have numbers,
+// or null for all; effect: [layer][head], strongest: [layer, head], picture: data URL, grid: [rows, columns],
+// rows: [[label, before, after], …] or null, read: the text without a prediction,
+// maps: base64 of layers × patches bytes, 255 is `ceiling`, ceiling, means: [layer],
+// summary: {name: "CLS", values: [layer]} or null}
+// It sends the setting "off", and reports {off: [[layer, head], …], heads, strongest}.
 
 export function board({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-board]") ?? parentElement;
@@ -152,10 +150,10 @@ export function board({ data, parentElement, setStateValue }) {
       heads: data.heads,
       data,
       grid: null, //        see drawing/matrix.js
-      film: "", //          the shape that the row of small pictures was made for
+      film: "", //          the shape for which the row of small pictures was made
       off: [], //           [layer, head] of each switch that is off; the numbers follow
-      told: null, //        what was told and is not answered yet
-      view: null, //        whose switches these are: another one comes from elsewhere
+      told: null, //        the reported switches, until the answer comes
+      view: null, //        the view of these switches; another view sets them from outside
       tell: null,
     });
     buildBoard(root, state);
@@ -173,7 +171,7 @@ export function board({ data, parentElement, setStateValue }) {
   return () => delete parentElement.__board;
 }
 
-// Reads the heads that are off; leaves out heads that this model does not have.
+// Reads the heads that are off; ignores heads that this model does not have.
 function readOff({ off, layers, heads }) {
   const spots = off ? off.split(" ").map((spot) => spot.split(".").map(Number)) : [];
   return spots.filter(([layer, head]) => layer < layers && head < heads);
@@ -207,7 +205,7 @@ function buildBoard(root, state) {
 
 const includesSpot = (spots, [layer, head]) => spots.some(([l, h]) => l === layer && h === head);
 
-// Switches these heads off; or on, where all of them are off.
+// Switches these heads off; or on, if all of them are off.
 function toggle(root, state, spots) {
   const { played, most } = state.data;
   const areOff = spots.every((spot) => includesSpot(state.off, spot));
@@ -276,7 +274,7 @@ function paintPredictions(root, data, isOff) {
 
 const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;
 
-// One small picture for each layer: how much every patch's token differs from what it would have been.
+// One small picture for each layer: the change of every patch's token.
 function paintFilm(root, state, data, isOff) {
   const film = root.querySelector(".film");
   const [rows, columns] = data.grid;

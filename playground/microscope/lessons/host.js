@@ -1,12 +1,11 @@
 // Plays the parts of a lesson's step in the browser, without Python. playground/lessons/parts.py describes the parts;
-// playground/serving/site_files.py writes which of them changes with which settings.
-//
-// A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
-// {script, styles, box, look, mount: the script where it is here already}}, read(file) and fileAt(file), plotly() → a
-// promise, set(changes), subject: somebody's own photograph that the step is shown on, as subject.js has it, or null,
-// stays: what is said then of a part that stays the sample's}. Every kind of part is a function of its place, of `get`,
-// which gives the part as it is with the present settings, of the lesson, and of a signal that ends when the step is
-// left; it gives {draw(), end()}.
+// playground/serving/site_files.py writes how they depend on the settings.
+// // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
+// {script, styles, box, look, mount: the script if it is loaded already}}, read(file) and fileAt(file), plotly() → a
+// promise, set(changes), subject: the person's own photograph for this step (see subject.js), or null, stays: the
+// sentence about parts that keep the sample's numbers}. Each kind of part is a function of its place, of `currentPart`,
+// which returns the part for the present settings, of the lesson, and of a signal that ends when the step is left; it
+// returns {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
@@ -14,7 +13,7 @@ import { softmaxRow } from "../core/nine.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { askedOf, chartOf, dataOf, partOf, pictureOf } from "./subject.js";
 
-// Gives {draw, end}.
+// Returns {draw, end}.
 export default playParts;
 export function playParts(box, parts, lesson, signal) {
   lesson.data = {}; // of the drawings, by their names
@@ -36,7 +35,7 @@ export function playParts(box, parts, lesson, signal) {
     for (const [n, place] of places.entries()) {
       const wasHidden = place.hidden;
       place.hidden = Boolean(place.dataset.after) && !guessedIds.includes(place.dataset.after);
-      if (wasHidden && !place.hidden) playIn(played[n], place, signal); // it has a size now
+      if (wasHidden && !place.hidden) playIn(played[n], place, signal); // only now it has a size
     }
   };
   lesson.reveal();
@@ -71,8 +70,8 @@ function belowLine(place, markup) {
   return box;
 }
 
-// A part as it is with the present settings. Values that were not computed ahead are replaced by some that were; a
-// drawing is told which.
+// A part for the present settings. Values that were not computed ahead are replaced by the nearest computed ones; a
+// drawing gets their list.
 function variantFor({ by, of, same }, { settings }) {
   const wantedValues = by.map((name) => settings[name]);
   const nearestVariant = Object.keys(of)
@@ -95,24 +94,24 @@ const typedSettings = ({ settings, options }) =>
 const asText = ({ options }, name, value) =>
   options[name]?.find(([, optionValue]) => optionValue === value)?.[0] ?? String(value);
 
-// The index of a choice's present option; that of the default if the setting's value is not offered.
+// The index of a choice's present option; of the default if the setting's value is not offered.
 function chosenOption({ setting, options }, { settings, defaults }) {
   const indexNow = () => options.findIndex(([value]) => value === settings[setting]);
   if (indexNow() < 0) settings[setting] = defaults[setting];
   return indexNow();
 }
 
-// Rewrites links of the app, whose settings stand after a ?, so that they lead to the same page of the folder.
+// Rewrites links of the app, whose settings follow a ?, so that they lead to the same page of the folder.
 const linked = (html) =>
   html.replace(/\[([^\]]+)\]\(\.\/(\w*)\?([^)\s]*)\)/g, (_, text, page, words) => {
     const address = page ? `page=${page}&amp;${words}` : words;
     return `<a href="#${address}">${text}</a>`;
   });
 
-// The part, or, if the lesson has a visitor's photograph, a promise of the part about that.
+// The part itself, or a promise of the part about the visitor's photograph.
 const ownPart = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
 
-// Shows the part, or the part that a promise resolves to, unless a newer one was shown meanwhile.
+// Shows the part, once its promise has resolved, unless a newer part was shown in the meantime.
 function shownAs(currentPart, lesson, signal, display) {
   let callCount = 0;
   return {
@@ -151,7 +150,7 @@ const PLAYED = {
     const { setting, label, options } = currentPart();
     place.setAttribute("role", "group");
     place.setAttribute("aria-label", label);
-    if (options.length < 2) place.style.display = "none"; // this page has one
+    if (options.length < 2) place.style.display = "none"; // one option is no choice
     const legend = document.createElement("span");
     legend.innerHTML = markedWords(label);
     const buttons = options.map(([value, words]) => {
@@ -247,7 +246,7 @@ const PLAYED = {
     return {
       async draw() {
         Plotly = await lesson.plotly();
-        if (signal.aborted || !place.clientWidth) return; // it is held back
+        if (signal.aborted || !place.clientWidth) return; // it is hidden
         const [{ figure, height, name, moves: canMove, own: ownMeasures }, time] = [currentPart(), ++callCount];
         const sampleFigure = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
         const { data, layout } =
@@ -286,7 +285,7 @@ const PLAYED = {
     details.append(summary, box);
     place.append(details);
     const played = PLAYED.row(box, currentPart, lesson, signal);
-    details.addEventListener("toggle", () => details.open && playIn(played, box, signal)); // it has a size now
+    details.addEventListener("toggle", () => details.open && playIn(played, box, signal)); // only now it has a size
     return played;
   },
 
@@ -384,7 +383,7 @@ function chartLayout(layout, height, place) {
 }
 
 // Points of charts that follow a drawing's settings (playground/lessons/parts.py, Moves). A rule takes the settings and
-// the numbers of chart and drawing, and gives what the point's trace has.
+// the numbers of chart and drawing, and returns the point's trace.
 
 const THREE_DIGITS = { deviation: 2, entropy: 2, peak: 3 };
 const QUANTITY_SAYS = {

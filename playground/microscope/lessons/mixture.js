@@ -1,9 +1,8 @@
-// A weight beside what it carries: for the patch under the cursor, its weights and weight × ‖W_O v‖; and below them a
-// mixing desk of its largest weights.
-//
-// data: the container of playground/pack with {id, layer, patch: which asks at first, desk: a sentence with holes,
-// look, sections: {pack, image}}. The pack holds this one layer. Out goes the setting "look", "layer.head.row.column".
-// It reports `tops`, the patches with the two tags, once somebody has chosen a patch.
+// A weight beside the value that it carries: for the patch under the cursor, its weights and weight × ‖W_O v‖; below
+// them a mixing desk of its largest weights.
+// // data: the container of playground/pack with {id, layer, patch: the first query, desk: a sentence with holes, look,
+// sections: {pack, image}}. The pack holds only this layer. It sends the setting "look", "layer.head.row.column". It
+// reports `tops`, the patches with the two tags, once a person has chosen a patch.
 
 import { ROLES } from "../core/colours.js";
 import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
@@ -39,12 +38,12 @@ function createCarried(stage) {
     bitmap: null,
     photo: null,
     prints: [], //     one for each of the two canvases
-    rows: [], //       of the patch that asks, (tokens,) each: its weights, and what arrives as shares of their sum
+    rows: [], //       of the asking patch, (tokens,) each: its weights, and the contributions as shares of their sum
     head: 0,
-    patch: 0, //       which is chosen
-    hover: -1, //      the patch under the cursor, which goes before
-    chosen: false, //  somebody chose a patch
-    shown: null, //    what was drawn last, in numbers
+    patch: 0, //       the chosen patch
+    hover: -1, //      the patch under the cursor, which has priority
+    chosen: false, //  whether a person chose a patch
+    shown: null, //    the last drawn numbers
   });
   stage.find("head").addEventListener("input", (event) => choose(state, { head: Number(event.target.value) }));
   for (const canvas of state.canvases) {
@@ -162,13 +161,13 @@ export function carried(component) {
   return keepDrawing(component, createCarried);
 }
 
-// Bars with a name below and a number above, as elements: a mixing desk of the largest weights of a row, and the
-// scores and weights of the step after it.
+// Bars with a name below and a number above, as elements: a mixing desk of the largest weights of a row, and the scores
+// and weights of the step after it.
 
 const CHANNELS = 8;
-export const WEIGHTS = "#B63679"; // of magma, as weights are
+export const WEIGHTS = "#B63679"; // of magma, like weights
 
-// Draws the desk into its place; gives [{name, weight, loud, heard}].
+// Draws the desk into its place; returns [{name, weight, loud, heard}].
 export function deskOf(place, weights, valueNorms, pack) {
   const largestTokens = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, CHANNELS);
   const desk = largestTokens.map((token) => ({
@@ -196,7 +195,7 @@ function nameOf(token, { prefix, prefixCount, columns }) {
   return patch < 0 ? prefix[token] : `${Math.floor(patch / columns)},${patch % columns}`;
 }
 
-// `most`: the value of a bar of full height; bars go down from zero where a value is negative.
+// `most`: the value of a bar of full height; bars of negative values go down from zero.
 export function barsOf({ title, names, values, colour, text, most: maximum = Math.max(...values, 0) }) {
   const figure = document.createElement("figure");
   const caption = document.createElement("figcaption");
@@ -224,10 +223,9 @@ export function barsOf({ title, names, values, colour, text, most: maximum = Mat
   return figure;
 }
 
-// Three scores that can be set, e to their power, and the weights: with and without subtracting the largest score.
-//
-// data: {says: a sentence with the hole `broken`, broken and whole: what fills it, the first with the hole `sum`, and
-// the setting scores, "8_0_-8"}. Out goes that setting. It reports {scores, naive, weights}.
+// Three scores with dials, e to their power, and the weights: with and without subtracting the largest score.
+// // data: {says: a sentence with the hole `broken`, broken and whole: texts for the hole, the first with the hole
+// `sum`, and the setting scores, "8_0_-8"}. It sends that setting, and reports {scores, naive, weights}.
 
 const NAMES = ["A", "B", "C"];
 const [LEAST, MOST] = [-100, 1000];

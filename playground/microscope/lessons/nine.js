@@ -1,6 +1,5 @@
 // A mask: the scores of nine tokens, the same with −∞ where a token must not look, and their softmax.
-//
-// data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. Out goes the setting "mask"; it reports the same.
+// // data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. It sends the setting "mask", and reports the same.
 
 import { ROLES } from "../core/colours.js";
 import { onReport, reportNumbers, reportsHere } from "../core/guesses.js";
@@ -120,10 +119,10 @@ export function masks(component) {
   return keepDrawing(component, createMasks);
 }
 
-// What each of nine tokens receives, its row of weights times the values: as a table and as a layer of neurons.
-//
-// data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: a value above it counts as large}. It
-// follows the drawing of the arrows while they are dragged, and reports what is received.
+// The vector that each of nine tokens receives, its row of weights times the values: as a table and as a layer of
+// neurons.
+// // data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: a value above it counts as large}. It
+// follows the drawing of the arrows while they are dragged, and reports the received values.
 
 const HIGH = 300; // px
 const SIDE = 86; // px: letters and numbers beside the neurons

@@ -1,21 +1,19 @@
 // A picture is cut into patches; one patch becomes a vector and the vector a token, with all the numbers.
-//
-// data: bytes, a container (see core/core.js) whose header says
-//   id, size: [height, width], patch, own: the patch size that the filters were trained for, width: of a token, mean,
-//   std, at: "row,column" or "", number: which number of the token
-// and whose sections are pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch (patch × own),
-// bias (width) and tokens (patches × width). Out go the states "at" and "number".
+// // data: bytes, a container (see core/core.js). Header: id, size: [height, width], patch, own: the patch size that
+// the filters were trained for, width: of a token, mean, std, at: "row,column" or "", number: the chosen number of the
+// token. Sections: pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch (patch × own), bias
+// (width) and tokens (patches × width). It sends the settings "at" and "number".
 import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchAfterKey, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
 import { hatch } from "../drawing/matrix.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
-// One patch on its way to a token: its colours apart, its rows one after another, the filter, the token. `it` is the
-// state of patches.js; `it.flown` goes from 0 to 1.
+// One patch on its way to a token: its colours apart, its rows one after another, the filter, the token. `state` is the
+// state below; `state.flown` goes from 0 to 1.
 
 const CHANNELS = ["red", "green", "blue"];
-const SIDE = 92; // pixels: side of the enlarged patch, at most
+const SIDE = 92; // pixels: largest side of the enlarged patch
 
 export function paintFlight(state, theme, { vector, filter }) {
   const { patch, width, tokens } = state.cut;
@@ -140,7 +138,7 @@ function bandOf(context, values, largest, x, y, w, h, theme) {
   context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
 }
 
-const WRITTEN = 3; // products that are written out
+const WRITTEN = 3; // number of products that are written out
 const MARKUP = `
   <div class="apart">
     <figure>
@@ -168,16 +166,16 @@ function createPatches(stage) {
     picture: stage.find("picture"),
     flight: stage.find("flight"),
     id: null, //          of the picture, the grid and the filters
-    cut: null, //         what came in, see the top of this file, and grid: [rows, columns]
+    cut: null, //         the data, see the top of this file, and grid: [rows, columns]
     image: null, //       the picture on a canvas
     at: 0, //             the chosen patch
     number: 0, //         the chosen number of its token
-    wanted: true, //      the picture is to be taken apart
-    apart: 0, //          how far it is, 0 to 1
-    flown: 1, //          how far the patch has come on its way to a token, 0 to 1
+    wanted: true, //      whether the picture should be taken apart
+    apart: 0, //          how far it is apart, 0 to 1
+    flown: 1, //          the patch's progress on its way to a token, 0 to 1
     stopApart: () => {},
     stopFlight: () => {},
-    places: null, //      where the parts of the flight are drawn
+    places: null, //      the places of the flight's parts
     filter: null, //      {of, values, most}: the filter of number `of` at the size of a patch
     planes: null, //      {key, canvases}: the patch in red, green and blue
   });
@@ -292,7 +290,7 @@ function bindPatches(state) {
   flight.addEventListener("pointerdown", number);
 }
 
-// Where the cells are drawn, with the gaps that they have at this moment.
+// The places of the cells with their present gaps.
 function spreadOf(state) {
   const {
     size: [height, width],

@@ -1,8 +1,7 @@
 // The position embedding: the table, the similarity of the patch under the cursor to all others, and such a map for
 // every patch, in a grid.
-//
-// data: bytes, a container whose header says id, grid, width, kind, place ("row,column" or ""), and whose section
-// places is (float16, patches × width). Out goes the state "place".
+// // data: bytes, a container. Header: id, grid, width, kind, place ("row,column" or ""). Section: places (float16,
+// patches × width). It sends the setting "place".
 
 import { decodeHalves, openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
@@ -12,8 +11,8 @@ import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell, styled } from 
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
-const MOST_MAPS = 14; // along a side; more would be too small
-const CLIPPED = 0.1; // share of the table's numbers with the full colour: else a few large ones make the rest white
+const MOST_MAPS = 14; // maps along a side; more would be too small
+const CLIPPED = 0.1; // share of the table's numbers with the full colour: a few large ones would make all others pale
 const WHOLE = { low: -1, high: 1, log: false };
 const MARKUP = `
   <div class="three">
@@ -35,11 +34,11 @@ function createPositions(stage) {
     map: stage.find("map"),
     maps: stage.find("maps"),
     id: null, //          of the table
-    set: null, //         what came in, and unit: its rows at length one, count: of patches
+    set: null, //         the data, with unit: its rows at length one, and count: the number of patches
     at: 0, //             the chosen patch
     heat: null, //        the map of the chosen patch
     tableHeat: null,
-    tableOf: null, //     what `tableHeat` shows: the table's id and whether the page is dark
+    tableOf: null, //     state of `tableHeat`: the table's id and whether the page is dark
     mapsSheet: null, //   a canvas with all the small maps
     mapsOf: null,
   });
@@ -203,10 +202,9 @@ export function positions(component) {
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
-//
-// data: bytes, a pack (see core/core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with
-// the section "image" (JPEG) and in its header id, places: which patch lies at each of them, order: the
-// number of this order, orders: how many there are, asker: "row,column" or "". Out go the settings "asker" and "order".
+// // data: bytes, a pack (see core/core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with
+// the section "image" (JPEG) and in its header id, places: the patch at each place, order: the number of this order,
+// orders: the number of orders, asker: "row,column" or "". It sends the settings "asker" and "order".
 
 const SHUFFLE = `
   <div class="three">
@@ -232,9 +230,9 @@ function createShuffle(stage) {
     shuffled: null, // the photograph with its patches in the order of the second pass
     prints: [],
     heat: null,
-    at: 0, //             the patch that asks
-    moved: 1, //          how far the patches are on their way to their new places, 0 to 1
-    stop: () => {}, //    ends this way
+    at: 0, //             the asking patch
+    moved: 1, //          the patches' progress to their new places, 0 to 1
+    stop: () => {}, //    stops the motion
   });
   const choose = (place) => {
     if (place === state.at || !(place >= 0)) return;
@@ -301,7 +299,7 @@ function takeShuffle(state, data) {
   });
 }
 
-// The mean of all heads' rows, in the order of the tokens in that pass.
+// The mean of all heads' rows, in the token order of that pass.
 function meanRow(state, pass) {
   const { pack } = state,
     { places: order } = pack.header;

@@ -1,9 +1,8 @@
-// A patch's token, and what a layer's attention adds to it, as arrows in the plane that holds both.
-//
-// data: bytes, a container (see core/core.js) whose header says id, grid, size: [height, width], start: the [row,
-// column] of the first patch, layers, upper: the layer where none is chosen, layer, patch: "row,column" or "", title,
-// names: of the three arrows, says: a sentence with {numbers}; and whose sections are moves (float16, as
-// pushOf takes them) and image (JPEG). Out goes the setting "patch".
+// A patch's token, and the vector that a layer's attention adds to it, as arrows in the plane of both.
+// // data: bytes, a container (see core/core.js). Header: id, grid, size: [height, width], start: the [row, column] of
+// the first patch, layers, upper: the default layer, layer, patch: "row,column" or "", title, names: of the three
+// arrows, says: a sentence with {numbers}. Sections: moves (float16, see pushOf) and image (JPEG). It sends the setting
+// "patch".
 
 import { ROLES } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";
@@ -13,11 +12,11 @@ import { markedWords } from "../drawing/listing.js";
 import { magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
-// What a layer's attention adds to one patch's token, in the plane that holds both: the token lies along the first
+// The vector that a layer's attention adds to one patch's token, in the plane of both: the token lies along the first
 // axis. As Stream.arrows in playground/analysis/block.py. No DOM in here.
 
-// `moves`: (4, layers, patches), the token's length, the push's, the cosine between them, and that of the token before
-// and after the whole layer.
+// `measures`: (4, layers, patches): the token's length, the added vector's, the cosine between them, and the cosine of
+// the token before and after the whole layer.
 export function pushOf(measures, layers, layer, patch) {
   const patches = measures.length / (4 * layers);
   const [length, push, cosine, persistence] = [0, 1, 2, 3].map(
@@ -47,7 +46,7 @@ function createPush(stage) {
     picture: stage.find("picture"),
     plane: stage.find("plane"),
     id: null, //     of the picture and the model
-    set: null, //    what came in
+    set: null, //    the data
     layer: 0,
     at: 0, //        the chosen patch
     bitmap: null,
@@ -126,7 +125,7 @@ function paintPush(state, theme) {
   write("sum", markedWords(template.replace(/\{(\w+)\}/g, (_, name) => numbers[name])));
 }
 
-// Paints the arrows as large as there is room, with the same scale along both axes.
+// Paints the arrows as large as the room allows, with the same scale along both axes.
 function paintArrows({ context, width, height }, { token, added: addedVector }, colours) {
   const sum = [token[0] + addedVector[0], token[1] + addedVector[1]];
   const [xs, ys] = [0, 1].map((axis) => [0, token[axis], sum[axis]]);

@@ -75,7 +75,7 @@ export function bindPicture(reel) {
   });
 }
 
-// The steps under the slider, as many as have room.
+// The step numbers under the slider, as many as fit.
 export function writeTicks(reel) {
   const { refs, moments, planned } = reel;
   const labelStep = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
@@ -104,7 +104,7 @@ function beginMarks({ begins, moments, planned }) {
     });
 }
 
-// Made once per shape, because a button that is made again loses the keyboard's focus.
+// Made once for each shape, because a new button loses the keyboard's focus.
 export function buildHeadButtons(reel) {
   const { refs, shape, view } = reel;
   const key = `${shape.layers} ${shape.heads} ${shape.rows} ${shape.columns}`;
@@ -143,7 +143,7 @@ function choiceButton(text, act) {
   return button;
 }
 
-const FIRST_PATCH = [0.6, 0.45]; // how far down and right: the cat's forehead
+const FIRST_PATCH = [0.6, 0.45]; // part of height and width: the cat's forehead
 
 const REEL = `
 <div class="clock">
@@ -217,7 +217,7 @@ function createReel(stage) {
 
 const isPlayed = ({ played }, layer) => !played || played.includes(String(layer));
 
-// The moment stands in an address as a step.
+// The address names the moment by its step.
 function tellView({ stage, settings, view, moments, message }, names) {
   const texts = { ...view, moment: String(moments[view.moment]) };
   for (const name of names.filter((setting) => settings.includes(setting))) {
@@ -227,8 +227,7 @@ function tellView({ stage, settings, view, moments, message }, names) {
   }
 }
 
-// Settings reported since the last message. If the page makes the drawing anew from that message, they replace its
-// older settings.
+// Settings reported since the last message. If the page draws again from that message, they replace its older settings.
 const lately = { message: null, told: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];
@@ -253,7 +252,7 @@ function createReelState(root, stage) {
     stage,
     refs: collectRefs(root),
     alive: true,
-    // what came in, see the top of this file
+    // the data, see the top of this file
     run: null,
     moments: [],
     planned: 0,
@@ -270,21 +269,21 @@ function createReelState(root, stage) {
     growing: false,
     first: null,
     played: null,
-    settings: [], //      that the page hears of
+    settings: [], //      names of the settings that the page hears of
     viewId: null,
     message: null, //     the number of the last one, in the app
     packs: new Map(), //  step → pack
-    shape: null, //       any of them, for what they all have in common
+    shape: null, //       of any pack: sizes that all of them share
     bitmap: null,
-    // what is chosen
+    // choices
     view: { moment: 0, layer: 0, head: 0, patch: null },
-    chosen: false, //     somebody chose a head of this run
-    pointed: false, //    at `first`
-    hover: null, //       the patch under the cursor, which goes before
+    chosen: false, //     whether a person chose a head of this run
+    pointed: false, //    whether `first` is shown
+    hover: null, //       the patch under the cursor, which has priority
     now: 0, //            the place on the clock, in moments; between two while it plays
-    target: null, //      where it plays to; null: it stands still
-    before: undefined, // when the last frame was, while it plays
-    // what is drawn from
+    target: null, //      the moment that it plays to; null: it stands still
+    before: undefined, // the time of the last frame, while it plays
+    // data for drawing
     ramp: barColours(),
     domain: null,
     colours: null,
@@ -294,19 +293,19 @@ function createReelState(root, stage) {
     print: null,
     thumbPhoto: null,
     heat: null,
-    rows: null, //        (heads × tokens,) the weights of the patch that asks
-    ahead: null, //       (tokens,) those of the next moment
+    rows: null, //        (heads × tokens,) the weights of the asking patch
+    ahead: null, //       (tokens,) a row of the next moment
     thumbs: [], //        {button, heat} of every head
-    buttonsKey: "", //    the shape that the buttons were made for
+    buttonsKey: "", //    the shape for which the buttons were made
     charts: null, //      see reelcharts.js
     calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
     // frames, and pending work
     frame: 0,
     frames: 0,
     painted: false, //    the token of the last frame; false: a layer was missing
-    schedule: null, //    asks for a frame
+    schedule: null, //    requests a frame
     choose: null, //      changes the view
-    goTo: null, //        puts the clock to a moment
+    goTo: null, //        sets the clock to a moment
   });
 }
 
@@ -376,7 +375,7 @@ function takeImage(reel, image) {
   });
 }
 
-// After a change of size, theme, data, layer or head: everything but the picture and the clock.
+// After a change of size, theme, data, layer or head: everything except the picture and the clock.
 function rebuild(reel) {
   if (!reel.shape || !reel.width || !reel.alive) return;
   const { refs, root, shape, moments } = reel;

@@ -7,7 +7,7 @@ import { setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
-// Which of the habits {label, colour} a head's words begin with: "fixed offset: left" is a fixed offset.
+// The habit {label, colour} that begins a head's words: "fixed offset: left" is a fixed offset.
 const familyOf = (habits, kind) => habits.findIndex(({ label }) => kind.startsWith(label));
 // A colour for each loss. None has a meaning elsewhere; colour-blind people can tell them apart, and the legend names
 // them in order.
@@ -17,7 +17,7 @@ const LEFT = 34,
   TOP = 6,
   BOTTOM = 17;
 
-// Where a step lies on the clock: moments stand at even distances, steps between two of them by their logarithm.
+// The place of a step on the clock: moments have even distances, steps between two of them logarithmic ones.
 export function placeOf(step, moments, planned) {
   const lastIndex = moments.length - 1;
   let i = 0;
@@ -120,7 +120,7 @@ function svgElement(name, attributes, text) {
   return element;
 }
 
-// The axis of steps, with as many numbers as have room.
+// The axis of steps, with as many numbers as fit.
 function timeAxis(reel, { x, h }) {
   const { moments, planned } = reel;
   const tickStep = Math.max(1, Math.ceil(planned / 5));
@@ -139,7 +139,7 @@ function timeAxis(reel, { x, h }) {
   });
 }
 
-// A line where something begins in the run, with its words on it; those of one step share a line.
+// A line where something begins in the run, labelled; beginnings at one step share a line.
 function beginLines({ begins, moments, planned }, { x, h }) {
   const wordsByStep = new Map();
   for (const [step, words] of begins) wordsByStep.set(step, [...(wordsByStep.get(step) ?? []), words]);
@@ -170,7 +170,7 @@ export function shareOfFirst(curve, column) {
   return firstRow < 0 ? [] : curve.slice(firstRow).map((row) => [row[0], row[column] / curve[firstRow][column]]);
 }
 
-// A line for each loss, all from 100 %, the loss of a model that has learned nothing.
+// A line for each loss, all from 100 %, the loss of an untrained model.
 function lossChart(reel, chart) {
   const { curve, losses, moments, planned } = reel;
   const { y, parts } = valueAxis(chart, 0, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
@@ -222,7 +222,7 @@ function massChart(reel, chart) {
   return [...parts, ...evenLines, ...headLines(reel, chart, "mass", y)];
 }
 
-// A row for every head, from the first layer downwards; in it a field for every moment.
+// A row for every head, from the first layer downwards, with a field for every moment.
 function habitChart(reel, chart) {
   const { shape, view, kinds, habits } = reel;
   const { layers, heads } = shape;
@@ -265,7 +265,7 @@ function habitChart(reel, chart) {
   return [...fields, ...names, frame];
 }
 
-// How many heads have each habit at this moment.
+// The number of heads with each habit at this moment.
 function writeLegend(reel, moment) {
   const chart = reel.charts[3];
   const { habits } = reel;
@@ -319,7 +319,7 @@ export function onReelFrame(reel, time) {
   if (reel.target !== null) reel.schedule();
 }
 
-// Advances at an even pace; when the run has got far ahead, faster.
+// Advances at an even pace; faster when the run is far ahead.
 function advance(reel, time) {
   const seconds = Math.min(100, time - (reel.before ?? time)) / 1000;
   reel.before = time;
@@ -388,7 +388,7 @@ function preparePhotos(reel) {
   reel.thumbPhoto = makePhoto(reel.bitmap, (clientWidth || 1) * reel.ratio, (clientHeight || 1) * reel.ratio);
 }
 
-// The rows of all heads, mixed from two moments. True while one of the two has not arrived.
+// The rows of all heads, mixed from two moments. True while one of the two is missing.
 function fillRows(reel, from, to, share, token) {
   const { rows, ahead: nextRows, shape, view, moments } = reel;
   const pack = reel.packs.get(moments[from]),

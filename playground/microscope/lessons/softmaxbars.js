@@ -1,8 +1,7 @@
 // One softmax row as bars, with two dials: d_k, and the scale as a power of it, 1/d_k^p.
-//
-// data: {widths, powers, rows: how many random rows there are, scores: of this row, a list of q·k for each width, and
-// the settings row, dk, power, view_id}. "dk" and "power" are applied when "view_id" changes, so that a rerun of the
-// page never takes a choice back. Out go the settings, when a dial has rested for a moment; it reports the largest
+// // data: {widths, powers, rows: the number of random rows, scores: of this row, a list of q·k for each width, and the
+// settings row, dk, power, view_id}. "dk" and "power" are applied when "view_id" changes, so that a rerun of the page
+// never undoes a choice. It sends the settings after the dials have rested for a moment, and reports the largest
 // weight.
 
 import { colourIndex, MAGMA, sharedCeiling } from "../core/colours.js";
@@ -62,8 +61,8 @@ function buildBars(root, data) {
     data: null,
     viewId: undefined,
     pointed: -1, //       the bar under the cursor
-    shown: null, //       what is drawn, in numbers
-    send: null, //        tells the page where the dials stand
+    shown: null, //       the drawn row in numbers
+    send: null, //        reports the dials to the page
     timer: 0,
   });
   root.__softmax = bars; // for tests and the console

@@ -12,7 +12,7 @@ import { decodeHalves, openContainer } from "../core/core.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
 import { sizesProblem, walkOfNumbers } from "./walknumbers.js";
 
-// The numbers of one step as colours: a group for each tensor, in it a panel for each head. `walk` is the state of
+// The numbers of one step as colours: a group for each tensor, with a panel for each head. `walk` is the state of
 // steps.js.
 
 const TINTS = { query: [0, 114, 178], key: [213, 94, 0], value: [0, 158, 115], plain: [122, 81, 190] };
@@ -90,7 +90,7 @@ function drawGroup(walk, step, group, place, square) {
 
 // The side of the largest equal squares of which `count` fit.
 function squareSide(place, count) {
-  const box = place.getBoundingClientRect(); // clientWidth rounds up, and the last square of a row would not fit
+  const box = place.getBoundingClientRect(); // clientWidth rounds up: the last square of a row would not fit
   const width = Math.floor(box.width),
     height = Math.floor(box.height),
     gap = 6;
@@ -114,7 +114,7 @@ const isDark = (root) => {
   return parts[0] + parts[1] + parts[2] < 384;
 };
 
-// Signed numbers: the role's colour above zero, grey below, paper at zero. Weights: magma.
+// Signed numbers: the role's colour above zero, grey below, the paper's colour at zero. Weights: magma.
 function paint(canvas, values, offset, rows, columns, role, limit, dark) {
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
@@ -147,7 +147,7 @@ const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-walk]") ?? parentElement;
   const walk = (parentElement.__walk ??= createWalk(root));
-  parentElement.__drawing = walk; // so that closing it reports the step first
+  parentElement.__drawing = walk; // closing reports the step first
   walk.tell = (settings) => setStateValue("settings", settings);
   if (data && data !== walk.data) takeWalk(walk, data);
   else if (walk.steps) drawWalk(walk); // called again for a theme switch
@@ -174,20 +174,20 @@ function createWalk(root) {
     <div class="code"></div>`;
   const walk = Object.seal({
     root,
-    data: null, //        the bytes that came last
-    about: null, //       what is walked: a picture's layer, or sizes
-    numbers: null, //     {axis: how many}
-    tokens: null, //      their names
+    data: null, //        the data that came last
+    about: null, //       the subject of the walk: a picture's layer, or sizes
+    numbers: null, //     {axis: its length}
+    tokens: null, //      the tokens' names
     steps: null, //       see the top of this file
     values: null, //      (section's name) → its numbers
     viewId: null,
-    step: 0, //           the step that is shown
-    playing: 0, //        the timer of the player, 0: it stands still
+    step: 0, //           the step on show
+    playing: 0, //        the timer of the player; 0: it stands still
     drawn: null, //       [{group, values, panels}] of this step
     pointed: null, //     the cell under the cursor
-    width: 0, //          that the drawing was made for
+    width: 0, //          the width of the drawn numbers
     tell: null, //        sends settings to the page
-    telling: 0, //        the timer of a step that is not told yet
+    telling: 0, //        the timer of the next report
     tellNow: null,
     watch: null, //       the observer of its size
   });
@@ -220,7 +220,7 @@ function createWalk(root) {
     if (walk.steps && heat.clientWidth !== walk.width) drawWalk(walk);
   });
   walk.watch.observe(heat);
-  root.__walk = { read: () => walk.steps && readWalk(walk) }; // no steps: its sizes are impossible
+  root.__walk = { read: () => walk.steps && readWalk(walk) }; // without steps, its sizes are impossible
   return walk;
 }
 
@@ -252,7 +252,7 @@ function takeWalk(walk, data) {
   drawWalk(walk);
 }
 
-// ------------------------------------------------------------------------------------------------------- going about
+// ------------------------------------------------------------------------------------------------- going through steps
 
 function goToWalkStep(walk, step) {
   walk.step = Math.min(walk.steps.length - 1, Math.max(0, step));
@@ -385,10 +385,10 @@ function readWalk(walk) {
   };
 }
 
-// Fields for the sizes of random tokens and of their layer. A textbook's example sets them; changing one turns the
-// example into the reader's own numbers.
+// Fields for the sizes of random tokens and of their layer. A textbook's example sets them; changing one makes the
+// example the reader's own.
 
-// header: {example, sizes: {example: {batch, …}}, fields: [[name, label, most], …], and what was chosen of each}
+// header: {example, sizes: {example: {batch, …}}, fields: [[name, label, most], …], and the chosen value of each}
 export function sizesOf(header) {
   const sizes = header.sizes[header.example] ?? header;
   return Object.fromEntries(header.fields.map(([name, , maximum]) => [name, clamped(sizes[name], maximum)]));

@@ -1,10 +1,9 @@
-// Lessons on a visitor's photograph where there is no Python. A part with `own` (playground/lessons/parts.py) gets its
-// words, numbers, data and pictures from here, in place of those that were written ahead for a sample.
-//
-// The photograph is {id, words: of its address, pack: its trace with all layers, bytes: the same as bytes, bitmap: its
-// pixels, at most 1024 to a side, gridFor([rows, columns] of a square picture): its grid of patches, plain: its pass,
-// passed({scale, cut}): a promise of another one}. A pass is {pack, features(): a promise of the tokens after each
-// layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
+// Lessons on a visitor's photograph without Python. A part with `own` (playground/lessons/parts.py) gets its words,
+// numbers, data and pictures from here, instead of those written ahead for a sample.
+// // The photograph is {id, words: of its address, pack: its trace with all layers, bytes: the same as bytes, bitmap:
+// its pixels, at most 1024 to a side, gridFor([rows, columns] of a square picture): its grid of patches, plain: its
+// pass, passed({scale, cut}): a promise of another pass}. A pass is {pack, features(): a promise of the tokens after
+// each layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
 
 import { MAGMA } from "../core/colours.js";
 import { toContainer } from "../core/container.js";
@@ -31,11 +30,11 @@ const DRAWN_SIDE = 640; // pixels of a picture in a drawing
 const THUMB = 200; // pixels of the picture on the board
 const AROUND = 2; // patches on each side of the query
 const ENLARGED_SIDE = 480; // pixels
-const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours; and their usual scale, which is
+const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours
 const COLOURS_SCALE = 20; //    1/temperature: as in playground/analysis/by_hand.py
-const BLACK_PART = 1e-6; // counts as grey
+const BLACK_PART = 1e-6; // a smaller part counts as grey
 
-// The question, asked about the photograph: the fields in `own` are replaced.
+// The question about the photograph: the fields in `own` are replaced.
 export async function askedOf({ question, own: ownMeasures, ...fields }, subject) {
   return { ...question, ...(await othersOf(ownMeasures, question, subject)), ...fields, context: subject.id };
 }
@@ -62,14 +61,14 @@ async function othersOf(ownMeasures, sampleFields, subject) {
   return fields;
 }
 
-// A promise of the chart's {data, layout}. Traces in `own` get the photograph's values as y, or all are made anew.
+// A promise of the chart's {data, layout}. Traces in `recipe` get the photograph's values as y, or all are made again.
 export async function chartOf({ data, layout }, recipe, subject) {
   if (recipe.made) return CHARTS[recipe.made](recipe, subject, { data, layout });
   const valuesOf = (trace, measure) => (measure ? { ...trace, y: measureOf(measure, subject.pack) } : trace);
   return { data: data.map((trace, n) => valuesOf(trace, recipe[n])), layout };
 }
 
-// A promise of a drawing's data, as bytes or as an object; `data`: the sample's. The same request gets the same one.
+// A promise of a drawing's data, as bytes or as an object; `data`: the sample's. Equal requests share one promise.
 export function dataOf(recipe, subject, data) {
   return onceFor(subject, JSON.stringify(recipe), () => DRAWINGS[recipe.made](recipe, subject, data));
 }
@@ -86,7 +85,7 @@ function onceFor(subject, key, compute) {
 
 const atScale = (subject, scale) => onceFor(subject, `scale ${scale}`, () => subject.passed({ scale: String(scale) }));
 
-// [layer][head]: what each head does on the photograph, as core/habits.js measures it.
+// [layer][head]: the numbers of each head on the photograph, as core/habits.js measures them.
 const headsOf = (subject) =>
   onceFor(subject, "heads", () => {
     const { pack, bitmap } = subject;
@@ -99,8 +98,8 @@ const headsOf = (subject) =>
 const mapHeads = ({ layers, heads }, value) =>
   Array.from({ length: layers }, (_, layer) => Array.from({ length: heads }, (_, head) => value(layer, head)));
 
-// {change: [layer] (tokens,), as movedTokens gives it, rows: [label, before, after] of the likeliest labels}: of a pass
-// without some heads, "3.0 4.2".
+// Of a pass without some heads, "3.0 4.2": {change: [layer] (tokens,), see movedTokens, rows: [label, before, after] of
+// the likeliest labels}.
 async function lostWithout(subject, spotsOff) {
   const { plain, pack } = subject;
   const cut = spotsOff
@@ -204,7 +203,7 @@ export function unitColours(colours) {
 }
 
 const NUMBERS = { self: "to_self", class: "to_class", registers: "to_registers" };
-const LIKELY = 5; // labels before
+const LIKELY = 5; // number of labels before the change
 
 // A round end for a colour scale: 5, 10, 20, 50, 100 … per cent.
 const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
@@ -260,7 +259,7 @@ const CHARTS = {
 const fillBlanks = (text, values) => text.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
 const FIELDS = {
-  // The photograph with the row to guess; beside it, enlarged, the patch that asks and its neighbours.
+  // The photograph with the row to guess; beside it, enlarged, the asking patch and its neighbours.
   async far_row({ words }, { pack, bitmap }, photo) {
     const { rows, columns } = pack;
     const mark = middleOf(pack);
@@ -270,7 +269,7 @@ const FIELDS = {
     return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: partner };
   },
 
-  // The sentences for as many heads as give much to one place.
+  // The sentence for the number of heads that give much to one place.
   async by_count({ none: noneWords, one: oneWords, several: severalWords }, { pack }) {
     const count = MEASURES.locked_heads(pack);
     return wordsOf(count > 1 ? severalWords : count ? oneWords : noneWords, pack);
@@ -278,7 +277,7 @@ const FIELDS = {
   async megaphone({ loud: threshold, has: loudWords, none: quietWords }, { pack }) {
     return wordsOf(MEASURES.key_length(pack) > threshold ? loudWords : quietWords, pack);
   },
-  // The reasons against tempting guesses: their sentences name the weight of an even row.
+  // Reasons against tempting guesses: their sentences name the weight of an even row.
   async even_tempting({ even: placeholder }, { pack }, tempting) {
     const share = MEASURES.even_share(pack);
     const withShare = ([range, words]) => [range, words.replace(placeholder, percent(share))];
@@ -340,7 +339,7 @@ const FIELDS = {
   },
 };
 
-// A canvas: the photograph in grey under a number for each patch, `most` of which is brightest; a patch outlined.
+// A canvas: the photograph in grey under a number for each patch, of which `most` is brightest; one patch outlined.
 function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.max(...values), spot = null }) {
   const share = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
@@ -377,7 +376,7 @@ function widestOf(pack) {
   return Array.from({ length: layers }, (_, n) => Math.max(...spreads.slice(n * heads, (n + 1) * heads)));
 }
 
-// The middle patch's row, (patches,), by the name that a lesson gives.
+// The middle patch's row, (patches,), by the name in a lesson.
 export const ROWS = {
   kernel: ({ rows, columns }) => {
     const [y, x] = [Math.floor(rows / 2), Math.floor(columns / 2)];
@@ -424,7 +423,7 @@ function drawnOn(bitmap, width, height) {
   return context;
 }
 
-// At most so many pixels to a side.
+// At most this many pixels to a side.
 function jpegOf(bitmap, side) {
   const share = Math.min(1, side / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
