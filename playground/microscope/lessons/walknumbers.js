@@ -1,8 +1,8 @@
 // The nine steps of random tokens through a layer with random parameters, for any sizes. The layer is vit.py's Block if
-// input and output are equally wide, else the teaching layer of lessons/walk.py, whose skip carries V.
-// tests/lessons/test_walk_numbers.py holds both against PyTorch.
+// input and output are equally wide, else the teaching layer of lessons/walk.py, whose skip connection carries V.
+// tests/lessons/test_walk_numbers.py compares both with PyTorch.
 
-const MOST_ROWS = 64; // of more than WHOLE_ROWS tokens, as lessons/walk.py cuts a picture's
+const MOST_ROWS = 64; // rows on show if there are more than WHOLE_ROWS, as in lessons/walk.py
 const WHOLE_ROWS = 100;
 const MOST_COLUMNS = 768; // of all heads together
 const MOST_HEADS = 12;
@@ -45,7 +45,7 @@ function productsOf({ tokens, dim, chan }) {
   return (rows + 2 * tokens) * dim * chan + 2 * rows * tokens * chan + rows * chan * chan;
 }
 
-// The same numbers for the same sizes. Queries, keys and values have about the variance of the tokens.
+// Equal sizes give equal numbers. Queries, keys and values have about the variance of the tokens.
 export function randomLayer({ tokens, dim, chan }) {
   const random = uniform(1);
   return {
@@ -55,7 +55,7 @@ export function randomLayer({ tokens, dim, chan }) {
   };
 }
 
-// mulberry32: even numbers between 0 and 1
+// mulberry32: uniform numbers between 0 and 1
 function uniform(seed) {
   let state = seed;
   return () => {
@@ -66,7 +66,7 @@ function uniform(seed) {
   };
 }
 
-// Box and Muller's way from two even numbers to two normal ones
+// Box and Muller's transform of two uniform numbers into two normal ones
 function normals(count, deviation, random) {
   const numbers = new Float32Array(count);
   for (let i = 0; i < count; i += 2) {
@@ -80,8 +80,8 @@ function normals(count, deviation, random) {
 
 export const rowsShown = (tokens) => (tokens <= WHOLE_ROWS ? tokens : MOST_ROWS);
 
-// All tensors of the walk by their names, of the tokens that are shown; K and V are those of all tokens, for each query
-// meets every key. The heads of Q, K and V lie side by side.
+// All tensors of the walk by their names, for the tokens on show; K and V for all tokens, because each query meets
+// every key. The heads of Q, K and V lie side by side.
 export function layerSteps({ tokens, dim, chan, heads }, { x, qkv, proj }) {
   const rows = rowsShown(tokens);
   const input = dim === chan ? normalised(x, dim) : x; // (tokens, dim)
@@ -126,7 +126,7 @@ function timesTransposed(a, b, width) {
   return product;
 }
 
-// LayerNorm with its first gain and shift, 1 and 0
+// LayerNorm with its initial gain and shift, 1 and 0
 function normalised(x, width) {
   const normal = new Float32Array(x.length);
   for (let start = 0; start < x.length; start += width) {
@@ -148,7 +148,8 @@ function softmax(scores) {
   return powers.map((power) => power / sum);
 }
 
-// What steps.js draws: {numbers, tokens, steps, values(section)}. `says`: {vit, teaching}, the words of the nine steps.
+// The data that steps.js draws: {numbers, tokens, steps, values(section)}. `texts`: {vit, teaching}, the words of the
+// nine steps.
 export function walkOfNumbers(sizes, texts) {
   const numbers = namedNumbers(sizes);
   const random = layerSteps(sizes, randomLayer(sizes));
@@ -187,8 +188,8 @@ function shownOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
   return { values, panels, columns };
 }
 
-// The smallest and the largest number, and where the colours end: at the 99th percentile, because one outlier would
-// make everything else pale; those of weights at the largest.
+// The smallest and the largest number, and the end of the colours: the 99th percentile, because one outlier would make
+// all other numbers pale; for weights the largest.
 function rangeOf(tensors, areWeights) {
   const sizes = Float32Array.from(tensors.flatMap((values) => [...values]));
   const [low, high] = [Math.min, Math.max].map((extreme) => sizes.reduce((former, number) => extreme(former, number)));

@@ -1,4 +1,4 @@
-// The curve from the patch that asks to the brightest one, drawn once when the pointer rests; and the staircase, the
+// The curve from the asking patch to the brightest one, drawn once when the pointer rests; and the staircase, the
 // softmax step by step.
 
 import { stepOf } from "../core/light.js";
@@ -33,7 +33,7 @@ export function createCurve(frame, box) {
     return { from, bend: [(from[0] + to[0]) / 2, Math.max(0, Math.min(from[1], to[1]) - CURVE_BOW * length)], to };
   }
 
-  // Frames drawn for other reasons keep the curve.
+  // Frames for other reasons keep the curve.
   function place(ends) {
     const { pictureWidth: w, pictureHeight: h } = frame;
     const path = ends ? curvePath(ends) : "";
@@ -83,7 +83,7 @@ export function barsAt({ from, to, began: startTime }, time) {
 
 export const isMoving = (stairs, time) => time - stairs.began < FLIP;
 
-// `other`: the largest share with the other setting; `ramp` and `domain`: as the picture's colours.
+// `other`: the largest share with the other setting; `ramp` and `domain`: of the picture's colours.
 export function drawStaircase(context, w, h, bars, dashed, { ramp, domain, colours, unit }) {
   context.clearRect(0, 0, w, h);
   const [top, bottom] = [2 * unit, h - unit];

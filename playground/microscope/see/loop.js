@@ -1,5 +1,5 @@
-// A moment as a loop of three seconds: the photograph, the curve to where its patch looks, the sentence. It ends still,
-// so that it can repeat. It is recorded as MP4 if the browser can, else written as a GIF.
+// A moment as a loop of three seconds: the photograph, the curve to the patch with the largest share, the sentence. It
+// ends with a still picture, so that it can repeat. It is recorded as MP4 if the browser can, else written as a GIF.
 
 import { ROLES } from "../core/colours.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
@@ -12,13 +12,13 @@ const SAID_FROM = 1250;
 const FADE = 200;
 const FILM_RATE = 25; // frames a second
 const FILM_KINDS = ["video/mp4;codecs=avc1.42E01F", "video/mp4"];
-const GIF_MOMENTS = [0, 650, 720, 860, 950, 1050, 1160, 1350, 1500]; // ms between pictures; the last one stays
+const GIF_MOMENTS = [0, 650, 720, 860, 950, 1050, 1160, 1350, 1500]; // ms of the GIF's pictures; the last one stays
 const LOOP_EDGE = 56; // pixels around the words
 const TYPE = { size: 54, lead: 68, small: 28 };
 const PAPER = "#131318";
 const INK = "#f1f1f4";
 const SOFT = "#a9a9b2";
-// Where the picture and the words stand
+// The places of picture and words
 export const LOOP_SHAPES = {
   tall: {
     width: 1080,
@@ -40,8 +40,8 @@ export function loopPicture({ picture: [maxWidth, maxHeight] }, aspect) {
   return [width, Math.round(width / aspect)];
 }
 
-// moment: {photo, lit: canvases of the picture's size, cell: {x, y, width, height} of who asks, curve: {from, bend, to}
-// or null, sentence: [{text, marked}], made: the line below it}
+// moment: {photo, lit: canvases of the picture's size, cell: {x, y, width, height} of the query, curve: {from, bend,
+// to} or null, sentence: [{text, marked}], made: the line below it}
 export function drawLoop(context, shape, { photo, lit: litCanvas, cell, curve, sentence, made: credit }, font, ms) {
   const size = [photo.width, photo.height];
   const top = shape === LOOP_SHAPES.wide ? Math.round((shape.height - size[1]) / 2) : 0;
@@ -127,7 +127,7 @@ const filmKind = () =>
     ? FILM_KINDS.find((kind) => MediaRecorder.isTypeSupported(kind))
     : undefined;
 
-// Records the film from `canvas` as a blob; null if it failed or is not wanted any more.
+// Records the film from `canvas` as a blob; null if it failed or is no longer wanted.
 export async function makeLoop(canvas, shape, moment, font, isWanted) {
   Object.assign(canvas, { width: shape.width, height: shape.height });
   const context = canvas.getContext("2d");
@@ -177,8 +177,8 @@ async function gifOfLoop(canvas, draw, isWanted) {
 // An endless GIF from frames of RGBA pixels, with one palette of the most frequent colours. No DOM.
 
 const GIF_COLOURS = 256;
-const MISSED_MOST = 48; // of these, colours that would be missed most
-const CONSIDERED = 4000; // frequent colours considered for them
+const MISSED_MOST = 48; // number of rare colours in the palette
+const CONSIDERED = 4000; // frequent colours among which the rare ones are chosen
 const MOST_CODES = 4096; // codes of GIF's LZW have at most twelve bits
 
 // frames: [{pixels: RGBA bytes, ms}]
@@ -242,8 +242,8 @@ function cutOut(indices, width, { left, top, wide: boxWidth, high: boxHeight }) 
   return part;
 }
 
-// The most frequent colours at five bits a channel; the last places go to rare ones far from all others, such as a thin
-// coloured line.
+// The most frequent colours at five bits a channel; the last places go to rare colours far from all others, such as a
+// thin coloured line.
 function paletteOf(frames) {
   const counts = new Uint32Array(1 << 15);
   for (const { pixels } of frames)

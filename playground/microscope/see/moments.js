@@ -1,5 +1,5 @@
-// The moments of a picture, at See's foot: at most five that were found in it, and a surprise. One press chooses a
-// moment's layer, head and patch.
+// The moments of a picture, below See's picture: at most five, and a surprise. One press chooses a moment's layer, head
+// and patch.
 
 import { ownExposure } from "../core/answers.js";
 import { holdsHead, rowInto } from "../core/core.js";
@@ -13,7 +13,7 @@ import { sceneOf, surprise } from "../lens/moment.js";
 import { outsideNine, partAt, whereOf } from "./says.js";
 import { PART_NAMES, seeWords } from "./words.js";
 
-const MOMENT_SIZE = { width: 102, height: 70 }; // px, where there is room for them; 64 × 44 elsewhere
+const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
 
 // `hold(true)`: acts as if the picture were pointed at.
 export function createMoments({ choice, data, frame, page }, row, { language, hold }) {
@@ -86,7 +86,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     page.choose({ what: FIRST_WAY, direction: "row", layer, head, query, locked: false });
   }
 
-  // A presenter's keys: next or former moment. False where there is none.
+  // A presenter's keys: the next or former moment. False if there is none.
   function step(steps) {
     const pressed = moments.buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true");
     const target = pressed < 0 && steps < 0 ? moments.list.length - 1 : pressed + steps;
@@ -95,7 +95,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     return true;
   }
 
-  // A thumbnail cut from the picture, with the row's patch and its brightest one in it.
+  // A thumbnail cut from the picture, with the row's patch and its brightest one.
   function drawThumb(canvas, photo, pack, { layer, head, patch, best: brightest }) {
     const values = new Float32Array(pack.tokens);
     rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
@@ -130,16 +130,16 @@ function momentButton(name, description) {
   return button;
 }
 
-// The moments of a picture, at most five: what the search found far away, a row that stays near, and a sink. No DOM in
-// here.
+// The moments of a picture, at most five: those of the search with a far partner, a row that stays near, and a sink. No
+// DOM in here.
 
 const FAR_ONES = 3;
 const CLOSE = 3; // patches apart at which two places count as the same
 const STAYS_NEAR = 0.35; // share of a row within the 3 × 3 places that makes it near
 const IN_A_SINK = 0.3; // share of a row on one token that makes it a sink
 
-// [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], the opening one first. scene: what
-// core/moments.js found; opening: {layer, head, patch} as the picture opened.
+// [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], the opening one first. scene: of
+// core/moments.js; opening: {layer, head, patch} with which the picture opened.
 export function momentsOf(scene, opening) {
   const { pack } = scene;
   const candidates = [opening, ...surprisesOf(scene, 8)]
@@ -207,7 +207,7 @@ function strongestMoment(pack, patch, shareOf, minimum, kind) {
   return strongest;
 }
 
-// "eye → eye" where the sample names both places; else the kind's own word.
+// "eye → eye" if the sample names both places; else the kind's own word.
 export function momentName({ kind, patch, best: brightest }, { rows, columns }, parts, names, wordOf) {
   const [fromPart, toPart] = [partAt(parts, patch, rows, columns), partAt(parts, brightest, rows, columns)];
   if (fromPart && toPart && ["far", "same"].includes(kind))

@@ -25,18 +25,18 @@ export function partAt(parts, patch, rows, columns) {
   return parts.find(({ box: [top, left, bottom, right] }) => y >= top && y < bottom && x >= left && x < right) ?? null;
 }
 
-// "the other eye": only where the sample names the place, and it is another part than the asking one.
+// "the other eye": only if the sample names the place, and it is not the asking patch's part.
 export function nameOfPlace(language, parts, mark, brightest, rows, columns) {
   const [fromPart, toPart] = [partAt(parts, mark, rows, columns), partAt(parts, brightest, rows, columns)];
   if (!toPart || fromPart === toPart) return "";
   return PART_NAMES[language][toPart.kind][fromPart?.kind === toPart.kind ? "other" : "one"];
 }
 
-// A number and its sign stay in one line.
+// Keeps a number and its sign on one line.
 export const unbrokenPercent = (share) => percent(share).replaceAll(" ", "\u00a0");
 
-// row: {mark, best, share, rows, columns, even, off, token: the special one that gets the most or "", most,
-// beyond: where it looks beyond its neighbours (beyondNear), or null}
+// row: {mark, best, share, rows, columns, even, off, token: the special token with the largest share or "", most,
+// beyond: the brightest patch beyond the neighbours (beyondNear), or null}
 export function sayRow(language, row, parts = []) {
   const { mark, best: brightest, rows, columns, off: isOff } = row;
   const values = { share: unbrokenPercent(row.share), most: unbrokenPercent(row.most), token: row.token };
@@ -54,7 +54,7 @@ export function sayRow(language, row, parts = []) {
   return aroundPlace(language, key(whereOf(mark, brightest, rows, columns)), values, hereWord);
 }
 
-// For a patch that looks mostly at itself: its brightest patch beyond the neighbours, {patch, share}; null if too weak.
+// For a patch that gives most to itself: its brightest patch beyond the neighbours, {patch, share}; null if too weak.
 export function beyondNear(weights, start, { prefixCount, rows, columns }, mark) {
   const largest = { patch: -1, share: 0 };
   for (let patch = 0; patch < rows * columns; patch++) {

@@ -33,11 +33,11 @@ const SEE_COLUMN = 334; // px, beside the picture, at least
 const LOW_COLUMN = 262; // px, in a window as low as a phone on its side, or a desktop's at 200 %
 const PRESENTED = 0.3; // share of the width for the column beside a picture in a lecture hall
 const MOMENTS_HIGH = 56; // px: the moments
-const BESIDE_FROM = 640; // px: in a narrower window all stands below the picture
+const BESIDE_FROM = 640; // px: in a narrower window all parts are below the picture
 const LOWEST = 260; // px, of a picture with the column below it
-const BELOW = 470; // px: what stands below it
+const BELOW = 470; // px: of the parts below it
 const HIGHEST = 440; // px, of a portrait with the column below it
-// Classes by which layout.js marks a lens of Lab with little room, or with much.
+// Classes by which layout.js marks a lens of Lab with little or much room.
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const ROOMY = 102; // px below the picture: the moments are larger there
 const BARS_SHOWN = 12;
@@ -49,9 +49,9 @@ const SEE_STAIRS = `
   <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
 const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 
-// options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a page
-// that is shared, tryAt: an address that others reach, bar: px above it, story(lens, see): what is told beside the
-// picture, see story/story.js}
+// options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
+// page, tryAt: an address that others reach, bar: px above it, story(lens, see): the story beside the picture, see
+// story/story.js}
 export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
@@ -75,15 +75,15 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const curve = createCurve(frame, part("div", "see-arc", CURVE, refs.picture, "after"));
   const see = {
     face,
-    untouched: false, // nobody points, and no moment is held: the photograph as it is
-    drawer: "", //       "why" | "heads" | "numbers" | "moments", which has a door where they have no row
+    untouched: false, // nobody points, and no moment is shown: the photograph alone
+    drawer: "", //       "why" | "heads" | "numbers" | "moments", if they have no row of their own
     lockedForWhy: false,
     stairs: createStaircase(),
-    other: new Float32Array(0), // a row at the other setting of the switch
-    above: 0, //         px, of the page above the lens when it was laid out
+    other: new Float32Array(0), // the row at the other setting of the switch
+    above: 0, //         px of the page above the lens at the last layout
     story: null,
     get on() {
-      const presented = choice.presenting && choice.view.beside !== "filter"; // Lab shows the filter beside the picture
+      const presented = choice.presenting && choice.view.beside !== "filter"; // Lab shows the filter beside it
       return (see.face === "see" || presented) && !page.ui.bare;
     },
   };
@@ -107,7 +107,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   oneStop(doors, () => doorButtons);
   const credit = part("span", "see-credit", "", doors, "append");
 
-  // ---- on a phone: two switches, and the panel of the one that was pressed last
+  // ---- on a phone: two switches, and the panel of the last pressed one
   const tabButtons = ["divide", "nine"].map((name) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -172,9 +172,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     page.choose({ [key]: choice.view[key] + change });
   });
 
-  // ---- the photograph is untouched while nobody points; a moment stays until somebody does
+  // ---- the photograph stays untouched while nobody points; a moment stays until somebody does
   function hold(isHeld) {
-    const isHiding = isHeld && !see.story?.covers(); // a row that the story asks for is hidden
+    const isHiding = isHeld && !see.story?.covers(); // the row of a question is hidden
     if (see.untouched === isHiding) page.schedule();
     see.untouched = !isHiding;
     root.classList.toggle("untouched", see.on && see.untouched);
@@ -210,7 +210,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   // ---- sizes
-  // Pulls the lens up over free space below the page's bar. Returns where the lens begins.
+  // Pulls the lens up over free space below the page's bar. Returns the top of the lens.
   function pullUp(bar) {
     root.style.marginTop = "";
     const top = root.getBoundingClientRect().top + window.scrollY;
@@ -297,7 +297,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (!isReady) sentence.before = words("comes");
     else if (wayOf(view).coloured && refs.message.textContent) sentence.before = words("unstriking");
     else if (!see.untouched && (!isPlainRow() || mark < 0)) {
-      const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // as Lab says it
+      const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // as in Lab
       sentence = { before: before + share + between, place, after };
     } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start), partsNow());
     writeSentence(sentence);
@@ -414,7 +414,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   if (see.on) stand();
   see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
-    // By how far the page above has moved the lens since layout.
+    // The distance by which the page above has moved the lens since layout.
     overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
     layOut,
     paint,
@@ -441,7 +441,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   });
 }
 
-// Writes √d_k as mathematics, only when it changed: writing costs a layout.
+// Writes √d_k as mathematics, only if it changed: writing costs a layout.
 function sayOnce(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;

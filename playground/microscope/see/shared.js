@@ -74,8 +74,8 @@ const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " +
   "base-uri 'none'; form-action 'none'";
 
-// `script`: of shell/shared.js, with its styles as they are exported; `tryAt`: an address that others reach, or "".
-// `words`: {title, tryYours, still: the sentence}, `language`: of See.
+// `script`: of shell/shared.js, with its exported styles; `tryAt`: an address that others reach, or "". `words`:
+// {title, tryYours, still: the sentence}, `language`: of See.
 export async function makeSharedPage({ choice, data, frame }, script, { tryAt, words, language }) {
   const { main } = data;
   const { view } = choice;
@@ -138,7 +138,7 @@ export function pageOf({ title, still, photo, start, packed, code }) {
 `;
 }
 
-// A pack of this head alone; its printed number of heads stays that of the model.
+// A pack of this head alone; the printed number of heads is still the model's.
 export function headPack(pack, layer, head) {
   const { q, k, norms } = layerOf(pack, layer);
   const size = pack.tokens * pack.dim;

@@ -1,4 +1,4 @@
-// All of See's words in whole sentences, one table per language. {here} is the marked place in the picture. No DOM
+// All of See's words in whole sentences, one table for each language. {here} is the marked place in the picture. No DOM
 // here.
 
 export const LANGUAGES = { en: "English", de: "Deutsch" };
@@ -114,7 +114,7 @@ export const SEE_WORDS = {
     tourBack: "Back",
     tourEnd: "End",
     tourFinish: "Finish",
-    // ---- to send on
+    // ---- sharing
     sharePicture: "Picture",
     shareTall: "Three seconds, upright",
     shareWide: "Three seconds, wide",
@@ -267,7 +267,7 @@ export const SEE_WORDS = {
   },
 };
 
-// Names of the samples' parts (playground/samples.py): {one, other: for a second one of its kind, short}
+// Names of the samples' parts (playground/samples.py): {one, other: a second one of its kind, short}
 export const PART_NAMES = {
   en: {
     eye: { one: "the eye", other: "the other eye", short: "eye" },
@@ -303,7 +303,7 @@ export const PART_NAMES = {
   },
 };
 
-// What a head mostly does (playground/analysis/heads.py); a fixed offset's direction is added
+// The habits of heads (playground/analysis/heads.py); a fixed offset's direction is appended
 export const HABIT_NAMES = {
   en: {},
   de: {

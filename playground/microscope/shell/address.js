@@ -14,11 +14,10 @@ const page = {
   ...{ settings: {}, tour: null, story: null, classLink: false },
 };
 
-// The microscope's view, kept on every page: whoever comes back finds it as it was.
+// The microscope's view, kept on every page: a person who comes back finds it unchanged.
 let view = {};
 
-// Whether the address's words stand after a #, as on static hosts, so that they are not sent; else they stand after a
-// ?.
+// Whether the address's words follow a #, as on static hosts, so that they are not sent; else they follow a ?.
 let isHashUsed = false;
 export const isBehindHash = () => isHashUsed;
 export function writeBehindHash() {
@@ -43,7 +42,7 @@ export const viewWords = (shownView = view) => Object.fromEntries(new URLSearchP
 const viewWordsHere = (shownView = view) => ({
   ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
   ...viewWords(shownView),
-  // without it, an address with a view would open Lab
+  // without "see", an address with a view would open Lab
   ...(face.now === "see" && (choice.now.beside || Object.keys(viewWords(shownView)).length) && { face: "see" }),
 });
 
@@ -86,7 +85,7 @@ export function writeAddress({ step = false } = {}) {
 
 const CHOSEN = ["sample", "mine", "model", "detail", "with"];
 
-// {choice, view, rest, settings, tour, story} of the current address. `settings`: for the lesson to read.
+// {choice, view, rest, settings, tour, story} of the current address. `settings`: for the lesson.
 export function readAddress(text = addressWords()) {
   const words = Object.fromEntries(new URLSearchParams(text));
   const choiceWords = {};
@@ -108,7 +107,7 @@ export function linkTo(viewToLink) {
   return url.href;
 }
 
-// The microscope's face, See or Lab, and the language of See. The browser remembers both.
+// The microscope's face, See or Lab, and the language of See. The browser stores both.
 
 const KEPT_FACE = "attention-playground-face";
 const KEPT_LANGUAGE = "attention-playground-language";
@@ -121,7 +120,7 @@ const keptWord = (name) => {
   try {
     return localStorage.getItem(name);
   } catch {
-    return null; // this browser keeps nothing
+    return null; // this browser stores nothing
   }
 };
 const keepWord = (name, value) => {
@@ -132,7 +131,7 @@ const keepWord = (name, value) => {
   }
 };
 
-// `words` of an address. One with a view but no face was made before See existed: it opens in Lab.
+// The face of an address. One with a view but no face was made before See existed: it opens in Lab.
 export function faceOf(words, storedFace) {
   if (words.face === "see" || words.face === "lab") return words.face;
   if (words.tour || words.story || words.class === "yes") return "see"; // a class sees the picture, not Lab
@@ -180,7 +179,7 @@ function tellOfFace() {
 
 const viewListeners = new Set();
 const departure = { wholly: false };
-let settingsTold = { run: null, n: 0 }; // the settings that a lesson reported last
+let settingsTold = { run: null, n: 0 }; // the last report of a lesson's settings
 let visitPromise = null;
 let isReady = null;
 const whenReady = new Promise((resolve) => {
@@ -194,7 +193,7 @@ export const ready = () => whenReady;
 export const shownTrace = {
   now: null,
   listeners: new Set(),
-  whenComplete: null, // called once all its layers are here
+  whenComplete: null, // called once all its layers have arrived
   set(trace) {
     this.now = trace;
     for (const listener of this.listeners) listener(trace);
@@ -207,13 +206,13 @@ export const shownTrace = {
 
 export const visit = {
   tell: null, //  ({page, words, …}) → the server's script
-  share: null, // () opens the sheet to send on what the stage shows
-  picture: null, // (factor) → a canvas of it, so many times its size
+  share: null, // () opens the sheet of Share
+  picture: null, // (factor) → a canvas of the picture, at this multiple of its size
   lens: null, // the lens on the stage
-  live: null, // {camera(), film(file)}: the stage shows frame after frame
-  modelForLive: null, // (wanted) → a promise of the model that looks at them; null: this page can't
-  fetch: null, // (model) → brings it to the server, then chooses it
-  leftOut: [], // [key, word] of the address that can't be chosen; the stage says it
+  live: null, // {camera(), film(file)}: show frame after frame on the stage
+  modelForLive: null, // (wanted) → a promise of the model for these frames; null: this page has none
+  fetch: null, // (model) → downloads it to the server, then chooses it
+  leftOut: [], // [key, word] of the address that can't be chosen; the stage reports it
   follow(listener) {
     viewListeners.add(listener);
     return () => viewListeners.delete(listener);
@@ -246,7 +245,7 @@ export const visit = {
   go(address, { step = true } = {}) {
     const parsed = readAddress(address);
     setPage({ tour: parsed.tour, story: parsed.story });
-    if (parsed.tour || parsed.story) openFace().set("see"); // tour and story are about See
+    if (parsed.tour || parsed.story) openFace().set("see"); // tour and story belong to See
     setView(parsed.view);
     const formerChoice = choice.now;
     if ("sample" in parsed.choice || "mine" in parsed.choice) choice.open(parsed.choice, { view: parsed.view });
@@ -255,7 +254,7 @@ export const visit = {
     writeAddress({ step });
   },
 
-  // Opens another page of the app with the present choice. `wholly`: only `words` count there.
+  // Opens another page of the app with the present choice. `isWhole`: only `words` count there.
   leave(page, words = null, { wholly: isWhole = false } = {}) {
     departure.wholly = isWhole;
     const nextWords = words ?? { ...choice.words(), ...(page === "microscope" ? viewWords() : {}) };
@@ -276,8 +275,7 @@ async function beginVisit(samples, page) {
   isReady();
 }
 
-// The address changed without this module: another page, Back or Forward. `keep`: words that it leaves out keep their
-// values.
+// The address changed without this module: another page, Back or Forward. `keepsView`: missing words keep their values.
 function readAgain({ keep: keepsView }) {
   const parsed = readAddress();
   const { settings, tour, story } = parsed;
@@ -290,7 +288,7 @@ function readAgain({ keep: keepsView }) {
   writeAddress();
 }
 
-// Writes settings that arrived before the toolbar was told of their page.
+// Writes settings that arrived before the toolbar knew their page.
 function writeSettings() {
   if (settingsTold.page !== pageNow().name) return;
   setPage({ settings: settingsTold.settings });

@@ -1,5 +1,5 @@
-// The page around a living figure (see playground/figures/html.py): its view stands in the address, and its footer has
-// a reserved place.
+// The page around a living figure (see playground/figures/html.py): its view is in the address, and its footer has a
+// reserved place.
 import { viewFromQuery, viewToQuery } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { isMap } from "../lens/state.js";
@@ -10,7 +10,7 @@ const published = /^https?:$/.test(location.protocol); // a file on a disk has n
 const { view: openingView, heads: heldHeads, bare } = JSON.parse(partOfPage("start").textContent);
 
 // A file may hold only some heads. Links name a head by its number in the model; the lens counts the heads of the file.
-// A link may also ask for what needs a server: the view then shows weights of the trained pass instead.
+// If a link needs a server, the view shows weights of the trained pass instead.
 const toHeldHead = ({ head, ...view }) => ({
   ...view,
   ...(head === undefined ? {} : { head: Math.max(0, heldHeads.indexOf(Number(head))) }),
@@ -18,7 +18,7 @@ const toHeldHead = ({ head, ...view }) => ({
   pass: "layer",
   beside: view.beside === "compare" ? "convolution" : (view.beside ?? "convolution"),
 });
-// A link holds the whole view: what is left out has its default, not the file's first value.
+// A link holds the whole view: a missing word means the default, not the file's first value.
 const viewOfLink = () => toHeldHead(location.hash.length > 1 ? viewFromQuery(location.hash) : openingView);
 
 const outward = (shownView) =>

@@ -85,7 +85,7 @@ function beginAfterPicture(streamlitScripts) {
   return begin;
 }
 
-// Lab and own photographs use the server's time, so they need a page at the server, by which it knows the person.
+// Lab and own photographs use the server's time, so they need a page at the server, which identifies the person.
 const needsServerSide = () => openFace().now !== "see" || Boolean(choice.now.mine);
 
 const MOUNTS = {

@@ -6,7 +6,7 @@ import { bringHeld, defineLens, LensError } from "./element.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
-// ---- networks that run in anybody's page
+// ---- networks in anybody's page
 
 // Runs networks in other people's pages, without a server, in one worker for the whole page. Weights are files of
 // playground/models/engine_file.py at an address of the page's choice; nothing is sent or stored.
@@ -24,11 +24,11 @@ const NO_WORKER =
 
 const engineParts = { worker: "", kernels: "" }; // the worker's script, and base64 of the kernels
 
-const cards = {}; //                address of a model → what workersource.js wants to know of it
+const cards = {}; //                address of a model → its card for workersource.js
 const byteRequests = new Map(); //       address → the promise of its bytes, until the worker has them
 const pictures = new Map(); //      id → a picture, as workersource.js wants it
 let shared = null;
-let numbers = 0; // ids of pictures given so far
+let numbers = 0; // number of pictures so far
 
 // The one source of this page, for elements and for load().
 function sharedSource() {
@@ -65,7 +65,7 @@ async function bytesOf(address, kind) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-// Fetches a model and returns its address, by which the source knows it.
+// Fetches a model and returns its address, its name for the source.
 async function bringModel(model) {
   if (!model) throw new LensError("No model is named: model is the address of its weights.");
   const address = new URL(model, document.baseURI).href;
@@ -85,7 +85,7 @@ function cardOf(bytes, address) {
   try {
     ({ header } = openContainer(bytes));
   } catch {
-    // told below
+    // reported below
   }
   if (header?.format !== WEIGHTS_FORMAT)
     throw new LensError(
@@ -99,7 +99,7 @@ function cardOf(bytes, address) {
   };
 }
 
-// `image`: an address, a file, or anything that createImageBitmap takes. Returns the id by which the source knows it.
+// `image`: an address, a file, or anything that createImageBitmap takes. Returns its id for the source.
 async function bringPicture(image, title = "") {
   if (!image) throw new LensError("No picture is named: picture is its address.");
   const isAddress = typeof image === "string" || image instanceof URL;
@@ -171,7 +171,7 @@ function seenIn(pack) {
   });
 }
 
-// ---- what is asked for
+// ---- arguments
 
 function inBounds(name, number, count) {
   if (Number.isInteger(number) && number >= 0 && number < count) return number;
@@ -248,7 +248,7 @@ async function bringHere(element) {
   }
 }
 
-// `styles`: of the lens; `worker` and `kernels`: what runs a network.
+// `styles`: of the lens; `worker` and `kernels`: to run a network.
 export function beginAttentionLens({ styles, ...engine }) {
   Object.assign(engineParts, engine);
   if (!globalThis.customElements || customElements.get("attention-lens")) return;

@@ -1,17 +1,16 @@
-// A person's choice: the picture, the model, the grid, and what it is compared with. It is one object for the whole
-// document, which address, strip, toolbar and stage all show, so that they cannot disagree. No DOM in here.
-//
-// {sample, mine: a sample's name or the id of a picture of one's own, model, detail: how many times finer than usual,
-//  beside: null | {sample} | {mine} | {model}, chose: the model was chosen by the person, not by the app}
+// A person's choice: the picture, the model, the grid, and the comparison. It is one object for the whole document;
+// address, strip, toolbar and stage all show it, so they cannot disagree. No DOM in here.
+// // {sample, mine: a sample's name or the id of an own picture, model, detail: how many times finer than usual,
+// beside: null | {sample} | {mine} | {model}, chose: the model was chosen by the person, not by the app}
 import { DEFAULT_VIEW } from "../core/view.js";
 import { ask } from "./http.js";
 
-// The server's samples and how each opens; the same for everybody, fetched once.
+// The server's samples and their openings; the same for everybody, fetched once.
 
 export const catalogue = {
   samples: [], // [{name, title, hint, kind, credit, start, thumb, picture, opens: {model, detail, layer, head}}]
-  own: { model: "bundled", detail: 1 }, // how a person's own picture opens
-  real: null, // {model, title, here, may_fetch, megabytes, with_photographs: they come with it}: the model that knows
+  own: { model: "bundled", detail: 1 }, // the opening of a person's own picture
+  real: null, // {model, title, here, may_fetch, megabytes, with_photographs: they come with it}: the model for
   //             photographs
   ours: [], // names of the models that come with the playground
 };
@@ -31,7 +30,7 @@ export function loadCatalogue(address) {
 
 export const sampleNamed = (name) => catalogue.samples.find((sample) => sample.name === name);
 
-// The first picture: a photograph if there is a model for it; a drawing where one of our own models is asked for.
+// The first picture: a photograph if there is a model for it; a drawing if one of our own models is asked for.
 export const firstSample = (model) =>
   (catalogue.ours.includes(model) ? catalogue.samples.find(({ kind }) => kind === "drawing") : null) ??
   catalogue.samples[0];
@@ -45,9 +44,9 @@ export const choice = {
   get now() {
     return current;
   },
-  // `how`: passed on to the listeners: {quietly: the address says it already}
+  // `options`: passed on to the listeners: {quietly: the address has it already}
   set: (changes, options = {}) => setCurrent(choiceAfter(current, changes), options),
-  // Sets the choice of an address; what that leaves out opens as usual.
+  // Sets the choice of an address; missing words have their usual values.
   open: (words, options = {}) => setCurrent(openedBy(words), options),
   // Restores a former choice exactly.
   restore: (formerChoice, options = {}) => setCurrent(formerChoice, options),
@@ -65,7 +64,7 @@ function setCurrent(nextChoice, options) {
   for (const listener of listeners) listener(current, options);
 }
 
-// How a picture opens by default: {model, detail}.
+// The default opening of a picture: {model, detail}.
 export function usual({ sample, mine: ownId }) {
   const opening = ownId ? catalogue.own : sampleNamed(sample)?.opens;
   return { model: opening?.model ?? catalogue.own.model, detail: opening?.detail ?? 1 };
@@ -95,7 +94,7 @@ function wishFor(formerChoice, picture) {
 }
 
 // The comparison after a new choice: two models are compared on the new picture, two pictures in the new model.
-// Choosing what was compared swaps both.
+// Choosing the compared one swaps both.
 function besideOf(formerChoice, nextChoice) {
   const { beside } = formerChoice;
   if (!beside) return null;
@@ -151,7 +150,7 @@ function besideFrom(text, mainChoice) {
 
 // The traces that the microscope shows for a choice, and their view. No DOM in here.
 
-// {main, other} as words of an address: what is asked of the source.
+// {main, other} as words of an address for the source.
 export function tracesOf({ sample, mine, model, detail, beside }) {
   const picture = mine ? { mine } : { sample };
   const traceWords = (pictureWords, name, traceDetail) => ({
@@ -165,8 +164,8 @@ export function tracesOf({ sample, mine, model, detail, beside }) {
   return { main, other: traceWords(beside.mine ? { mine: beside.mine } : { sample: beside.sample }, model, detail) };
 }
 
-// The part of the view that stays when `trace` replaces `former`, which may be null; null if only the grid changes.
-// Layer and head were chosen for the former picture, and a locked patch belongs to it, so they don't stay.
+// The part of the view that stays when `trace` replaces `formerTrace`, which may be null; null if only the grid
+// changes. Layer and head were chosen for the former picture, and a locked patch belongs to it, so they don't stay.
 export function viewFor(trace, formerTrace, view) {
   const isNewPicture = formerTrace?.picture.id !== trace.picture.id;
   const sameModel = formerTrace?.model === trace.model;
@@ -211,5 +210,5 @@ export function adviceFor(trace, kind, { chose }, formerTrace, realModel) {
   return null;
 }
 
-// The size of its download, if it is not here.
+// The size of its download, if it is not in this place.
 const downloadNote = ({ here: isLocal, megabytes }) => (isLocal || !megabytes ? "" : ` (${megabytes} MB, once)`);

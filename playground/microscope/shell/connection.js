@@ -1,4 +1,4 @@
-// Reports a lost WebSocket in our words; the picture goes on working, for its numbers come over HTTP. Streamlit
+// Reports a lost WebSocket in our words; the picture goes on working, because its numbers come over HTTP. Streamlit
 // reconnects by itself. Its own dialog, which explains how to start a server, is closed.
 import { CONNECTION, hasConnected, isConnected, isEarly } from "./early.js";
 import { forgetNotice, notify } from "./notice.js";
@@ -45,7 +45,7 @@ export function watchConnection() {
 
 // A page that never got a connection: Streamlit shows only grey bars. If the server is full, its own page says so and
 // reloads; if the server is away, this code says so. A person who already has the microscope keeps it and gets a notice
-// about what does not work.
+// about missing functions.
 
 const DOOR_SOON = 3000; // ms; a slow line is not reported
 const DOOR_AGAIN = 5000;

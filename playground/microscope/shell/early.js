@@ -1,5 +1,5 @@
 // Mounts toolbar and microscope before Streamlit has built its page, over the places where Streamlit will put them.
-// When Streamlit has made these places, they move there. Everything that we read of Streamlit's page is listed below.
+// When Streamlit has made these places, they move there. All parts of Streamlit's page that we read are listed below.
 
 // The data in the page's HTML about all pages of the app (ui/toolbar.py): {samples: the address of their list,
 // pages: [{name, short, title, number, exports}], titles, labelled,
@@ -17,7 +17,7 @@ const FONT_FILE = 'link[rel="preload"][as="font"]';
 
 let earlyPage = null; // {box, unseen: a style, places: {name: element}, wishes: early messages}
 
-// Mounts toolbar and microscope early, where the page allows it; returns their places.
+// Mounts toolbar and microscope early, if the page allows it; returns their places.
 export function standEarly(styles) {
   if (document.querySelector(PARTS.map((name) => `.st-key-${name}`).join())) return null; // Streamlit was faster
   const box = document.createElement("div");
@@ -55,7 +55,7 @@ export function moveIn(part, { parentElement, setTriggerValue }) {
   const from = earlyPage?.places[part];
   if (!from) return;
   delete earlyPage.places[part];
-  from.style.minHeight = `${from.offsetHeight}px`; // until the other part has moved, too, it stays where it is
+  from.style.minHeight = `${from.offsetHeight}px`; // until the other part has moved, too, it stays in place
   const place = parentElement.querySelector(`[data-${part}]`);
   for (const element of [...from.childNodes]) moveElement(element, place);
   place.remove();
@@ -88,10 +88,10 @@ function moveElement(element, place) {
 // Parts of Streamlit's page that these modules use although Streamlit may change them. Tried with Streamlit 1.67;
 // tests/ui/test_streamlit_private.py fails when one is gone, and counts them. Python's are in ui/streamlit_private.py.
 
-export const MAIN = "stMain"; //             a data-testid: what scrolls
+export const MAIN = "stMain"; //             a data-testid: the scrolling part
 export const CONNECTION = "data-test-connection-state"; // an attribute
 export const APP = '[data-testid="stApp"]'; // a selector: the whole page
-export const SKIP = "stSkipToContent"; //    a data-testid: the link past everything, for the keyboard
+export const SKIP = "stSkipToContent"; //    a data-testid: the keyboard's link past all other parts
 
 export const partOfStreamlit = (id, root = document) => root.querySelector(`[data-testid="${id}"]`);
 export const hasConnected = () => Boolean(document.querySelector(`[${CONNECTION}=CONNECTED]`));

@@ -11,9 +11,9 @@ export class LensError extends Error {
   }
 }
 
-// How elements are made: `bring(element)` gives {source, trace, view, best} for createLens, its `options`, and
-// forget(). `sheets`: styles of the shadow in which the lens stands; a page that is nothing but the lens has them
-// itself, and needs no shadow.
+// How elements are made: `loadContent(element)` returns {source, trace, view, best} for createLens, its `options`, and
+// forget(). `sheets`: styles of the shadow around the lens; a page that is nothing but the lens has them itself, and
+// needs no shadow.
 const making = { bring: null, sheets: null };
 
 const NOT_WORKED = "The attention lens can't show this here.";
@@ -25,7 +25,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   #place = null;
   #says = null;
   #lens = null;
-  #brought = null; // what is on show
+  #brought = null; // the content on show
   #turn = null; //    an object that identifies the latest request to show a pack
   #shown = Promise.resolve();
 
@@ -34,7 +34,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     return this.#shown;
   }
 
-  // What is on view, as an address says it.
+  // The view on show, as words of an address.
   get now() {
     return this.#lens?.view ?? null;
   }
@@ -120,7 +120,7 @@ export function defineLens(loadContent, sheets = null) {
   globalThis.customElements?.define("attention-lens", AttentionLens);
 }
 
-// ---- numbers that lie in the page
+// ---- numbers in the page
 
 // `numbers`: the id of a script with base64 of a zipped pack (Trace.to_bytes); `picture`: of an image.
 export async function bringHeld(element) {

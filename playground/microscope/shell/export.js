@@ -33,24 +33,24 @@ const CHOICES_OF_KIND = {
 
 const pickedForExport = {}; // the last options, for the whole document: the next sheet begins with them
 
-// ---- what is asked
+// ---- the request
 
 // The choices of each kind of file, in their order. A lesson's page has a fixed layout.
 export const choicesOfExport = (kind, layout) =>
   (CHOICES_OF_KIND[kind] ?? ["kind", ...EXPORT_LOOK]).filter((name) => name !== "layout" || !layout);
 
-// The query of /api/exports: what is on view, and those chosen options that this kind of file has.
+// The query of /api/exports: the view, and those chosen options that this kind of file has.
 export function wordsOfExport({ words, layout, theme }, choices) {
   const options = {};
   for (const name of choicesOfExport(choices.kind, layout)) if (name in choices) options[name] = String(choices[name]);
-  if (choices.kind === "html" && theme === "dark") options.theme = theme; // "light" is as the reader has it
+  if (choices.kind === "html" && theme === "dark") options.theme = theme; // "light" leaves it to the reader
   const place = Object.entries({ ...words, ...options, ...(layout ? { only: layout } : {}) });
   return new URLSearchParams(place.filter(([, value]) => value !== null && value !== undefined));
 }
 
 const isOfOwnPicture = (name, value) => name === "mine" || String(value).startsWith("mine:");
 
-// A link to what is on view. Own pictures never stand in an address.
+// A link to the present view. Own pictures never stand in an address.
 export function linkOfExport(page, words) {
   const url = new URL(page);
   [url.search, url.hash] = ["", ""];
@@ -68,13 +68,13 @@ export const wordsOfExportWait = (peopleAhead) =>
 // ---- the sheet
 
 // words: of the choice and the view; layout: of a lesson's page, or null; theme: "light" or "dark"; signal: aborted
-// when the sheet closes; share: sends on three seconds of it, or null. Gives update(part of these), for
-// when the view changes while the sheet is open.
+// when the sheet closes; share: makes a loop of three seconds, or null. Returns update(changes of these), for a view
+// that changes while the sheet is open.
 export function fillExport(box, { words, layout = null, ask: sendRequest, theme = "light", share = null, signal }) {
   const current = { words, layout, theme };
   let data = null; // the server's last answer
   let previewRequest = null; // request of the preview
-  let saving = false; //  a download is on its way
+  let saving = false; //  whether a download is on its way
 
   const root = exportPart("div", "exporting");
   const frame = exportPart("div", "export-preview");
@@ -115,7 +115,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   });
   redraw();
 
-  // Asks as http.js does; if the server has forgotten the picture, sends it again, once.
+  // Sends a request as http.js does; if the server has forgotten the picture, sends that again, once.
   async function sendWhileOpen(path, { method, signal: abortSignal }) {
     const options = {
       signal: abortSignal,
@@ -134,7 +134,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     }
   }
 
-  // Cancels the former request. The old preview stays until the new one is there.
+  // Cancels the former request. The old preview stays until the new one has arrived.
   async function redraw() {
     previewRequest?.abort();
     const request = (previewRequest = new AbortController());
@@ -265,7 +265,7 @@ function exportPart(tag, className = "", text = "") {
   return element;
 }
 
-// {element, draw(options: [{name, title}], value)} of one choice; take(value) is called when a person chooses.
+// {element, draw(options: [{name, title}], value)} of one choice; onChoice(value) is called when a person chooses.
 function exportChoice(name, onChoice) {
   if (EXPORT_SWITCHES.includes(name)) return exportSwitch(name, onChoice);
   return EXPORT_LISTS.includes(name) ? exportList(name, onChoice) : exportRow(name, onChoice);
@@ -343,7 +343,7 @@ function lineToCopy(heading) {
   const button = exportPart("button", "", "Copy");
   button.type = "button";
   button.setAttribute("aria-label", `Copy: ${heading}`);
-  text.tabIndex = 0; // it can be selected by keyboard where the clipboard is forbidden
+  text.tabIndex = 0; // it can be selected by keyboard if the clipboard is forbidden
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(text.textContent);

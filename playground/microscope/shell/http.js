@@ -1,4 +1,4 @@
-// Sends requests to the server. People who have to wait are told how many come first; a refusal comes with a sentence
+// Sends requests to the server. People who have to wait see the number of people before them; a refusal has a sentence
 // for people. If the browser itself can answer, no request is sent.
 import { notify } from "./notice.js";
 
@@ -51,10 +51,10 @@ export function answerHere(answer, place = root) {
   root = new URL(place);
 }
 
-export const SERVER_AGAIN = 3000; // ms until a server that does not answer, or is busy, is asked again
+export const SERVER_AGAIN = 3000; // ms before the next request to a server that is busy or does not answer
 const PASSING = [0, 408, 502, 503, 504]; // no answer, a stalled body, a proxy without its server, too many people
 
-let sessionHere = ""; // this page's session at the server: a key at work keeps its seat when the server is full
+let sessionHere = ""; // this page's session at the server: a working key keeps its seat when the server is full
 export const nameRun = (name) => {
   sessionHere = name ?? "";
 };
@@ -71,7 +71,7 @@ export class Refusal extends Error {
 // Whether the same request may succeed a little later.
 export const passes = ({ status }) => PASSING.includes(status);
 
-// `onWait(ahead)`: how many must finish first; 0 when the wait is over.
+// `onWait(ahead)`: the number of requests before this one; 0 when the wait is over.
 export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels: goesToServer } = {}) {
   let ticket = null;
   for (;;) {
@@ -134,7 +134,7 @@ function pause(ms, signal) {
   });
 }
 
-// Tells a waiting person how many come first.
+// Shows a waiting person the number of people before them.
 
 let hasWaited = false;
 

@@ -6,9 +6,9 @@ import { WAYS } from "../core/ways.js";
 import { addressOf, ask, Refusal, sayWaiting } from "./http.js";
 import { ownPictures } from "./own.js";
 
-const KEPT_TRACES = 60; // descriptions of traces
+const KEPT_TRACES = 60; // number of trace descriptions
 
-// `bringAgain(id)`: brings a picture of one's own that the server has forgotten. `onWait`: see http.js.
+// `bringAgain(id)`: sends an own picture again that the server has forgotten. `onWait`: see http.js.
 export function createHttpSource({ bringAgain, onWait }) {
   const knownTraces = new Map(); // words → trace, for samples
 
@@ -23,7 +23,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       return ask(path, { signal, onWait });
     }
   }
-  // Requests sent ahead of need; the first one who needs the answer takes it.
+  // Requests sent ahead of need; the first caller takes the answer.
   const earlyRequests = new Map(); // path → its answer
   function earlyOrRequest(path, decode, options) {
     const earlyAnswer = earlyRequests.get(path);
@@ -32,7 +32,7 @@ export function createHttpSource({ bringAgain, onWait }) {
   }
   function begin(path, decode) {
     const answer = request(path).then(decode);
-    answer.catch(() => earlyRequests.delete(path)); // whoever needs it asks again and gets the error
+    answer.catch(() => earlyRequests.delete(path)); // the next caller asks again and gets the error
     earlyRequests.set(path, answer);
     return answer;
   }
@@ -79,7 +79,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       return earlyOrRequest(part(trace, "layers", words), bytesOf, { signal });
     },
     picture: (trace, options) => earlyOrRequest(trace.picture.address, asImage, options),
-    // Requests all that the first picture needs: `headOf(trace)` gives the layer and head in which it opens.
+    // Requests all data of the first picture: `headOf(trace)` returns the layer and head in which it opens.
     async beginWith(words, headOf) {
       const answer = await begin(`api/trace?${new URLSearchParams(words)}`, asJson);
       if (answer.first) return source.beginWith({ ...words, first: "yes" }, headOf);
@@ -102,7 +102,7 @@ export function createHttpSource({ bringAgain, onWait }) {
     async names(trace, layer, options) {
       return (await (await request(part(trace, "names", { layer }), options)).json()).heads;
     },
-    // `scale`: null where it is the trained one; `cut`: "" where nothing is cut; `from`: whose pass it takes from.
+    // `scale`: null for the trained one; `cut`: "" for none; `from`: the sample whose pass gives values.
     async whole(trace, { scale, cut, from: otherTrace }, options) {
       const changedWords = {
         ...(scale !== null && { scale: String(scale) }),
@@ -124,8 +124,8 @@ export function createHttpSource({ bringAgain, onWait }) {
   return source;
 }
 
-// The document's source: over HTTP, which sends own pictures again if the server forgot them; if this browser can
-// compute the model, the source that does so.
+// The document's source: over HTTP, which sends own pictures again if the server forgot them; or, for models that this
+// browser can compute, the source that does so.
 
 const NOT_HERE = "This browser does not have that photograph: it was forgotten, or it is somebody else's.";
 
@@ -137,7 +137,7 @@ export const source = createHttpSource({
   onWait: sayWaiting,
 });
 
-// From now on the source `nearer` answers if `nearer.has(words of picture and model, or a trace)`.
+// From now on the source `nearSource` answers if `nearSource.has(words of picture and model, or a trace)`.
 export function askNearer(nearSource) {
   const server = { ...source };
   const sourceOf = (trace) => (nearSource.has(trace) ? nearSource : server);
@@ -154,17 +154,16 @@ export function askNearer(nearSource) {
 const GONE_WITH_IT = "a model that was opened from files is gone when its page is. Drop its files again.";
 const WITHOUT = "This page was written without the network that would compute that.";
 
-// `computing`: a source as workersource.js makes it; models: {model: {title, megabytes, asked: whether a person is
-// asked before it is fetched, …}}, of those whose weights the page has; `isKept(model)` gives a promise.
-// `preparedOf(words)` gives what lies ready of a sample, or null: {opening: {layer, head, file} or null, upper: the
-// layer that opens where none is named, layers: files, names: of heads, a file or null}; `read(file)` gives a promise
-// of its bytes. `without`: what is said where a network is missing.
-// `knows(model)`: whether the page was written with it, if not with its weights.
+// `computing`: a source made by workersource.js; models: {model: {title, megabytes, asked: whether the person is asked
+// before a download, …}}, all whose weights the page has; `isKept(model)`: a promise. `preparedOf(words)`: the prepared
+// files of a sample, or null: {opening: {layer, head, file} or null, upper: the default layer, layers: files, names: of
+// heads, a file or null}; `read(file)`: a promise of its bytes. `without`: the sentence about a missing network.
+// `knows(model)`: whether the page was written with this model, if not with its weights.
 export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...texts }) {
   const { without: missingWords = WITHOUT, knows: isKnown = () => true } = texts;
   const isHere = (model) => Boolean(models[model]);
 
-  // Rejects if the model must be fetched first, saying how; small models are fetched at once.
+  // Rejects with instructions if the model must be downloaded first; small models are downloaded at once.
   async function requireModel(model) {
     const { title, megabytes, asked: mustAsk } = models[model] ?? {};
     if (!title)
@@ -204,7 +203,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       const file = isOpening ? opening.file : layers[layer];
       return read(file, options).catch(async (error) => {
         if (options.signal?.aborted || !isHere(trace.model) || !(await isKept(trace.model))) throw error;
-        return computing.layers(trace, numbers, options); // without these files, computed
+        return computing.layers(trace, numbers, options); // computed if these files are missing
       });
     },
     picture: (trace, options) => (trace.prepared ? pictureFile(trace, options) : computing.picture(trace, options)),

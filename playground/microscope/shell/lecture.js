@@ -1,5 +1,5 @@
-// The story in a frame of a slide deck, with all that it needs (see playground/figures/html.py). The deck sets the
-// scene (lessons/slides.js); a presenter's keys pressed here go to the deck.
+// The story in a frame of a slide deck, self-contained (see playground/figures/html.py). The deck sets the scene
+// (lessons/slides.js); a presenter's keys pressed here go to the deck.
 import { createSee } from "../see/see.js";
 import { languageOf } from "../see/words.js";
 import { createStory } from "../story/story.js";
@@ -55,11 +55,11 @@ function startLecture() {
   );
   element.shown.then(
     () => deck({ ready: true }),
-    () => {}, // the element says what is wrong
+    () => {}, // the element shows the error
   );
 }
 
-// A file has no class of guessing phones.
+// A file has no class with phones.
 const NOBODY = {
   ...{ now: () => null, follow() {}, go() {}, keepsBoard: () => false },
   headIn: () => ({ drawHead() {} }),

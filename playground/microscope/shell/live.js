@@ -14,7 +14,7 @@ const NO_FILM = "This browser can't play that film.";
 
 const frames = new Map(); // id → an ImageBitmap
 
-// A frame as workersource.js reads pictures, or null if there is no such frame.
+// A frame as a picture for workersource.js, or null if there is no such frame.
 export function liveFrame(id) {
   const bitmap = frames.get(id);
   if (!bitmap) return null;
@@ -23,13 +23,13 @@ export function liveFrame(id) {
   return { id, film, title: "live", credit: "", hint: "", start: undefined, width, height, file: async () => bitmap };
 }
 
-// `place` gets a line that says that it runs; `modelFor(wanted)` returns a promise of the model to use; `back()` shows
-// the chosen picture again.
+// `place` gets a line that says that the camera or video runs; `modelFor(wanted)` returns a promise of the model to
+// use; `back()` shows the chosen picture again.
 export function createLive({ lens, place, modelFor, back: onReturn, stageLeft }) {
-  let running = null; // {picture: what was chosen when it began, film, frames: how many there were, end}
+  let running = null; // {picture: the choice at its beginning, film, frames: their number, end}
   let films = 0;
 
-  // `open()` gives a promise of {video, end}.
+  // `openStream()` returns a promise of {video, end}.
   async function begin(openStream, words) {
     stopSession();
     document.documentElement.classList.add("live-runs");

@@ -11,7 +11,7 @@ const HERE_OR_NOT = [
   [false, "To fetch once"],
 ];
 
-// [{heading, group: cards}] without empty groups, each in the order in which the server gave its cards.
+// [{heading, group: cards}] without empty groups, each in the server's order.
 export function groupsOfModels(cards) {
   const groups = HERE_OR_NOT.map(([isLocal, heading]) => ({
     heading,
@@ -102,8 +102,8 @@ export function modelPart(kind, className = "", text = "") {
 }
 
 const TYPING = 300; // ms without typing until a search is sent
-const AGAIN = 500; // ms between two questions about the download; a browser silent for 5 s has left
-const MOST_MISSED = 20; //  questions one after another that nobody answered
+const AGAIN = 500; // ms between two requests for the progress; a browser silent for 5 s counts as gone
+const MOST_MISSED = 20; //  consecutive requests without an answer
 const SILENT = "The server does not answer: try again.";
 const LOST = "It did not arrive: try again.";
 
@@ -111,7 +111,8 @@ const troubleSentence = ({ status, says: sentence }) => (status === 0 ? SILENT :
 
 // ---- fetching
 
-// Resolves when the model is on the server. onProgress({bytes, total, arrived, over}); a refusal or trouble has `says`.
+// Resolves when the model is on the server. onProgress({bytes, total, arrived, over}); refusals and other errors have
+// `says`.
 export async function pickModel(ask, name, onProgress, signal) {
   const address = `api/fetching?${new URLSearchParams({ model: name })}`;
   const begin = async () => (await ask(address, { method: "POST", signal })).json();
@@ -138,7 +139,7 @@ async function progressOf(ask, address, begin, signal) {
       return await (await ask(address, { signal })).json();
     } catch (error) {
       signal?.throwIfAborted();
-      if (error.status === 404) return begin(); // a hidden tab asks once a minute, and the server took it for gone
+      if (error.status === 404) return begin(); // a hidden tab asks once a minute, and the server dropped the download
       if ((error.status && error.status < 500) || missedAnswers >= MOST_MISSED) throw error;
       await aWhile(AGAIN, signal);
     }
@@ -163,7 +164,7 @@ function aWhile(ms, signal) {
 // The present download, {card, told, trouble, ask, choice, stop()}, and listeners that draw it.
 const fetchingModel = { now: null, listeners: new Set() };
 
-// Has the server download a model that it lacks, then chooses the model. `card`: {name, title}.
+// Has the server download a missing model, then chooses the model. `card`: {name, title}.
 export function fetchModel(card, ask, choice) {
   leaveModel();
   const controller = new AbortController();
@@ -261,9 +262,9 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
   root.append(search, status, list);
   box.append(root);
 
-  const items = new Map(); // name -> {card, item, button, hide: ends the bar under it}, as they are shown
+  const items = new Map(); // name → {card, item, button, hide: ends the bar under it}, in the list
   const previews = lookThrough(root, ask, words);
-  let [question, typing] = [null, 0]; // the last question, and the timer of the next search
+  let [question, typing] = [null, 0]; // the last request, and the timer of the next search
 
   async function loadModels(text) {
     question?.abort();

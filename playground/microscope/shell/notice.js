@@ -14,11 +14,11 @@ const NOTICE_STYLE = `
 .attention-notice button {
   border: 0; background: none; color: inherit; font: inherit; font-weight: 600; text-decoration: underline;
   text-underline-offset: 3px; white-space: nowrap; cursor: pointer;
-}`; // the style is here, for a notice may be the page's first text
+}`; // the style is here, because a notice may be the page's first text
 
 let box = null;
 let timer = 0;
-let isHeld = false; // stays when another picture is shown
+let isHeld = false; // whether it stays when another picture is shown
 
 export function notify(
   sentence,
@@ -55,7 +55,7 @@ function makeBox() {
   const element = document.createElement("div");
   element.className = "attention-notice";
   element.setAttribute("role", "status");
-  const sheet = new document.defaultView.CSSStyleSheet(); // a style in the page is forbidden where a policy is strict
+  const sheet = new document.defaultView.CSSStyleSheet(); // a strict policy forbids styles in the page
   sheet.replaceSync(NOTICE_STYLE);
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   document.body.append(element);

@@ -1,19 +1,19 @@
 // Fetches files for later visits without an internet connection: after the first picture, in idle time, the small
-// networks and the opening of each sample; all other files when a person asks for them. The service worker caches
-// files, siteanswers.js weights.
+// networks and the opening of each sample; all other files on request. The service worker caches files, siteanswers.js
+// weights.
 
 import { shownTrace } from "./address.js";
 import { fetchFile } from "./http.js";
 
-const KEEPS_FILES = "attention-playground-files"; // the name that serviceworker.js gives it
-const ALL_KEPT = "attention-playground-offline"; // of localStorage: the list of which all is kept
+const KEEPS_FILES = "attention-playground-files"; // the cache's name in serviceworker.js
+const ALL_KEPT = "attention-playground-offline"; // of localStorage: the list whose files are all stored
 const AT_ONCE = 4; // files
 const HERE = "All of it is kept in this browser: it needs no network.";
 const NO_ROOM = "This browser has no room for all of it: what did not fit needs the network each time.";
 const BROKEN_OFF = "It broke off: try again.";
 
-// `offline`: {soon: names, all: the name of a list {file: bytes}, bytes: of everything, weights too}; `kept` and
-// `networks`: see computing.js. `siteFile(name)` is a file's address.
+// `offline`: {soon: names of the first files, all: the name of a list {file: bytes}, bytes: of all files and weights};
+// `kept` and `networks`: see siteanswers.js. `siteFile(name)` is a file's address.
 export function createOffline({ soon: firstFiles, all: listFile, bytes: total }, { kept: store, networks, siteFile }) {
   const cache = () => caches.open(KEEPS_FILES);
   const isInCache = async (name) => Boolean(await (await cache()).match(siteFile(name), { ignoreVary: true }));
@@ -22,7 +22,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
     if (!(await isInCache(name))) await (await fetchFile(siteFile(name), { signal })).arrayBuffer();
   }
 
-  // tell(bytes): how many are here by now.
+  // onProgress(bytes): the number stored so far.
   async function bringAll(onProgress, signal) {
     navigator.storage?.persist?.().catch(() => {});
     const files = Object.entries(await (await fetchFile(siteFile(listFile), { signal })).json());
@@ -47,7 +47,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
     markKept(listFile);
   }
 
-  // Fetches the first files, when something is on view. Files that fail are fetched at the next visit.
+  // Fetches the first files once a picture is on view. Files that fail are fetched at the next visit.
   async function bringSoon(signal) {
     await firstPicture();
     if (navigator.connection?.saveData) return false;
@@ -63,8 +63,8 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
   }
 
   return {
-    // Sets up the button that fetches everything and shows the progress. `foot` gets data-kept="page", "soon" or "all",
-    // depending on how much is here.
+    // Sets up the button that fetches all files and shows the progress. `footer` gets data-kept="page", "soon" or
+    // "all", depending on the stored files.
     begin(footer, button) {
       const controller = new AbortController();
       const megabytes = (bytes) => Math.max(1, Math.round(bytes / 1e6));
@@ -122,6 +122,6 @@ function markKept(list) {
   try {
     localStorage.setItem(ALL_KEPT, list);
   } catch {
-    // the next request finds the files that came
+    // the next request finds the stored files
   }
 }

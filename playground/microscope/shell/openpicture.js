@@ -1,4 +1,4 @@
-// A picture of one's own: chosen, photographed, dropped or pasted; or a small one by its number.
+// Opening an own picture: chosen, photographed, dropped or pasted; or a small one by its number.
 
 import { MOST } from "./own.js";
 import { createIcon } from "./toolbarparts.js";
@@ -7,7 +7,7 @@ import { createIcon } from "./toolbarparts.js";
 
 export const hasCamera = () => Boolean(navigator.mediaDevices?.getUserMedia); // missing on a page without https
 
-// Turns `button` into the camera's picture with a button to take it. `take` gets a file.
+// Turns `button` into the camera's picture with a button to take it. `onFiles` gets the file.
 export async function startCamera(button, onFiles, signal) {
   button.disabled = true;
   let stream = null;
@@ -21,7 +21,7 @@ export async function startCamera(button, onFiles, signal) {
     return button.replaceWith(trouble);
   }
   const stopStream = () => stream.getTracks().forEach((track) => track.stop());
-  if (signal.aborted) return stopStream(); // the sheet was closed meanwhile
+  if (signal.aborted) return stopStream(); // the sheet was closed in the meantime
   signal.addEventListener("abort", stopStream);
   const video = document.createElement("video");
   Object.assign(video, { srcObject: stream, autoplay: true, muted: true, playsInline: true, className: "camera" });
@@ -44,7 +44,7 @@ const ACCEPTED = "image/*,.heic,.heif,.avif";
 const PICTURE = /^image\//,
   PICTURE_NAME = /\.(heic|heif|avif)$/i; // browsers that do not know these formats report no type
 
-// The pictures among some files. If none looks like one, the first: the server then says what is wrong.
+// The pictures among some files. If none looks like a picture, the first file: the server then reports the error.
 export function picturesAmong(files) {
   const fileList = [...(files ?? [])];
   const pictures = fileList.filter((file) => PICTURE.test(file.type) || PICTURE_NAME.test(file.name));
@@ -54,8 +54,8 @@ export function picturesAmong(files) {
 const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
 
 // take(files) opens them. `labelled`: {count, what} of those with a number, takeLabelled(number) opens one of them and
-// gives a promise. `kept` says where a picture goes. `live`: {camera(), film(file)}, where frame
-// after frame can be looked at.
+// returns a promise. `kept`: the sentence about the privacy of pictures. `live`: {camera(), film(file)}, if frames can
+// be shown one after another.
 export function fillOpenPicture(
   box,
   { take: onFiles, labelled, takeLabelled, kept: privacyNote = WHERE_KEPT, live, signal },
@@ -156,7 +156,7 @@ const INVITATION =
   "position: fixed; inset: 0; z-index: 1000; display: grid; place-items: center; pointer-events: none; " +
   "border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui";
 
-// Drop and paste anywhere on the page, which shows that it takes a dragged file.
+// Drop and paste anywhere on the page, which highlights that it takes a dragged file.
 export function takeDroppedAndPasted(onFiles, isWanted, signal) {
   const invitation = Object.assign(document.createElement("div"), { textContent: "Drop your picture" });
   invitation.style.cssText = INVITATION;
@@ -173,7 +173,7 @@ export function takeDroppedAndPasted(onFiles, isWanted, signal) {
   };
   const onDragOver = (event) => {
     if (!isWanted() || ![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
-    event.preventDefault(); // else the browser would leave the page for the file
+    event.preventDefault(); // otherwise the browser would leave the page for the file
     markInvited(true);
   };
   document.addEventListener("dragover", onDragOver, { signal });

@@ -1,5 +1,5 @@
-// A person's own pictures: stored in their browser, sent to the server when looked at, and sent again if it has
-// forgotten them.
+// A person's own pictures: stored in their browser, sent to the server for viewing, and sent again if it has forgotten
+// them.
 
 import { joinScenes, readScenes, writeScenes } from "../core/view.js";
 import { choice, firstSample } from "./choice.js";
@@ -25,14 +25,14 @@ export const ownPictures = {
     return () => albumListeners.delete(listener);
   },
   last: null, // the file that was opened last
-  // How many are being sent.
+  // The number of pictures being sent.
   get coming() {
     return sendingCount;
   },
   // A promise of whether a picture that is only in this browser may be sent to the server.
   mayTravel: async () => true,
   read: () => (albumPromise ??= readOnce()),
-  // Sends a file to the server and shows it. `how`: {onWait, signal}, see http.js. A Refusal says why not.
+  // Sends a file to the server and shows it. `options`: {onWait, signal}, see http.js. A Refusal says why not.
   async open(file, options = {}) {
     ownPictures.last = file;
     tellComing(1);
@@ -50,8 +50,8 @@ export const ownPictures = {
     keepInAlbum({ ...picture, src: picture.thumb, blob: null, number, when: Date.now() });
     choice.set({ mine: picture.id });
   },
-  // Sends a picture that the server has forgotten, once for all who miss it. False if this browser has not stored it.
-  // `asked`: when the failed request was sent; if the picture was sent again since, nothing is done.
+  // Sends a picture that the server has forgotten, once for all callers. False if this browser has not stored it.
+  // `askedAt`: when the failed request was sent; if the picture was sent again since, nothing is done.
   bringAgain(id, { onWait, asked: askedAt = Number.POSITIVE_INFINITY } = {}) {
     if (sentAgainAt.get(id) > askedAt) return Promise.resolve(true);
     if (!returning.has(id))
@@ -113,10 +113,9 @@ const sendPicture = (blob, name, options) =>
   }).then((response) => response.json());
 
 // A person's own photographs, kept in their own browser (IndexedDB) so that a reload brings them back.
-//
-// A photograph: {id: as the server calls the picture, title, src: a small data URL, blob: the file, when: ms, width,
-// height: in pixels, where this browser opened it}.
-// Where a browser keeps nothing (private mode, storage forbidden) every function goes on without a word: then the
+// // A photograph: {id: the server's name for it, title, src: a small data URL, blob: the file, when: ms, width,
+// height: in pixels, if this browser opened it}.
+// If a browser stores nothing (private mode, storage forbidden), every function goes on without an error: then the
 // photographs last as long as the page.
 
 export const MOST = 8; // photographs; FIFO eviction
@@ -167,7 +166,7 @@ function openDatabase() {
   });
 }
 
-// Where the scenes of the microscope are kept: in this browser. A link may bring some (#scenes=…).
+// The store of the microscope's scenes: in this browser. A link may bring some (#scenes=…).
 
 const SCENES = "attention-playground-scenes";
 
@@ -199,13 +198,13 @@ export function takeScenesOfLink() {
   try {
     receivedScenes = readScenes(decodeURIComponent(text));
   } catch {
-    // cut short on its way
+    // the link was cut short
   }
   keepScenes(writeScenes(joinScenes(readScenes(keptScenes()), receivedScenes)));
   history.replaceState(history.state, "", location.pathname + location.search);
 }
 
-// Whether this browser was here before. Stored only here; the server is not told.
+// Whether this browser was here before. Stored only here; the server does not learn it.
 
 const BEEN_HERE = "attention-playground-been-here";
 

@@ -5,12 +5,12 @@
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 
-const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // pickled files are refused with a sentence
+const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // a sentence refuses pickled files
 const JSON_BESIDE = /\.json$/i;
 const MOST_KEPT = 3; // models of this visit
-const MOST_PATCHES_HERE = 1600; // grids finer than this take a browser half a minute
-const FIRST_LOOK = [16, 16]; // detail of a model whose own grid has more patches than that
-const MOST_BYTES = 2e9; // most bytes of a file from another address
+const MOST_PATCHES_HERE = 1600; // finer grids take a browser half a minute
+const FIRST_LOOK = [16, 16]; // grid of a first look at a model with more patches
+const MOST_BYTES = 2e9; // maximum for a file from another address
 const STAYS_HERE_TOO = "from a file of yours, which stays in this browser";
 const OPENER_LOST = "What opens models has stopped: this browser may have too little memory. Try it again.";
 const NEW_VERSION_OF = / \(\d+\)$/;
@@ -23,7 +23,7 @@ const FOLDER_GONE = "That folder can't be read: it is gone, or this browser may 
 
 const isFolder = (item) => item.webkitGetAsEntry?.()?.isDirectory;
 
-// The toolbar's door for dropped models and its sheet of models; `own()` gives a promise of what createOwnModels makes.
+// The toolbar's door for dropped models and its sheet of models; `own()` returns a promise of createOwnModels's result.
 export function createModelDoor(door, choice) {
   return {
     takes: ({ files, items }) => areModel([...files]) || [...(items ?? [])].some(isFolder),
@@ -85,8 +85,8 @@ export function cardOfOpened({ config, name, bytes, notice }) {
   };
 }
 
-// `beginWorker()` gives a new worker; `taken(name)`: whether a model is called so; add(name, card, weights: a Blob) and
-// remove(name) tell the page; choose(name) shows one.
+// `beginWorker()` returns a new worker; `taken(name)`: whether a model has this name; add(name, card, weights: a Blob)
+// and remove(name) change the page's list; choose(name) shows one.
 export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choose }) {
   const openedModels = new Map(); // name → {files, folder, assumed, given, numbers}
   let openingWorker = null; // the worker that is opening a model
@@ -97,8 +97,8 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
     const worker = (openingWorker = beginWorker());
     try {
       const model = await openIn(worker, { files, folder, ...options });
-      if (worker !== openingWorker) return null; // another one was opened meanwhile
-      const name = freeName(model.name); // a new model, not a replacement for `instead` with its pictures
+      if (worker !== openingWorker) return null; // another one was opened in the meantime
+      const name = freeName(model.name); // a new name, because `instead` keeps its pictures
       if (options.instead) dropModel(options.instead);
       for (const oldest of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_KEPT)))
         dropModel(oldest);
@@ -140,7 +140,7 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
     return name;
   }
 
-  // A file of weights at another address, with what lies beside it. `allowed`: origins that models may come from.
+  // A file of weights at another address, with its sidecar files. `allowed`: origins that models may come from.
   async function openFromAddress(address, allowed) {
     const { origin, pathname, href } = new URL(address);
     if (!allowed.includes(origin)) {
@@ -166,7 +166,7 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
   return { open: openFiles, bring: openFromAddress, stop: stopOpening, kept: openedModels };
 }
 
-// The same for a page that computes; `opener`: where the worker's script lies. choose(name) shows a model.
+// The same for a page that computes; `opener`: the address of the worker's script. choose(name) shows a model.
 export const ownModelsWithin =
   ({ opener, cards, networks, kept: store, computing }) =>
   (choose) =>

@@ -1,5 +1,5 @@
-// A class's page on a phone: the lecturer's scene, its question, this phone's guess, and all guesses when they are
-// shown. It long-polls for the next state, and polls anew when the phone wakes up.
+// A class's page on a phone: the lecturer's scene, its question, this phone's guess, and all guesses once they are
+// shown. It long-polls for the next state, and starts again when the phone wakes up.
 
 import {
   CLASS_LANGUAGES,
@@ -14,20 +14,20 @@ import {
 import { markedWords } from "../drawing/listing.js";
 import { addressOf, ask } from "./http.js";
 
-const AGAIN_AFTER = 2000; // ms: no connection, or too many at once
+const AGAIN_AFTER = 2000; // ms: no connection, or too many requests
 const CODE_OF_CLASS = /^[A-Za-z]{5}$/;
 const REFUSED_FOR_GOOD = [403, 404, 410]; // after other refusals, a later request may succeed
 
 // host: {code: of the address or "", languages, state(code, after, signal), guess(code, {question, turn, guess}): both
-//        promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>,
-//        go(code): another class, wakes(listener): calls it when the phone may have slept}
+// promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>, go(code): another
+// class, wakes(listener): calls it when the phone may have slept}
 function createPhone(root, host) {
   const phone = {
     language: languageOfPhone(host.languages),
     state: null, // the server's last answer
-    refusal: null, // why there is no answer, as in http.js
+    refusal: null, // the reason without an answer, as in http.js
     says: null, //   (language) → a sentence under the guess
-    wanted: null, // a slider's number that has not been sent yet
+    wanted: null, // a slider's number before it is sent
     image: null, //  {of: path, src}
     drawn: "",
     stop: new AbortController(),
@@ -104,7 +104,7 @@ function createPhone(root, host) {
     draw();
   }
 
-  // ---- what is shown
+  // ---- drawing
   function draw() {
     const { state, language } = phone;
     const [refusal, notice] = [phone.refusal, phone.says].map((sentence) => sentence?.(language) ?? "");
@@ -143,7 +143,7 @@ function createPhone(root, host) {
     }
   }
 
-  // A field for the code, with the reason for it.
+  // A field for the code, with its reason.
   function drawDoor() {
     const refusalText = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
     const sentence = phone.state?.ended ? words("ended") : refusalText;
@@ -187,7 +187,7 @@ function createPhone(root, host) {
     madeIn(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
   }
 
-  // The distance from the pressed place to the truth, once shown; a neighbouring square counts as right.
+  // The distance from the guessed place to the truth, once shown; a neighbouring square counts as right.
   function offBy({ truth = null, columns }, guess) {
     if (truth === null) return "";
     const rowDistance = Math.abs(Math.floor(guess / columns) - Math.floor(truth / columns));

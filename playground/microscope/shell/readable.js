@@ -1,4 +1,4 @@
-// Reads a person's file with the same pixels as Python (playground/pictures/images.py): transparent pixels lie on
+// Reads a person's file with the same pixels as Python (playground/pictures/images.py): transparent pixels are put on
 // white, and of 16 bits the upper eight are used. Browsers' own conversions differ by up to one level.
 
 import { crc32 } from "../core/container.js";
@@ -6,12 +6,12 @@ import { crc32 } from "../core/container.js";
 // Converts a PNG of 16 bits a channel to 8 bits without decoding it: PNG's filters combine each byte with the same byte
 // of a neighbour, so the upper bytes of all numbers form a valid PNG.
 
-const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // chunks that are kept, besides the pixels
+const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // chunks that stay, besides the pixels
 const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // numbers of a pixel, by colour type
 const SIGNATURE = "\x89PNG\r\n\x1a\n";
 const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // the chunk's offset, and offsets of its fields
 
-// Reads a PNG's header; null: it is no PNG. `keyed`: transparency is listed apart from the pixels.
+// Reads a PNG's header; null for other files. `keyed`: transparency is listed apart from the pixels.
 export function headerOf(head) {
   const text = new TextDecoder("latin1").decode(head);
   if (text.slice(1, 4) !== "PNG") return null;
@@ -96,7 +96,7 @@ const decodedAnew = async (file, options) =>
   createImageBitmap(await readable(file), { ...UPRIGHT, premultiplyAlpha: "none", ...options });
 
 // Decoding a large JPEG takes long, and several parts of the page need it at almost the same time: they get copies of
-// one bitmap, which is kept until it is unused for a while or another file comes.
+// one bitmap, which stays until it is unused for a while or another file comes.
 const JPEG_BEGINS = 0xff;
 const DECODED_STAYS = 2000; // ms
 let lastDecoded = { file: null, coming: null, timer: 0 };
@@ -109,7 +109,7 @@ function dropDecoded() {
 
 const isJpeg = async (file) => new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === JPEG_BEGINS;
 
-// `how`: resizeWidth and the like.
+// `options`: resizeWidth and the like.
 export async function toBitmap(file, options = {}) {
   if (!(file instanceof Blob) || !(await isJpeg(file))) return decodedAnew(file, options);
   if (lastDecoded.file !== file) {
@@ -136,7 +136,7 @@ export async function readable(file) {
   return isOpaque ? in8Bits : ((await onWhite(in8Bits)) ?? in8Bits);
 }
 
-// The pixels on white; null if all are opaque, or if this browser can't give colours as in the file, so that a canvas
+// The pixels on white; null if all are opaque, or if this browser can't read the file's own colours, so that a canvas
 // has to do.
 async function onWhite(file) {
   const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
@@ -167,13 +167,13 @@ async function onWhite(file) {
   }
 }
 
-// A large photograph is made smaller before it is sent: that takes less time than to send it.
+// A large photograph is made smaller before it is sent: that takes less time than sending it.
 
-const SENT_AS_IT_IS = 8e6; // bytes
-const MOST_SENT = 32e6; //    as large as an upload may be
+const SENT_AS_IT_IS = 8e6; // bytes: smaller files are not resized
+const MOST_SENT = 32e6; //    the limit of an upload
 const LONGEST_SIDE = 2048; // pixels
 
-// A file under the same name. What the browser can't open goes as it is, and the server says what is wrong with it.
+// A file under the same name. A file that the browser can't open is sent unchanged, and the server reports the error.
 export async function smallEnough(file) {
   if (file.size <= SENT_AS_IT_IS) return file;
   const shrunkFile = await shrinkFile(file).catch(() => file);

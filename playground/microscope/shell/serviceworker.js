@@ -6,7 +6,7 @@
 
 const SITE = globalThis.writtenSite;
 const KEPT_FILES = "attention-playground-files";
-const SLOW = 3000; // ms without an answer, after which the page that is kept is shown
+const SLOW = 3000; // ms without an answer, after which the cached page is shown
 
 addEventListener("install", (event) => event.waitUntil(keepCore().then(() => skipWaiting())));
 addEventListener("activate", (event) => event.waitUntil(dropOldest().then(() => clients.claim())));
@@ -56,13 +56,13 @@ async function aFile(request) {
   const match = await cache.match(request, { ignoreVary: true });
   if (match) return match;
   const answer = await fetch(request);
-  if (answer.status === 200) await cache.put(request, answer.clone()).catch(() => {}); // no room: it is fetched again
+  if (answer.status === 200) await cache.put(request, answer.clone()).catch(() => {}); // without room: fetched again
   return answer;
 }
 
 async function dropOldest() {
   const cache = await keptFiles();
-  const list = new URL("versions", registration.scope).href; // a name of the cache alone
+  const list = new URL("versions", registration.scope).href; // a name that only the cache uses
   const formerVersions = await cache.match(list).then((response) => response?.json() ?? []);
   const versions = [{ version: SITE.version, names: SITE.names }, ...formerVersions].filter(
     ({ version }, i, entries) => entries.findIndex((entry) => entry.version === version) === i,

@@ -29,7 +29,7 @@ const NEW_VERSION = "There is a new version of this page.";
 const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
 const REAL_NAME = "dinov2-small"; // the network that knows photographs
 
-// What playground/ui/site wrote: {worker, opener, kernels, models_from: origins that models may come from, cards:
+// The data from playground/ui/site: {worker, opener, kernels, models_from: origins that models may come from, cards:
 // {model: …}, weights: {model: {file, bytes, digest, …}}, lessons: {page: see below}, offline: see createOffline}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
@@ -79,7 +79,7 @@ function whenLoaded(act) {
 }
 
 // Opens a model from another address, #model=https://…. Afterwards it is named after its file, and the address loses
-// it.
+// this part.
 function bringNamed() {
   const words = new URLSearchParams(location.hash.slice(1));
   const address = words.get("model");
@@ -89,7 +89,7 @@ function bringNamed() {
   if (ownDoor) whenLoaded(() => ownDoor.bring(address, site.models_from ?? []));
 }
 
-// The list of samples, and which network opens a person's own picture.
+// The list of samples, and the network that opens a person's own picture.
 async function catalogueFrom(list) {
   const realEntry = networks[REAL_NAME];
   const isRealHere = Boolean(realEntry) && (await store.isKept(REAL_NAME));
@@ -125,7 +125,7 @@ const pageAsked = () => {
 const wordsInHash = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 
 let leaveWall = null;
-let leaveLesson = () => {}; // ends what is mounted of the lesson that was shown
+let leaveLesson = () => {}; // ends the lesson on show
 const linkHere = (pageName, words) =>
   siteFile(`#${new URLSearchParams(pageName === "microscope" ? words : { page: pageName, ...words })}`);
 
@@ -165,12 +165,12 @@ function draw(page) {
   });
 }
 
-// The chosen model if it is here; else one that is here.
+// The chosen model if it is in this browser; else another one that is.
 visit.modelForLive = async (model) => {
   const isAvailable = async (name) => networks[name] && (!networks[name].asked || (await store.isKept(name)));
   if (await isAvailable(model)) return model;
   for (const name of Object.keys(networks)) if (await isAvailable(name)) return name;
-  return Object.keys(networks)[0]; // its source reports which files must be fetched first
+  return Object.keys(networks)[0]; // its source reports the files to fetch first
 };
 
 function leadTo(page, words = {}) {
@@ -197,7 +197,7 @@ async function keepForOffline() {
   );
   const registered = await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => null);
   await store.dropOld().catch(() => {});
-  if (!registered) return; // without it, each visit needs the internet
+  if (!registered) return; // without a service worker, each visit needs the internet
   if (!navigator.serviceWorker.controller || registered.installing || registered.waiting) await controllerChange;
   createOffline(site.offline, { kept: store, networks, siteFile }).begin(footer, footer.querySelector("button"));
 }
@@ -233,13 +233,12 @@ choice.follow(
 whenLoaded(() => setTimeout(keepForOffline));
 
 // A lesson's page without a server: its steps, one at a time, and how to get the app, which has the whole lesson.
-//
-// The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
-// plotly, model: that it looks through, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of parts}]}.
+// // The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
+// plotly, model: of its numbers, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of parts}]}.
 // lessons/host.js, which `host` names, plays the parts.
 
-// `file`: of the lesson; `words`: what the address says of it; `chose(words)`; `read(name)` gives a
-// promise of a file's bytes, and `fileAt(name)` says where it lies.
+// `file`: of the lesson; `words`: of the address; `chose(words)`: called after a choice; `read(name)`: a promise of a
+// file's bytes; `fileAt(name)`: its address.
 export function showLesson(box, { name, title, about }, { go, file, words, chose, read, fileAt }) {
   leaveLesson();
   const controller = new AbortController();
@@ -281,10 +280,10 @@ function buttonOf(kind, words, act) {
   return button;
 }
 
-// Somebody's own photograph, as lessons/subject.js wants it.
+// A person's own photograph as a subject for lessons/subject.js.
 async function photographOf(id, model, signal) {
   const options = { signal };
-  // A pass through the lesson's model: plain, or with what `more` says of its scale and its cuts.
+  // A pass through the lesson's model: plain, or with `cuts`, its scale and cuts.
   async function runPass(cuts = {}) {
     const trace = await prepared.open({ mine: id, model, ...cuts }, options);
     const layers = Array.from({ length: trace.layers }, (_, layer) => layer);
@@ -320,7 +319,7 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   const lesson = { ...record, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(record, fileAt) };
   let playing = null; // the step on view: {step, parts, end}
   let photographPromise = null; // a promise of the person's own photograph
-  // {subject, line: whose numbers the step shows}: where somebody has chosen a photograph of theirs.
+  // {subject, line: whose numbers the step shows}, if a person has chosen an own photograph.
   async function subjectFor({ own }) {
     if (own === null || !isOwn(words.mine)) return { subject: null, line: "" };
     if (!own) return { subject: null, line: OF_SAMPLE };
@@ -334,7 +333,7 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   }
   lesson.set = (changes) => {
     Object.assign(settings, changes);
-    playing.parts?.draw(); // also the part that told it, which waits to hear it
+    playing.parts?.draw(); // also the part that reported it, which waits for this
     chose({ step: playing.step.name, ...changedOf(record.settings, settings) });
   };
   const goToStep = async (step) => {

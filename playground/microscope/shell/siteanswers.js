@@ -12,12 +12,12 @@ import { createModelDoor, ownModelsWithin } from "./ownmodels.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
-const SMALL_SIDE = 96; // pixels of a small picture: two to a point
+const SMALL_SIDE = 96; // pixels of a thumbnail: two for each point
 const MOST_PIXELS = 120e6; // of a picture; more would fill the memory of a phone
 const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
-const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // Python's own sentence
+const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // the sentence of Python
 const LARGER = "crop or resize it.";
-const OPENING_TIME = 20_000; // ms; a file may be made so that decoding it never ends
+const OPENING_TIME = 20_000; // ms: hostile files may never finish decoding
 const UNREADABLE =
   "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only " +
   "in some browsers.";
@@ -29,9 +29,9 @@ const jsonResponse = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const refuse = (sentence, status = 400) => jsonResponse({ says: sentence }, status);
 
-// `models`: as httpsource.js has them, each with {good_for, licence, suits} for its card; `kept`: see below;
-// `catalogueFrom(found)` completes the list of samples; `arrived(model)` is told when one is here; `without` is
-// said where there is none; `wall` is the file of the wall of moments.
+// `models`: as in httpsource.js, each with {good_for, licence, suits} for its card; `kept`: see below;
+// `catalogueFrom(list)` completes the list of samples; `arrived(model)` is called when one has arrived; `without`: the
+// sentence about missing models; `wall`: the file of the wall of moments.
 export function createPageAnswers({
   models,
   kept: store,
@@ -101,7 +101,7 @@ async function openHere(blob, name) {
 // memory holds; null if it has no such header.
 async function sizeClaimed(blob) {
   const image = new Image();
-  const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg")); // told by its bytes
+  const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg")); // the browser finds the format by its bytes
   const size = new Promise((resolve) => {
     image.onload = () => resolve(image.naturalWidth ? [image.naturalWidth, image.naturalHeight] : null);
     image.onerror = () => resolve(null);
@@ -110,7 +110,7 @@ async function sizeClaimed(blob) {
   return size.finally(() => URL.revokeObjectURL(src));
 }
 
-// An id that is the same for the same file.
+// An id that is equal for equal files.
 async function idOf(blob) {
   const digest = await globalThis.crypto?.subtle?.digest("SHA-256", await blob.arrayBuffer());
   return hexOf(digest ?? crypto.getRandomValues(new Uint8Array(8)).buffer).slice(0, 16);
@@ -135,9 +135,9 @@ const ENGINE = "api/engine";
 const WOULD_TRAVEL = "This is computed by the server: your photograph would travel to it.";
 const COMPUTED_HERE = ["open", "layers", "picture", "features", "flows", "rollout", "whole", "moved", "names"];
 
-// `models`: names of those that this browser can run.
+// `models`: names of the models that this browser can run.
 export function computeOwnHere(models) {
-  const allowedIds = new Set(); // photographs that may travel
+  const allowedIds = new Set(); // photographs that may be sent
   let startPromise = null;
   const started = () => {
     startPromise ??= begin();
@@ -211,16 +211,16 @@ const asksWhetherItMay = () =>
 // Networks in this browser: their weights, and a source that uses a worker.
 
 // Caches weights in this browser. They are downloaded in pieces that are stored one by one, so that an interruption
-// loses little: the rest is requested as a range if the host supports that. File names contain digests, so a cached
-// file is never of another version.
+// loses little: the remaining bytes are requested as a range if the host supports that. File names contain digests, so
+// a cached file is never of another version.
 
 const WEIGHTS = "attention-playground-weights"; // of the browser's cache storage
 const PIECE = 2 ** 21; // bytes
 const DAMAGED = "What came is not what was asked for: try again.";
 
-// `addressOf(file)` is where a file lies; files: {model: {file, bytes, digest: the first letters of its SHA-256}}
+// `addressOf(file)`: a file's address; files: {model: {file, bytes, digest: the first letters of its SHA-256}}
 export function createKeptWeights(files, addressOf) {
-  const fallback = new Map(); // file → its pieces, where the browser keeps nothing
+  const fallback = new Map(); // file → its pieces, if the browser stores nothing
   const downloads = new Map(); // model → {done: a promise, told: Set of listeners, stop, bytes}
 
   const storage = () => globalThis.caches?.open(WEIGHTS).catch(() => null) ?? null;
@@ -268,7 +268,7 @@ export function createKeptWeights(files, addressOf) {
     if (bytes < total) {
       const options = { signal, headers: bytes ? { Range: `bytes=${bytes}-` } : {}, cache: "no-store" };
       const response = await fetchFile(addressOf(file), options);
-      if (response.status !== 206) bytes = pieces.length = 0; // this host gives whole files only
+      if (response.status !== 206) bytes = pieces.length = 0; // this host sends only whole files
       for await (const piece of inPieces(response.body)) {
         await storePiece(file, pieces.length, piece);
         pieces.push(piece);
@@ -299,7 +299,7 @@ export function createKeptWeights(files, addressOf) {
       if (!verifiedFiles.has(file) && (await (await storage())?.match(markOf(file)))) verifiedFiles.add(file);
       return verifiedFiles.has(file);
     },
-    // Reads weights from the cache, or downloads them. tell(bytes) reports progress.
+    // Reads weights from the cache, or downloads them. onProgress(bytes) reports progress.
     read: async (model, { tell: onProgress = () => {}, signal } = {}) =>
       openedModels.has(model)
         ? new Uint8Array(await openedModels.get(model).arrayBuffer())
@@ -373,8 +373,8 @@ export const canCompute = () =>
     globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
   );
 
-// told: {worker, opener: of models, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}}}, names of
-// files; `addressOf(name)` says where one lies; `pictureOf`: see workersource.js.
+// engine: {worker, opener: of models, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}}}, names of
+// files; `addressOf(name)`: a file's address; `pictureOf`: see workersource.js.
 export function computeHere({ worker, opener, kernels, cards, weights }, addressOf, pictureOf) {
   const store = createKeptWeights(weights, addressOf);
   const isShared = Boolean(globalThis.crossOriginIsolated);
@@ -394,7 +394,7 @@ export function computeHere({ worker, opener, kernels, cards, weights }, address
   return { kept: store, networks, computing, ownModels };
 }
 
-// A person's own picture, as workersource.js wants it.
+// A person's own picture for workersource.js.
 export async function ownPicture(id) {
   await ownPictures.read();
   const entry = ownPictures.list.find((item) => item.id === id);
@@ -404,7 +404,7 @@ export async function ownPicture(id) {
   return { id, ...words, ...(await sizeOf(entry)), file: async () => entry.blob };
 }
 
-// The picture's size, stored when it was opened here; a picture that was opened by a server is decoded again.
+// The picture's size, stored when it was opened here; a picture that a server opened is decoded again.
 async function sizeOf({ blob, width, height }) {
   if (width) return { width, height };
   const bitmap = await toBitmap(blob);

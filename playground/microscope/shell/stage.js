@@ -16,21 +16,21 @@ import { greetOnce, keepScenes, keptScenes, ownPictures, takeScenesOfLink } from
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
 
-const HEIGHT = -53; // pixels: the window's height minus what stands above the microscope
+const HEIGHT = -53; // pixels: the window's height minus the page above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 
-// The script for shared pages, which is put into them because they run without a server.
+// The script of shared pages, which contain it because they run without a server.
 const sharedScript = () => fetchFile(addressOf(pageSays().shared)).then((response) => response.text());
 
 const languageNow = () => openFace().language;
 
-// An address of this page for other people; if only this machine reaches it, that of the repository, if there is one.
+// An address of this page for other people; if only this machine reaches it, the address of the repository, if any.
 function addressForOthers() {
   const isLocal = /^(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(location.host);
   return isLocal || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
 }
 
-// `below`: pixels that are needed beneath the microscope.
+// `below`: pixels that the page needs beneath the microscope.
 export function mountStage({ parentElement, below = 0 }) {
   const stage = parentElement.__stage;
   if (stage)
@@ -54,12 +54,12 @@ function beginStage(root, below) {
     advice,
     lens: null,
     before: null, // the trace that is shown
-    opened: null, // the view in which it opened
-    good: null, //   the choice that it belongs to
+    opened: null, // the trace's view at its opening
+    good: null, //   the choice of that trace
     opening: false, // whether anything was requested yet
     showing: false, // whether a request is running
-    coming: null, // the file of a photograph that is on its way
-    stop: new AbortController(), // of what is being opened
+    coming: null, // the file of a photograph on its way
+    stop: new AbortController(), // cancels the opening
     timer: 0,
     end: null,
   };
@@ -129,7 +129,7 @@ function beginStage(root, below) {
   return stage;
 }
 
-// `view`: shown as it is; without it the picture opens with its own. `instead`: whether it replaces a picture that
+// `view`: shown unchanged; without it the picture opens with its own. `instead`: whether it replaces a picture that
 // could not be shown, which was reported.
 export async function showChoice(stage, { view = null, instead: isFallback = false } = {}) {
   const choiceNow = choice.now;
@@ -175,7 +175,7 @@ async function showComing(stage) {
   if (bitmap && stage.coming === file) stage.lens.expect(bitmap);
 }
 
-// Streamlit's link past everything ends before the toolbar; here it leads to the picture.
+// Streamlit's link past all other parts ends before the toolbar; here it leads to the picture.
 function leadToPicture({ lens }) {
   const skip = (event) => {
     if (!isWithin(event.target, SKIP)) return;
@@ -187,13 +187,13 @@ function leadToPicture({ lens }) {
   return () => document.removeEventListener("click", skip, { capture: true });
 }
 
-// Another view of the same picture, as an address says it.
+// Another view of the same picture, from the address.
 function showView(stage) {
   stage.lens.update({ view: { ...stage.before.opens, ...viewNow() } });
   stage.opened = stage.lens.view;
 }
 
-// Fetches the traces of a choice and shows them; `wantedView` is shown as it is. Returns [key, word] of the address's
+// Fetches the traces of a choice and shows them; `wantedView` is shown unchanged. Returns [key, word] of the address's
 // parts that could not be shown.
 export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   const { lens, before: formerTrace } = stage;
@@ -202,7 +202,7 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   const other =
     words.other && (await source.open(words.other, { signal }).catch((error) => otherFailed(error, signal)));
   const isCompareChanged = wantedView ? other && !wantedView.beside : Boolean(other) !== Boolean(stage.good?.beside);
-  // The person may change the view while traces are fetched: it is read again when they have come.
+  // The person may change the view while traces are fetched: it is read again when they have arrived.
   let [chosenParts, isTouched] = [null, false];
   const openingView = (state) => {
     chosenParts = wantedView ?? viewFor(trace, formerTrace, chosenView(stage));
@@ -234,20 +234,20 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   if (isCompareChanged) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
   writeAddress();
-  const isChecked = chosenParts && !trace.first; // a coarse grid has not all patches
+  const isChecked = chosenParts && !trace.first; // a coarse grid lacks patches
   return [...visit.leftOut.splice(0), ...(isChecked ? notTaken(wantedView, lens.view) : [])];
 }
 
-// Adds to a trace the hint what to look for in its sample.
+// Adds its sample's hint to a trace.
 const withHint = (trace, { sample }) => ({
   ...trace,
   picture: { ...trace.picture, hint: sampleNamed(sample)?.hint ?? "", parts: sampleNamed(sample)?.parts ?? [] },
 });
 
-// These keys as the lens has them: an address may hold invalid values.
+// These keys with the lens's values: an address may hold invalid ones.
 const pickKeys = (view, keys) => Object.fromEntries(keys.map((key) => [key, view[key]]));
 
-// The view if the person has changed it. A view as the picture opened with does not belong in an address.
+// Whether the view is the one with which the picture opened. Such a view does not belong in an address.
 const chosenView = (stage) => (isUntouched(stage) ? viewNow() : stage.lens.view);
 const isUntouched = ({ lens, opened: openedView }) => !openedView || viewText(lens.view) === viewText(openedView);
 // The view as text for comparison. A locked patch counts as a choice, the patch under the cursor does not.
@@ -261,8 +261,8 @@ function otherFailed(error, signal) {
   return null;
 }
 
-// After a failed request: repeats it if the server was too busy. Else everything stays as it was, or, if nothing was
-// shown yet, the usual picture opens.
+// After a failed request: repeats it if the server was too busy. Otherwise nothing changes, or, if nothing was shown
+// yet, the usual picture opens.
 function showTrouble(stage, failedChoice, error, view) {
   if (passes(error)) {
     notify(error.says);
@@ -287,7 +287,7 @@ function leftOutWords(ignoredWords) {
   return `The address asks for ${words}, which this page can't show: it is left out.${number}`;
 }
 
-// What to do about a model that could not be shown.
+// The notice's action for a model that could not be shown.
 function remedyFor({ body }) {
   const { here: isLocal, may_fetch: mayFetch, model, megabytes } = body?.missing ?? {};
   if (isLocal) return { action: { label: "open it", act: () => choice.set({ model }) } };
@@ -319,7 +319,7 @@ function showAdvice(stage, trace, choiceNow, formerTrace) {
   button.addEventListener("click", () => visit.fetch(advice.model));
   const sentence = document.createElement("span");
   sentence.textContent = `${advice.says} `;
-  button.title = advice.says; // where there is no room for both
+  button.title = advice.says; // if there is no room for both
   stage.advice.append(sentence, button);
 }
 

@@ -1,4 +1,4 @@
-// Connects the story to the address: it contains the scene, and Back leads to the former scene. Below: the lecturer's
+// Connects the story to the address, which contains the scene: Back leads to the former scene. Below: the lecturer's
 // class.
 
 import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
@@ -56,14 +56,13 @@ export function beginStory() {
 }
 
 // The lecturer's class, one for the document: starts it, keeps it for a reload, and polls its state.
-//
-// The lecturer's link has the code and the secret behind its #, which no browser sends: #lecture=CODE.SECRET, and
+// // The lecturer's link has the code and the secret behind its #, which no browser sends: #lecture=CODE.SECRET, and
 // #lecture=new starts a class.
 
 const KEPT_CLASS = "attention-playground-class";
 const LECTURE = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
 const OWN_PICTURE = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
-const EVERY = 300; // ms, between two answers: guesses come in by the hundred
+const EVERY = 300; // ms between two answers: guesses come in by the hundred
 
 const classHears = new Set();
 const lecture = { code: "", secret: "", now: null, says: "", shown: true, turn: 0, sent: "", may: {} };
@@ -130,7 +129,7 @@ export function lecturersClass({ language, command = "" }) {
 
   function takeState(state) {
     if (state.ended) return close(classWords(language(), "over"));
-    if (lecture.now && state.count < lecture.now.count) return; // an earlier answer that came late
+    if (lecture.now && state.count < lecture.now.count) return; // an earlier answer that arrived late
     Object.assign(lecture, { now: state, says: "" });
     tellOfClass();
   }

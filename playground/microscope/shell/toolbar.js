@@ -24,7 +24,7 @@ import { smallEnough } from "./readable.js";
 import { createStrip } from "./strip.js";
 import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOfBeside } from "./toolbarparts.js";
 
-// The menu of pages: real links, so that one opens in a tab of its own like any other.
+// The menu of pages: real links, so that a page can be opened in a tab of its own.
 
 // pages: [{name, title, number}]; link(page, words) gives an address, go(page, words) leads there within the app.
 export function fillPages(box, { pages, page, words, link, go, version, face }) {
@@ -121,7 +121,7 @@ function optionOf({ detail, grid: [rows, columns] }) {
   return option;
 }
 
-const MICROSCOPE_PAGE = "microscope"; // the only page on which two are compared
+const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison
 
 export function createToolbar(root, host) {
   const parts = { ...host };
@@ -131,7 +131,7 @@ export function createToolbar(root, host) {
   const strip = createStrip(parts);
   const grid = createGridChooser((detail) => choice.set({ detail }));
 
-  // ---- what stands in it
+  // ---- its parts
   const name = document.createElement("p");
   name.className = "name";
   name.setAttribute("aria-level", "1");
@@ -144,19 +144,19 @@ export function createToolbar(root, host) {
   const compare = opener("compare", "compare", "Compare", fillWithCompare);
   const exporting = opener("export", "export", "Export", fillWithExport);
   const moreSheet = opener("more", null, "More", fillWithMore);
-  // ---- what stands in it while the microscope shows See
+  // ---- its parts while the microscope shows See
   const pictures = opener("pictures", null, "Pictures", fillWithPictures);
   const photo = opener("photo", null, "Your photo", fillWithOpening);
   const sending = plainButton("sending", () => parts.share());
   const faceButton = plainButton("other-face", () => face.turn(face.now === "see" ? "lab" : "see"));
   const restBox = document.createElement("div");
-  restBox.className = "rest"; // on a phone it stands in the sheet of *More*
+  restBox.className = "rest"; // on a phone it is in the sheet of *More*
   restBox.append(model.button, grid.element, compare.button, exporting.button);
   const notice = createNotice();
   const waitingLine = document.createElement("span");
   waitingLine.className = "unseen";
   waitingLine.setAttribute("role", "status");
-  const longWord = document.createElement("span"); // where there is room for it
+  const longWord = document.createElement("span"); // if there is room for it
   [longWord.className, longWord.textContent] = ["long", " picture"];
   openingSheet.label.append("Open", longWord);
   openingSheet.button.setAttribute("aria-label", "Open picture");
@@ -195,7 +195,7 @@ export function createToolbar(root, host) {
     return button;
   }
 
-  // The samples and one's own pictures, as in the row of Lab.
+  // The samples and own pictures, as in the row of Lab.
   function fillWithPictures(box, signal) {
     const strip = createStrip({
       ...parts,
@@ -292,7 +292,7 @@ export function createToolbar(root, host) {
     return redraw;
   }
 
-  // ---- pictures of one's own
+  // ---- own pictures
   let sendingCount = 0;
   function wait(change) {
     sendingCount += change;
@@ -318,7 +318,7 @@ export function createToolbar(root, host) {
     }
   }
 
-  // ---- what is chosen
+  // ---- the choice
   const titleOfModel = () => parts.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
 
   function draw() {
@@ -390,7 +390,7 @@ function writeAttribute(element, attribute, words) {
   if (element.getAttribute(attribute) !== words) element.setAttribute(attribute, words);
 }
 
-// A sentence about what went wrong. It stays until it is closed, something new is tried or another picture is shown.
+// A sentence about an error. It stays until it is closed, something new is tried or another picture is shown.
 function createNotice() {
   const element = document.createElement("div");
   const [message, close] = [document.createElement("p"), document.createElement("button")];

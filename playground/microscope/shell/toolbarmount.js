@@ -1,8 +1,7 @@
 // Mounts the toolbar as a component of Streamlit, once for the whole visit. On a lesson's page, whose numbers the
 // server computes, it reports each choice to the server's script; on the microscope's page it sends nothing.
-//
-// data: {page, run: the session, null while Streamlit is not there yet, arrived: how often a page was come to,
-//        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}, and what early.js has
+// // data: {page, run: the session, null before Streamlit runs, arrived: number of pages opened, answer: {needs: "key"}
+// | {forgotten: id} | {instead: words} | null}, and the data of early.js
 
 import { startQuery } from "../core/view.js";
 import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
@@ -89,7 +88,7 @@ function beginToolbar(root) {
     stop: null,
     timer: 0,
   };
-  const fetchingLine = document.createElement("div"); // the line of a model that is on its way
+  const fetchingLine = document.createElement("div"); // the line of a model on its way
   fetchingLine.className = "coming";
   root.after(fetchingLine);
   const endLine = showFetching(fetchingLine);
@@ -146,7 +145,7 @@ const hostOf = ({ data, more }) => ({
   ...more,
 });
 
-// The layout of figures of a page; null: all; undefined: none.
+// The layout of a page's figures; null: all; undefined: none.
 function exportsOf({ page, pages }) {
   const { exports } = pages.find(({ name }) => name === page);
   return exports === null ? undefined : exports || null;
@@ -166,7 +165,7 @@ async function heedAnswer(toolbar, answer) {
   } catch (error) {
     sayRefusal(error);
     if (passes(error)) {
-      toolbar.answered = null; // acts on the same answer again
+      toolbar.answered = null; // the same answer is handled again
       return arriveAgain(toolbar);
     }
     if (error.status !== 404) return; // the picture still exists
@@ -209,7 +208,7 @@ const tourWay = {
 // The layer, head and patch with which the picture opens.
 async function firstLook() {
   const trace = await source.open(tracesOf(choice.now).main).catch(() => null);
-  if (!trace) return {}; // the stage says why
+  if (!trace) return {}; // the stage reports the error
   const [rows, columns] = trace.grid;
   return { ...trace.opens, query: startQuery({ rows, columns }, trace.picture.start) };
 }

@@ -19,9 +19,9 @@ export function createIcon(name) {
   return span;
 }
 
-// One stop for the Tab key in a row of buttons, and the arrow keys within it.
+// A row of buttons as one stop of the Tab key, with the arrow keys inside it.
 
-// The item to which a key moves the focus; `keys` are [back, on].
+// The item to which a key moves the focus; `keys`: [back, forward].
 export function nextByKey(event, items, [backKey, forwardKey]) {
   const index = items.indexOf(event.target);
   const target = { [backKey]: index - 1, [forwardKey]: index + 1, Home: 0, End: items.length - 1 }[event.key];
@@ -33,13 +33,12 @@ export function makeOneStop(items, stop) {
 }
 
 // The sheet under a button: one for the whole toolbar, so that only one is ever open.
-//
-// It lies in the browser's top layer (popover), where nothing of the page can cover it or cut it off. Escape, a press
-// outside and the Tab key past its end close it; then its button has the focus again, unless another thing took it.
+// // It lies in the browser's top layer (popover), so that the page can't cover it or cut it off. Escape, a press
+// outside and the Tab key past its end close it; then its button has the focus again, unless another element took it.
 
-const SHEET_EDGE = 8; // px that stay free between a sheet and the window's edge
+const SHEET_EDGE = 8; // px of free space between a sheet and the window's edge
 const SHEET_GAP = 6; //  px between a button and its sheet
-const LOW_ROOM = 260; // px of room below a button with which a sheet takes the whole height instead
+const LOW_ROOM = 260; // px: with less room below its button, a sheet takes the whole height
 
 export function createSheet() {
   const sheet = document.createElement("div");
@@ -57,7 +56,7 @@ export function createSheet() {
     button.setAttribute("aria-expanded", "true");
     sheet.setAttribute("aria-label", label);
     sheet.dataset.kind = kind;
-    button.after(sheet); // the Tab key goes on where the button stands
+    button.after(sheet); // the Tab key goes on from the button
     const box = document.createElement("div");
     box.className = "sheet-box";
     sheet.replaceChildren(box);
@@ -85,7 +84,7 @@ export function createSheet() {
   function listenForClose(signal) {
     const onPress = (event) => {
       const path = event.composedPath();
-      if (path.includes(sheet) || path.includes(opener)) return; // the button itself closes it with its click
+      if (path.includes(sheet) || path.includes(opener)) return; // its click closes the sheet
       const button = opener;
       close();
       const comeBack = () => nothingHasFocus() && button.focus({ preventScroll: true });
@@ -147,7 +146,7 @@ export function titleOfBeside({ beside }, { catalogue, ownPictures, titles }) {
   );
 }
 
-// A stand-in for the choice, with which the sheet of models chooses the model to compare with.
+// A stand-in for the choice: the sheet of models chooses the compared model with it.
 export const besideAsModel = (choice) => ({
   get now() {
     return { ...choice.now, model: choice.now.beside?.model ?? null };

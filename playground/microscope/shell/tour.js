@@ -6,8 +6,7 @@ import { sayMath } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
 import { addressWords, openFace, pageNow, wordsWithoutTour } from "./address.js";
 
-// name: of its words; point: a selector of what is outlined, the first that is on view; words: of the address, which
-// set the view.
+// name: of its words; point: selectors, the first visible one is outlined; words: of the address, which set the view.
 const LOCKED = { locked: "true" };
 export const TOUR_STEPS = [
   { name: "Ask", point: ".lens [data-ref=pictureBox]", words: {} },
@@ -16,7 +15,7 @@ export const TOUR_STEPS = [
   { name: "Heads", point: ".lens .provenance", words: LOCKED },
   { name: "Moments", point: ".lens .see-moments, .lens .see-doors", words: {} },
 ];
-const KEEP = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card avoids to cover
+const KEEP = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card should not cover
 
 const MARGIN = 14;
 const INSET = 6; // CSS pixels between the outline and the window's edge
@@ -36,8 +35,8 @@ const CARD = `
 let cameByCard = true; // whether the last step was taken on the card, which then keeps the keyboard's focus
 let card = null; // {root, kept} while the tour runs
 
-// `place`: the card stands in it, under the toolbar's styles; `way`: {go(words): to a step's view, back(before,
-// finished): to what there was, {page, words, face}, or null where a link led into the tour}
+// `place`: contains the card, under the toolbar's styles; `way`: {go(words): to a step's view, back(before, finished):
+// to the former {page, words, face}, or null if a link led into the tour}
 export function followTour(place, way) {
   const n = Number(pageNow().tour);
   const step = TOUR_STEPS[n - 1];

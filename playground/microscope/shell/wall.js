@@ -7,7 +7,7 @@ import { addressOf, ask, wordsOfTrouble } from "./http.js";
 
 const HTML = `<h1></h1><p class="wall-says"></p><ul class="wall"></ul>`;
 
-// way: {link(page, words): an address, go(page, words): leads there}
+// way: {link(page, words): an address, go(page, words): leads to it}
 export function mountWall(root, { link, go }) {
   root.innerHTML = HTML;
   const face = openFace();

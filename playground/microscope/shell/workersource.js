@@ -19,13 +19,13 @@ import { gridFor } from "../core/grid.js";
 import { tokenOf, upperLayer } from "../core/view.js";
 import { toBitmap } from "./readable.js";
 
-const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
+const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets the whole picture
 const KEPT_PASSES = 3;
-const KEPT_OF_PASSES = 8e6; // bytes kept of passes other than the latest; a dropped pass runs again when needed
-const LEAST_CHANGE = 0.02; // of a label's probability that is reported
-const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: beyond, scores may be infinite
+const KEPT_OF_PASSES = 8e6; // bytes of stored passes besides the latest; a dropped pass runs again when needed
+const LEAST_CHANGE = 0.02; // smallest reported change of a label's probability
+const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: larger ones may make scores infinite
 const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
-const SMALLEST = 1e-12; // length of a feature
+const SMALLEST = 1e-12; // smallest length of a feature
 
 // An error whose sentence the stage shows.
 class Unanswered extends Error {
@@ -36,7 +36,7 @@ class Unanswered extends Error {
 }
 
 export function createWorkerSource({ worker, compiled, shared = false, models, weightsOf, pictureOf }) {
-  const passes = new Map(); // trace.id → its pass, the last one last
+  const passes = new Map(); // trace.id → its pass, the latest last
   const runningJobs = new Map(); // id → {heard: (message), failed: (error)} of the worker's running jobs
   const networks = new Map(); // model → a promise: the worker has it
   let ids = 0;
@@ -53,7 +53,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     else question.heard(data);
   });
 
-  // The worker is gone with all its networks and passes: all running jobs fail.
+  // The worker is lost with all its networks and passes: all running jobs fail.
   function loseAll(sentence = "What computes here has stopped: try it again.") {
     networks.clear();
     kernels = null;
@@ -117,7 +117,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     Object.assign(pass, { turn: attempt, running: true });
     try {
       await network(trace.model);
-      if (pass.turn !== attempt) return; // ended meanwhile
+      if (pass.turn !== attempt) return; // ended in the meantime
       const { id, file } = trace.private_picture;
       const bitmap = await decoded(await file());
       if (pass.turn !== attempt) return bitmap.close();
@@ -160,7 +160,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     questions.delete(key);
   }
 
-  // A layer of a pass as soon as it exists, or "done": the whole of it.
+  // A layer of a pass as soon as it exists, or "done": the whole pass.
   function part(trace, key, signal) {
     const pass = passOf(trace);
     const value = key === "done" ? isWhole(pass) && pass : pass.layers[key];
@@ -219,7 +219,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
 
   const source = {
     offers: ["layers", "features", "rollout", "whole", "cuts"],
-    keeps: 0, // bytes of layers that the lens keeps: none, as this source keeps the last passes
+    keeps: 0, // bytes of layers that the lens stores: none, because this source stores the last passes
     keepsPictures: 2,
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
@@ -293,7 +293,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       const [rows, columns] = trace.grid;
       return requestRollout(trace, tokenOf(query, { prefix, prefixCount: prefix.length, rows, columns }), signal);
     },
-    // `scale`: null where it is the trained one; `cut`: "" where nothing is cut.
+    // `scale`: null for the trained one; `cut`: "" for none.
     async whole(trace, { scale, cut }, { signal } = {}) {
       const wantedPass = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
       const changed = await source.open({ ...trace.words, ...wantedPass }, { signal });
@@ -318,8 +318,8 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   return source;
 }
 
-// A worker that starts with the first job and is restarted if it is lost. `never`: the error if it is lost before its
-// first message.
+// A worker that starts with the first job and is restarted if it is lost. `silentSentence`: the error if it is lost
+// before its first message.
 export function lateWorker(begin, silentSentence) {
   const listeners = [];
   let worker = null;
@@ -400,7 +400,7 @@ function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
     throw new Unanswered(`This picture and this model have no cut ${unknownCut.slice(0, 80)}.`);
 }
 
-// [label, before, after] of each that changes, the largest change first; where none does, the likeliest. As
+// [label, before, after] of each label that changes, the largest change first; if none does, of the likeliest. As
 // playground/analysis/scale.py::changed.
 export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_label: isMultiLabel }) {
   const [before, after] = [scaledLogits, unscaledLogits].map((logits) =>
@@ -413,7 +413,7 @@ export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_labe
   return (changedOnes.length ? changedOnes : [largestLabel]).map((i) => [labels[i], before[i], after[i]]);
 }
 
-// (heads × tokens) → the mean over the patches, of each head.
+// (heads × tokens) → each head's mean over the patches.
 function meansOf(numbers, heads, start) {
   const tokens = numbers.length / heads;
   return Array.from({ length: heads }, (_, head) => {
@@ -430,7 +430,7 @@ function shares(logits) {
   return e.map((x) => x / total);
 }
 
-// ‖x' − x‖ / ‖x‖ of a token's feature: as playground/analysis/cutting.py::moved.
+// ‖x' − x‖ / ‖x‖ of a token's feature, as playground/analysis/cutting.py::moved.
 function movedBy(before, after, token, tokens) {
   const width = before.length / tokens;
   const [formerFeature, newFeature] = [before, after].map((halves) =>

@@ -10,15 +10,15 @@ import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
-const ENLARGED = 168; // px: one patch
+const ENLARGED = 168; // px of one patch
 const UNSAID_SIDE = 16; // pixels of a patch, if its side is not known
 const HEAD_WIDE = 92; // px
 const STRIP = 34; // px, high
-const LEAST_SHOWN = 0.0005; // share of a row below which a bar bears no number
+const LEAST_SHOWN = 0.0005; // bars of smaller shares bear no number
 const OWN_DIAL = 0.5; // the place of the model's own scale on the dial of core/view.js
 
-// look: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed,
-//        over(changes), choose(changes): what a hand moves changes over the picture, and in its view}
+// options: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed,
+// over(changes), choose(changes): change the marks over the picture, and its view}
 export function drawFigure(box, figure, facts, options) {
   box.replaceChildren();
   if (figure) FIGURES[figure.kind](box, figure, facts, options);
@@ -36,7 +36,7 @@ const FIGURES = {
     context.drawImage(photoCanvas, x, y, size, size, 0, 0, canvas.width, canvas.height);
   },
 
-  // The largest products, one a line: q × k = their product.
+  // The largest products, one in each line: q × k = their product.
   products(box, { products }) {
     const list = elementIn(box, "ol", "story-products");
     const text = (x) => x.toFixed(2).replace("-", "−");
@@ -97,11 +97,11 @@ const FIGURES = {
     elementIn(pre, "code").textContent = code;
   },
 
-  // ---- what a hand moves
-  // How far stacked convolutions hear, layer by layer, and what one layer of attention hears.
+  // ---- figures with controls
+  // The number of places that stacked convolutions reach, layer by layer, and that one layer of attention reaches.
   reach(box, { most: largest, words }, { pack, patch }, { over: drawMarks, guessed: isGuessed }) {
     const line = elementIn(box, "p", "story-touch");
-    const [max, value] = isGuessed ? [largest.after, largest.after] : [largest.before, 1]; // as drawn over the picture
+    const [max, value] = isGuessed ? [largest.after, largest.after] : [largest.before, 1]; // as over the picture
     const dial = dialIn(line, { min: 1, max, step: 1, value }, words.layers);
     const output = elementIn(line, "output");
     const megaphone = buttonIn(box, words.megaphone);
@@ -170,7 +170,7 @@ const FIGURES = {
     readDial();
   },
 
-  // Chooses whose row the picture shows.
+  // Chooses the asking token of the row in the picture.
   asker(box, { words, query }, _, { choose }) {
     const line = elementIn(box, "p", "story-touch");
     const queries = { square: query, cls: "cls" };
@@ -198,8 +198,8 @@ function buttonIn(box, words) {
   return button;
 }
 
-// ---- what they are put together from
-// One bar a number: up above zero, down below; the longest of all is `most`.
+// ---- their parts
+// One bar for each number: up above zero, down below; the longest has the value `largest`.
 function stripIn(box, name, values, largest, colour, ratio) {
   elementIn(box, "b", `story-${name}`).textContent = name;
   const canvas = canvasIn(box, box.clientWidth || 300, STRIP, ratio);
@@ -247,12 +247,12 @@ function canvasIn(box, width, height, ratio) {
 
 export const photoAs = (image) => (width, height) => makePhoto(image, Math.round(width), Math.round(height));
 
-// What a scene draws over the photograph: the asking patch, the place that is heard, a grid, the rings of stacked
-// convolutions, place numbers. SVG in units of a patch.
+// A scene's marks over the photograph: the asking patch, its partner, a grid, the rings of stacked convolutions, place
+// numbers. SVG in units of a patch.
 
 const SVG = "http://www.w3.org/2000/svg";
 const RING_EVERY = 60; // ms, from one ring to the next
-const NUMBERED = 7; // most places along a side that bear a number
+const NUMBERED = 7; // places along a side that bear a number, at most
 
 export function createOver(place) {
   const svg = document.createElementNS(SVG, "svg");
@@ -263,8 +263,8 @@ export function createOver(place) {
   return svg;
 }
 
-// over: {marks, grid, places, rings: how many, still: at once, everybody, at: a patch that is heard} of a scene or
-// null; `guessed`: the rings may come; `hidden`: the place that is heard is what is asked for.
+// over: {marks, grid, places, rings: their number, still: at once, everybody, at: a partner} of a scene or null;
+// `guessed`: whether the rings may appear; `hidden`: whether the partner is the question.
 export function drawOver(svg, marks, { pack, patch, partner }, { guessed: isGuessed, hidden: isHidden }) {
   svg.replaceChildren();
   if (!marks) return;

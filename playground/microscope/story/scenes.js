@@ -13,7 +13,7 @@ export const SCENE_COUNT = 12;
 const THOUSANDS = "\u202f"; // some languages write a decimal comma
 const numberText = (x, digits) => x.toFixed(digits).replace("-", "−");
 
-// `parts`: of a sample that names them; `facts`: see factsOf below.
+// `parts`: of a sample that names them; `facts`: see factsOfStory below.
 export function sceneAt(n, facts, language, parts = []) {
   const { pack, patch, partner } = facts;
   const placeNamed = nameOfPlace(language, parts, patch, partner, pack.rows, pack.columns);
@@ -218,7 +218,7 @@ function largestProducts({ q, k, products }) {
   return order.slice(0, PRODUCTS).map((index) => ({ at: index, q: q[index], k: k[index], product: products[index] }));
 }
 
-// How near a guess came: {right, words}. `pack` is needed only if the guess is a place.
+// The error of a guess: {right, words}. `pack` is needed only if the guess is a place.
 export function judged(guess, answer, pack, language) {
   const say = (key, values) => storyWords(language, key, values);
   if (guess.kind === "choice") return verdict(answer === guess.truth, optionWords(guess, guess.truth), say);
@@ -271,14 +271,14 @@ export function heatOfRow({ pack, row, best }) {
   return digits.join("");
 }
 
-// A scene's question as plain data for a class, in all languages; the truth is separate, for phones get it when it is
-// shown.
+// A scene's question as plain data for a class, in all languages; the truth is separate, because phones get it when it
+// is shown.
 
 const LANGUAGES_TOLD = Object.keys(STORY_WORDS);
 
-// {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: what is said when the answer is shown: {truth,
-// after, heat}}; words are {language: words}.
-// `of`: the picture that it is about, so that a class's question about another one is not taken for it.
+// {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: shown with the answer: {truth, after, heat}};
+// words are {language: words}.
+// `of`: the picture of the question, so that a class's question about another picture is not mistaken for it.
 export function askedByScene(n, count, facts, parts, picture) {
   const scenes = Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
   const inLanguages = (words) => Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, words(scenes[tag])]));
@@ -393,13 +393,13 @@ function booksOf(pack, layer, head, query, key, row) {
   });
 }
 
-// The largest shares of the row with the scores turned to another volume, and whether it clips: one takes nearly all.
+// The largest shares of the row with the scores at another volume, and whether it clips: one share takes nearly all.
 export function sharesAt({ pack, layer, head, patch }, scale, count) {
   const shares = [...rowOfPatch(pack, layer, head, patch, scale)].sort((a, b) => b - a).slice(0, count);
   return { shares, clips: shares[0] > CLIPS };
 }
 
-// `best`: the patch to which this head gives most; `agrees`: whether it lies at about the partner's place.
+// `best`: the patch to which this head gives most; `agrees`: whether it lies near the partner.
 function headOf(pack, layer, head, patch, partner) {
   const row = rowOfPatch(pack, layer, head, patch);
   let brightest = 0;
@@ -419,7 +419,7 @@ function mostInLayer(pack, layer, patch, partner) {
 // The first layer in which a head gives the partner at least half of the story's own weight.
 export const firstLayer = ({ layers, share }) => layers.findIndex((largest) => largest >= share / 2);
 
-// How many patches a stack of this many 3×3 convolutions hears; the picture's edge cuts them.
+// The number of patches that a stack of this many 3×3 convolutions reaches, cut at the picture's edge.
 export function heardAfter(layers, patch, { rows, columns }) {
   const reachAlong = (position, length) => Math.min(position + layers, length - 1) - Math.max(position - layers, 0) + 1;
   return reachAlong(Math.floor(patch / columns), rows) * reachAlong(patch % columns, columns);

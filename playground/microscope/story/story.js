@@ -1,5 +1,5 @@
-// The story: twelve scenes about one patch of the photograph on view, from where it looks to what its weights do not
-// mean. The scenes stand beside See's picture, and all numbers are of that picture.
+// The story: twelve scenes about one patch of the photograph on view, from its partner to the limits of weights. The
+// scenes stand beside See's picture, and all numbers are of that picture.
 
 import { wholeLayers } from "../core/core.js";
 import { patchAt, patchText } from "../core/grid.js";
@@ -25,12 +25,12 @@ const PANEL = `
   <div class="story-after" aria-live="polite"></div>
   <div class="story-class"></div>`;
 const DEPTH_SCENE = 11; // the scene about all layers
-const MAP_WIDE = 560; // px: the photograph under pressed places
+const MAP_WIDE = 560; // px of the photograph under guessed places
 const FOOT = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
-// way: {at(): the scene's number or 0, go(n): to another, 0 ends it, lesson(name): {title, go()} of a page,
-// place(): {model, sample} as in an address, cat(): opens the cat in the story, lab(); in a file there is neither}
+// way: {at(): the scene's number or 0, go(n): to another, 0 ends it, lesson(name): {title, go()} of a page, place():
+// {model, sample} as in an address, cat(): opens the cat in the story, lab(); in a file both are missing}
 // klass: a class that guesses together, see shell/storyway.js: its state, its bar, its board
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
@@ -49,10 +49,10 @@ export function createStory(lens, see, { language, way, klass }) {
     facts: null,
     held: -1, // number of whole layers when the facts were computed
     guesses: {}, // {scene: guess} for this base
-    drawn: "", // key of what the panel shows
+    drawn: "", // key of the panel's content
     viewSet: "", // key of the last view that was set
     looked: null, // the film's setting before the story needed all layers
-    pressed: false, // the button that goes on also submits the guess
+    pressed: false, // whether the button that goes on also submits the guess
     wantsPicture: false, // whether to ask if the lecturer's photograph may go to the phones
   };
   const classHead = klass.headIn(findPart("class"));
@@ -104,7 +104,7 @@ export function createStory(lens, see, { language, way, klass }) {
     draw();
   }
 
-  // ---- what it is about
+  // ---- the subject
   function baseNow() {
     const { main } = data;
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
@@ -135,7 +135,7 @@ export function createStory(lens, see, { language, way, klass }) {
     root.dataset.story = String(n);
     root.classList.add("tells");
     baseNow();
-    choice.filmWanted = choice.exact = true; // the scene needs all layers for its numbers
+    choice.filmWanted = choice.exact = true; // the scene's numbers need all layers
     if (n >= DEPTH_SCENE - 1 && !navigator.connection?.saveData) wantAll();
     const { pack } = data.main;
     const count = wholeLayers(pack).length;
@@ -197,7 +197,7 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   // ---- a class
-  // Puts the class's bar above the scene while a class runs; else below it, out of the way of a single reader.
+  // Puts the class's bar above the scene while a class runs; else below it, where it disturbs no single reader.
   function placeClass() {
     const [box, header] = [findPart("class"), panel.querySelector("header")];
     const isAbove = box.previousElementSibling === header;
@@ -329,7 +329,7 @@ export function createStory(lens, see, { language, way, klass }) {
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
   }
 
-  // The code runs on a server if there is one; anywhere else it can be copied.
+  // The code runs on a server if there is one; otherwise it can be copied.
   function writeEnd(box) {
     const { layer, head, patch, pack } = story.facts;
     const status = document.createElement("p");

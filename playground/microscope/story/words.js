@@ -1,4 +1,4 @@
-// The story's words, one table a language. Holes are filled with numbers of the picture on view. No DOM in here.
+// The story's words, one table for each language. Holes are filled with numbers of the picture on view. No DOM in here.
 import { filledIn } from "../see/words.js";
 
 export const STORY_WORDS = {

@@ -55,7 +55,7 @@ const ACTIVATIONS = {
 };
 const RESAMPLING = ["nearest", "lanczos", "bilinear", "bicubic"]; // Pillow's numbers
 
-// `names`: of the file's weights; `said` and `pixels`: config.json and preprocessor_config.json. Returns {config,
+// `names`: of the file's weights; `configFile` and `pixels`: config.json and preprocessor_config.json. Returns {config,
 // state: the renamed weights that are used}.
 export function huggingFaceConfig(names, whole, configFile, pixels) {
   const reason = unsupportedReason(names, whole);
@@ -133,7 +133,7 @@ function familyOf(names, state) {
   return state.has("blocks.0.ls1.gamma") ? "dinov2" : state.has("dist_token") ? "deit" : "vit";
 }
 
-// What the classifier reads, which differs by family; without a classifier, the pooled output of `transformers`.
+// The classifier's input, which differs by family; without a classifier, the pooled output of `transformers`.
 function readout(family, state, width, projects) {
   const classes = rowsOf(state, "head.weight");
   const stateWithout = (beginning) => new Map([...state].filter(([name]) => !name.startsWith(beginning)));
@@ -193,10 +193,10 @@ export function baseOf(state) {
   return state.has("pos_embed") ? base : { ...base, positions: "rotary", eps: 1e-5, image_size: [256, 256] };
 }
 
-// The config of one of timm's architectures; `known`: a row of timmtable.js, or null if the architecture is unknown.
+// The config of one of timm's architectures; `parts`: a row of timmtable.js, or null if the architecture is unknown.
 export const timmBase = (parts) => ({ ...USUAL, ...parts });
 
-// `base` corrected by the weights, by `known` (see opening.js) and by config.json (`said`).
+// `base` corrected by the weights, by `knownWords` (see opening.js) and by config.json (`configFile`).
 export function configOfState(base, state, knownWords, configFile) {
   const patches = state.get("patch_embed.proj.weight");
   if (!patches || !state.has("blocks.0.mlp.fc2.weight"))
@@ -259,7 +259,7 @@ function placesOf(base, state, { patch_size: patch, cls_token, dist_token, regis
 function poolOf(base, state, norm, givenPool) {
   if (state.has("attn_pool.latent")) return "map";
   if (givenPool === "token" || givenPool === "avg") return givenPool;
-  if (!state.has("cls_token") || norm === "pooled") return "avg"; // timm then norms what it has pooled
+  if (!state.has("cls_token") || norm === "pooled") return "avg"; // timm norms the pooled vector
   return base.pool === "map" || base.norm_place === "pooled" ? "token" : base.pool;
 }
 
@@ -279,7 +279,7 @@ function labelsSaid({ label_names: labelNames, label_descriptions: descriptions 
   return names.length === classes ? names.map((name) => String(descriptions?.[name] ?? name)) : [];
 }
 
-// ------------------------------------------------------------------------------------------- what such a model holds
+// --------------------------------------------------------------------------------------- the weights of such a model
 
 // Name → shape, as VisionTransformer of playground/vit.py has them.
 export function shapesOf(c) {

@@ -1,6 +1,6 @@
-// Weights as the engine reads them, the same numbers as playground/models/engine_file.py writes: large matrices are
-// int8 with a gain for each 32 numbers of a row, or all is float32; gains of LayerScale are multiplied into what they
-// scale.
+// Weights for the engine, the same numbers as playground/models/engine_file.py writes: large matrices are int8 with a
+// gain for each 32 numbers of a row, or all is float32; gains of LayerScale are multiplied into the matrices before
+// them.
 
 import { emptyContainer, toHalves } from "../core/container.js";
 import { halfFloats } from "../core/core.js";
@@ -11,7 +11,7 @@ const IN_A_BLOCK = 32; // numbers of a row that share a gain
 const TOP = 127; // the largest code
 const ROUNDS = 1.5 * 2 ** 23; // adding it to a float rounds to an integer, halves to the even one
 const MOST_OF_MEMORY = 1.2e9; // bytes
-const SAID = // of the architecture; which norms, tokens and biases there are the weights show
+const SAID = // facts of the architecture that the weights don't show
   "activation classes depth eps gated_mlp heads image_size interpolation labels mean mlp_width multi_label " +
   "patch_size pool positions std width";
 
@@ -37,8 +37,8 @@ function gainOf(name) {
   return block && `${block}.${part === "attn.proj" ? "ls1" : "ls2"}.gamma`;
 }
 
-// `state`: a Map of name → tensor that fits `config`; `names`: the order in which tensors are written; `tell(share)`
-// reports progress. Returns a promise of {bytes, header}.
+// `state`: a Map of name → tensor that fits `config`; `names`: the order in which tensors are written;
+// `onProgress(share)` reports progress. Returns a promise of {bytes, header}.
 export async function toEngine(state, names, config, { title, numbers = "int8", tell: onProgress = () => {} }) {
   const tensors = folded(state, names, config);
   const isInt8 = numbers === "int8";
@@ -102,8 +102,8 @@ function headerOf(config, title, isInt8) {
   };
 }
 
-// Rows that get 8 more bits, for the remainder of the first 8: the patches' matrix and the first two layers, whose
-// errors go through all layers, and the rows of queries and keys, because a softmax amplifies errors of scores.
+// Rows that get 8 more bits, for the rounding errors of the first 8: the patches' matrix and the first two layers,
+// whose errors go through all layers, and the rows of queries and keys, because a softmax amplifies errors of scores.
 function fineRows(name, [rows]) {
   if (/^(patch_embed\.|blocks\.[01]\.)/.test(name)) return rows;
   return name.endsWith(".attn.qkv.weight") ? (2 * rows) / 3 : 0;

@@ -47,7 +47,7 @@ const IN_A_TORCHVISION_LAYER = [
 
 export const isTorchvision = (state) => ["conv_proj.weight", "encoder.pos_embedding"].every((name) => state.has(name));
 
-// DINOv2's or DINOv3's file, as Meta publishes it: both keep the token that stood for hidden patches.
+// DINOv2's or DINOv3's file, as Meta publishes it: both keep the mask token of training.
 export const isMeta = (state) => ["mask_token", BEGINS, "blocks.0.ls1.gamma"].every((name) => state.has(name));
 
 export function noAdapters(state) {
@@ -66,7 +66,7 @@ export function fromOthers(state) {
     if (!merged.has(theirName)) continue;
     merged.set("reg_token", merged.get(theirName));
     merged.delete(theirName);
-    if (isMeta(state)) placeTheClassToken(merged); // in this model registers are inserted after positions are added
+    if (isMeta(state)) placeTheClassToken(merged); // this model inserts registers after adding positions
   }
   for (const name of [...merged.keys()].filter((key) => key.endsWith(".attn.qkv.bias") && state.has(`${key}_mask`))) {
     const [q, k, v] = inThree(merged.get(name));
@@ -82,7 +82,7 @@ function torchvisionName(name) {
   return rule ? `${layerPrefix ? `blocks.${layer}.` : ""}${suffix.replace(...rule)}` : name;
 }
 
-// Registers then have no positions, and the class token has its own in it.
+// Registers then have no positions, and the class token already contains its own.
 function placeTheClassToken(ours) {
   if (!["cls_token", "pos_embed", "reg_token"].every((name) => ours.has(name))) return;
   ours.set("cls_token", added(ours.get("cls_token"), places(ours.get("pos_embed"), 0, 1)));
@@ -107,7 +107,7 @@ function partner(state, name) {
   return state.get(name);
 }
 
-// head = Sequential(Dropout, Linear): its one matrix is the head.
+// head = Sequential(Dropout, Linear): its only matrix is the head.
 function plainHead(state) {
   const matrices = [...state].filter(([name, x]) => /^head\.\d+\.weight$/.test(name) && x.shape.length === 2);
   if (state.has("head.weight") || matrices.length !== 1) return state;
@@ -173,7 +173,7 @@ const IN_A_LAYER = [
 
 export const isHuggingFace = (state) => [...state.keys()].some((name) => PATCHES.test(name));
 
-// Unknown names stay, so that whoever compares them can name them.
+// Unknown names stay, so that the check of names can report them.
 export function fromHuggingFace(state) {
   const [merged, thirds, gates] = [new Map(), new Map(), new Map()];
   for (const [key, x] of state) {

@@ -56,7 +56,7 @@ async function readJson(file) {
     const parsed = JSON.parse(await file.text());
     return parsed && typeof parsed === "object" && !Array.isArray(parsed) ? parsed : {};
   } catch {
-    return {}; // as in Python: what can't be read says nothing
+    return {}; // as in Python: an unreadable file gives no facts
   }
 }
 
@@ -74,7 +74,7 @@ async function openAll({ weights, index, name }) {
   return { metadata: parts[0].metadata, tensors: withFileName(name, () => unwrapState(tensors)) };
 }
 
-// Runs `describe`; an error about the model gets the file's name.
+// Runs `compute`; an error about the model gets the file's name.
 function withFileName(name, compute) {
   try {
     return compute();
@@ -85,7 +85,7 @@ function withFileName(name, compute) {
   }
 }
 
-// {config, state, known: words that need not be assumed, unlike}
+// {config, state, known: words that need not be assumed, unlike: a difference from our model, or ""}
 function describeModel({ name, metadata, tensors, said: configFile, pixels, given }) {
   if ("config" in metadata) {
     const config = withFileName(name, () => checkedConfig(JSON.parse(metadata.config)));
@@ -102,7 +102,7 @@ const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_
   ...(std && { std }),
   ...(heads && { heads }),
   ...(activation && { activation }),
-  ...(["token", "avg"].includes(pool) && { pool }), // "map" shows in the weights; with others there are no labels
+  ...(["token", "avg"].includes(pool) && { pool }), // the weights show "map"; the other values give no labels
 });
 
 function ofHuggingFace({ name, tensors, said: configFile, pixels, given }) {
@@ -141,9 +141,8 @@ function ofTimm({ name, metadata, tensors, said: configFile, given }) {
   });
 }
 
-// `files`: as dropped, of one folder; `folder`: its name, or "". `given`: {word: value} that a
-// person has said; `numbers`: "int8" or "float32". Gives a promise of {name, bytes, config, assumed: {word: what is
-// taken}, notice}.
+// `files`: as dropped, of one folder; `folder`: its name, or "". `given`: {word: value} from a person; `numbers`:
+// "int8" or "float32". Returns a promise of {name, bytes, config, assumed: {word: the assumption}, notice}.
 export async function openModel(files, { folder = "", given = {}, numbers = "int8", tell: onProgress } = {}) {
   const group = sorted(files);
   const [configFile, pixels, sidecar] = await Promise.all(group.beside.map(readJson));
@@ -182,7 +181,7 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
   };
 }
 
-// ---------------------------------------------------------------------------------------------------- what nobody says
+// ---------------------------------------------------------------------------------------------- facts that no file has
 
 // Facts about a model that a file of weights lacks: given by a person, or else assumed. As in
 // playground/models/given.py and source.py, in the words of `playground.load`.
@@ -225,7 +224,7 @@ const READ = {
   global_pool: readOneOf(POOLS),
 };
 
-// {word: value} of the words that a person has given.
+// {word: value} of the words from a person or a config file.
 function readGiven(source) {
   const words = WORDS_GIVEN.filter(
     (word) => source[word] !== undefined && source[word] !== null && source[word] !== "",
@@ -241,7 +240,7 @@ function toldByTimm({ model_args: built, pretrained_cfg: pixels, global_pool: po
 
 const numbers = (values) => values.map((value) => String(Number(value.toPrecision(6)))).join(" ");
 
-// What is assumed for words that are not known: {word: the assumption in words}.
+// Assumptions for unknown words: {word: the assumption in words}.
 function assumedOf(config, knownWords) {
   const { mean, std, heads, width, activation, classes, pool, dist_token: dist } = config;
   const possible = {

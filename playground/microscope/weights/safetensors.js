@@ -1,9 +1,8 @@
 // A file of weights in the format safetensors. Its header is checked before any of its data is touched, as in
 // playground/models/weights_file.py: a file may come from anybody, and claim anything. Tensors are read one by one, so
 // that a file is never in memory as a whole.
-//
-// A tensor that is not read yet is {shape, read: gives a promise of its numbers, a Float32Array}; the functions at the
-// end make others of such ones.
+// // A tensor that is not read yet is {shape, read: returns a promise of its numbers, a Float32Array}; the functions at
+// the end transform such tensors.
 
 import { decodeHalves } from "../core/core.js";
 
@@ -15,13 +14,13 @@ const BYTES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, 
 const VIEWS_OF = { F64: Float64Array, F32: Float32Array, F16: Uint16Array, BF16: Uint16Array, I64: BigInt64Array };
 const SMALL_VIEWS = { I32: Int32Array, I16: Int16Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array };
 
-// An error that says what is wrong with a file.
+// An error with a sentence about a file.
 export class WrongFile extends Error {}
 
 // A value from a file, shortened for a sentence.
 export const shown = (value) => JSON.stringify(value)?.slice(0, 60) ?? String(value);
 
-// `file`: a File or Blob. Gives {metadata: {name: text}, tensors: Map of name → tensor}.
+// `file`: a File or Blob. Returns {metadata: {name: text}, tensors: Map of name → tensor}.
 export async function openSafetensors(file, name = file.name) {
   const bytes = async (from, to) => file.slice(from, to).arrayBuffer();
   try {
@@ -56,8 +55,8 @@ function unreadable(name, error) {
   return new WrongFile(`${name} is not a readable safetensors file (${error.message}); save it again in that format.`);
 }
 
-// A header as it was parsed → {metadata, entries: [{name, dtype, shape, from, to}]}. `size`: bytes of the data. Tensors
-// lie one behind the other without a gap, so no byte is two tensors'.
+// A parsed header → {metadata, entries: [{name, dtype, shape, from, to}]}. `size`: bytes of the data. Tensors are
+// adjacent without gaps, so no byte belongs to two of them.
 function checkHeader(header, size) {
   if (header === null || typeof header !== "object" || Array.isArray(header)) throw new Error("its header is no list");
   const { __metadata__: metadata = {}, ...tensorHeaders } = header;
@@ -111,7 +110,7 @@ function decoded(dtype, buffer) {
   return new Float32Array(bits.buffer);
 }
 
-// ------------------------------------------------------------------------------------------- of tensors not read yet
+// ------------------------------------------------------------------------------------- tensors that are not read yet
 
 export const countOf = ({ shape }) => shape.reduce((product, n) => product * n, 1);
 export const zeros = (...shape) => ({ shape, read: async () => new Float32Array(countOf({ shape })) });

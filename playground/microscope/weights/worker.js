@@ -1,12 +1,11 @@
-// A worker that opens dropped files of weights, and ends with them. It asks no network.
-//
-//   {files, folder, given, numbers}    see opening.js
-//     → {share: the part that is done}, repeatedly, then {model: {name, bytes, …}} or {error: a sentence}
+// A worker that opens dropped files of weights, and ends with them. It loads nothing from a network.
+// // {files, folder, given, numbers} see opening.js
+// → {share: the part that is done}, repeatedly, then {model: {name, bytes, …}} or {error: a sentence}
 
 import { openModel } from "./opening.js";
 
 const TOO_LITTLE = "There is not enough memory in this browser to open that model.";
-const OFTEN = 0.02; // of the whole
+const OFTEN = 0.02; // share of the work between two reports
 
 self.addEventListener("message", async ({ data: { files, ...options } }) => {
   let reportedShare = 0;
