@@ -15,15 +15,15 @@ import { CATALOGUE, MINE, OTHER } from "./browser.mjs";
 Object.assign(catalogue, CATALOGUE);
 const TABBY = openedBy({ sample: "tabby" });
 const MEADOW = openedBy({ sample: "meadow" });
-const of = ({ sample, mine, model, detail }) => [sample ?? mine, model, detail];
+const source = ({ sample, mine, model, detail }) => [sample ?? mine, model, detail];
 
 test("a picture opens in the model and the grid that suit it", () => {
   assert.deepEqual(usual({ sample: "meadow" }), { model: "bundled", detail: 2 });
   assert.deepEqual(usual({ mine: MINE }), { model: "dino", detail: 1 });
   assert.deepEqual(usual({ sample: "no such" }), { model: "dino", detail: 1 });
-  assert.deepEqual(of(choiceAfter(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(of(choiceAfter(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
-  assert.deepEqual(of(choiceAfter(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
+  assert.deepEqual(source(choiceAfter(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(source(choiceAfter(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
+  assert.deepEqual(source(choiceAfter(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
 });
 
 test("a picture is a sample or one's own, never both", () => {
@@ -35,44 +35,52 @@ test("a picture is a sample or one's own, never both", () => {
 
 test("the model that a person chose stays with every picture, in its own grid", () => {
   const chosen = choiceAfter(TABBY, { model: "large", chose: true });
-  assert.deepEqual(of(chosen), ["tabby", "large", 1]);
-  assert.deepEqual(of(choiceAfter(chosen, { sample: "meadow" })), ["meadow", "large", 1]);
-  assert.deepEqual(of(choiceAfter(choiceAfter(chosen, { sample: "meadow" }), { mine: MINE })), [MINE, "large", 1]);
+  assert.deepEqual(source(chosen), ["tabby", "large", 1]);
+  assert.deepEqual(source(choiceAfter(chosen, { sample: "meadow" })), ["meadow", "large", 1]);
+  assert.deepEqual(source(choiceAfter(choiceAfter(chosen, { sample: "meadow" }), { mine: MINE })), [MINE, "large", 1]);
   const drawings = choiceAfter(TABBY, { model: "bundled", chose: true });
   assert.deepEqual(
-    of(choiceAfter(drawings, { sample: "meadow" })),
+    source(choiceAfter(drawings, { sample: "meadow" })),
     ["meadow", "bundled", 2],
     "as it opens in that model",
   );
 });
 
 test("another model shows the picture in the grid that it opens with there", () => {
-  assert.deepEqual(of(choiceAfter(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
+  assert.deepEqual(source(choiceAfter(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
   const back = choiceAfter(choiceAfter(MEADOW, { model: "dino", chose: true }), { model: "bundled", chose: false });
-  assert.deepEqual(of(back), ["meadow", "bundled", 2]);
-  assert.deepEqual(of(choiceAfter(TABBY, { model: "large", detail: 3 })), ["tabby", "large", 3], "unless one is named");
+  assert.deepEqual(source(back), ["meadow", "bundled", 2]);
+  assert.deepEqual(
+    source(choiceAfter(TABBY, { model: "large", detail: 3 })),
+    ["tabby", "large", 3],
+    "unless one is named",
+  );
 });
 
 test("a grid that a person refined stays with the next picture in the same model", () => {
   const fine = choiceAfter(TABBY, { detail: 3 });
-  assert.deepEqual(of(fine), ["tabby", "dino", 3]);
-  assert.deepEqual(of(choiceAfter(fine, { mine: MINE })), [MINE, "dino", 3]);
-  assert.deepEqual(of(choiceAfter(fine, { sample: "meadow" })), ["meadow", "bundled", 2], "another model: its own");
-  assert.deepEqual(of(choiceAfter(choiceAfter(MEADOW, { detail: 1 }), { sample: "flock" })), ["flock", "bundled", 1]);
-  assert.deepEqual(of(choiceAfter(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
-  assert.deepEqual(of(choiceAfter(fine, { mine: MINE, detail: 2 })), [MINE, "dino", 2], "unless one is named");
+  assert.deepEqual(source(fine), ["tabby", "dino", 3]);
+  assert.deepEqual(source(choiceAfter(fine, { mine: MINE })), [MINE, "dino", 3]);
+  assert.deepEqual(source(choiceAfter(fine, { sample: "meadow" })), ["meadow", "bundled", 2], "another model: its own");
+  assert.deepEqual(source(choiceAfter(choiceAfter(MEADOW, { detail: 1 }), { sample: "flock" })), [
+    "flock",
+    "bundled",
+    1,
+  ]);
+  assert.deepEqual(source(choiceAfter(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
+  assert.deepEqual(source(choiceAfter(fine, { mine: MINE, detail: 2 })), [MINE, "dino", 2], "unless one is named");
 });
 
 // ----------------------------------------------------------------------------------------------- what stands beside
 
-const beside = (before, change) => choiceAfter(before, change).beside;
+const beside = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
 
 test("two pictures: what stands beside stays when the model or the grid change", () => {
-  const two = choiceAfter(TABBY, { beside: { sample: "meadow" } });
-  assert.deepEqual(two.beside, { sample: "meadow" });
+  const second = choiceAfter(TABBY, { beside: { sample: "meadow" } });
+  assert.deepEqual(second.beside, { sample: "meadow" });
   for (const change of [{ model: "large" }, { detail: 2 }, { mine: MINE }])
-    assert.deepEqual(beside(two, change), { sample: "meadow" }, JSON.stringify(change));
-  assert.equal(beside(two, { beside: null }), null);
+    assert.deepEqual(beside(second, change), { sample: "meadow" }, JSON.stringify(change));
+  assert.equal(beside(second, { beside: null }), null);
 });
 
 test("two pictures: who chooses what stands beside sees the two change places", () => {
@@ -87,15 +95,15 @@ test("two pictures: who chooses what stands beside sees the two change places", 
 });
 
 test("nothing is compared with itself", () => {
-  const two = choiceAfter(TABBY, { beside: { sample: "tabby" } });
-  assert.equal(beside(two, { model: "large" }), null);
+  const second = choiceAfter(TABBY, { beside: { sample: "tabby" } });
+  assert.equal(beside(second, { model: "large" }), null);
 });
 
 test("two models: both are compared on each new picture, and change places when the other is chosen", () => {
-  const two = choiceAfter(TABBY, { beside: { model: "large" } });
-  assert.deepEqual(beside(two, { mine: MINE }), { model: "large" });
-  assert.deepEqual(beside(two, { model: "huge", chose: true }), { model: "large" });
-  const other = choiceAfter(two, { model: "large", chose: true });
+  const second = choiceAfter(TABBY, { beside: { model: "large" } });
+  assert.deepEqual(beside(second, { mine: MINE }), { model: "large" });
+  assert.deepEqual(beside(second, { model: "huge", chose: true }), { model: "large" });
+  const other = choiceAfter(second, { model: "large", chose: true });
   assert.deepEqual([other.model, other.beside], ["large", { model: "dino" }]);
 });
 
@@ -111,10 +119,10 @@ test("what an address says is what it was made of", () => {
     choiceAfter(TABBY, { beside: { mine: MINE } }),
     choiceAfter(TABBY, { beside: { model: "timm/vit:a=b,c" } }),
   ];
-  for (const made of choices) {
-    const address = new URLSearchParams(wordsOf(made)).toString();
+  for (const oneChoice of choices) {
+    const address = new URLSearchParams(wordsOf(oneChoice)).toString();
     const read = openedBy(Object.fromEntries(new URLSearchParams(address)));
-    assert.deepEqual({ ...read }, { ...made }, address);
+    assert.deepEqual({ ...read }, { ...oneChoice }, address);
   }
 });
 
@@ -126,16 +134,16 @@ test("an address is short: what is usual stands in it only where a reader needs 
 });
 
 test("what an address leaves open is as the picture opens", () => {
-  assert.deepEqual(of(openedBy({})), ["tabby", "dino", 1]);
-  assert.deepEqual(of(openedBy({ sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(of(openedBy({ mine: MINE })), [MINE, "dino", 1]);
+  assert.deepEqual(source(openedBy({})), ["tabby", "dino", 1]);
+  assert.deepEqual(source(openedBy({ sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(source(openedBy({ mine: MINE })), [MINE, "dino", 1]);
   assert.deepEqual(
-    of(openedBy({ model: "bundled" })),
+    source(openedBy({ model: "bundled" })),
     ["meadow", "bundled", 1],
     "our models are shown a drawing first",
   );
-  assert.deepEqual(of(openedBy({ model: "large" })), ["tabby", "large", 1]);
-  assert.deepEqual(of(openedBy({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
+  assert.deepEqual(source(openedBy({ model: "large" })), ["tabby", "large", 1]);
+  assert.deepEqual(source(openedBy({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
 });
 
 test("who opens an address with another model than suits has chosen it", () => {
@@ -147,7 +155,7 @@ test("who opens an address with another model than suits has chosen it", () => {
 
 test("hostile words are left out", () => {
   for (const mine of ["", "x", "../../etc", MINE.toUpperCase(), `${MINE}0`, `${MINE}\n`, "<img src=x>", MINE.slice(1)])
-    assert.deepEqual(of(openedBy({ mine })), ["tabby", "dino", 1], mine);
+    assert.deepEqual(source(openedBy({ mine })), ["tabby", "dino", 1], mine);
   for (const sample of ["__proto__", "constructor", "", "Tabby", "<b>"])
     assert.equal(openedBy({ sample }).sample, "tabby", sample);
   for (const detail of ["0", "5", "-1", "1e1", "2.5", "NaN", " 2", "2x"])
@@ -182,21 +190,21 @@ test("what is compared is a picture that there can be", () => {
 
 test("whoever follows hears each choice once, and nothing where nothing changes", () => {
   choice.restore(TABBY);
-  const heard = [];
-  const stop = choice.follow((now, how) => heard.push([now.sample, now === choice.now, how.quietly ?? false]));
+  const calls = [];
+  const stop = choice.follow((now, options) => calls.push([now.sample, now === choice.now, options.quietly ?? false]));
   choice.set({ sample: "tabby" });
-  assert.deepEqual(heard, []);
+  assert.deepEqual(calls, []);
   choice.set({ sample: "meadow" });
   choice.set({ sample: "meadow" });
   choice.open({ sample: "flock" }, { quietly: true });
   choice.open({ sample: "flock" });
-  assert.deepEqual(heard, [
+  assert.deepEqual(calls, [
     ["meadow", true, false],
     ["flock", true, true],
   ]);
   stop();
   choice.set({ sample: "tabby" });
-  assert.equal(heard.length, 2);
+  assert.equal(calls.length, 2);
 });
 
 test("the choice is changed by choosing alone", () => {
